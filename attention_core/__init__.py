@@ -1,0 +1,29 @@
+"""Attention, one small pure function per step: the mathematics of Attention Lab.
+
+It imports torch, numpy, jaxtyping and the standard library, never Streamlit, Altair or pandas,
+so that everything here also runs in a notebook.
+
+Reading order
+    tokens        text → tokens → ids
+    embeddings    ids → vectors
+    attention     scores, scaling, mask, softmax, weighted sum: `attend`
+    masks         who may look at whom
+    heads         several attentions side by side
+    examples      the running example that every lesson shows
+    captions      sentences computed from the numbers
+    model         a small transformer made of `attend`
+    tasks         what there is to learn
+    training      `train`: an iterator of steps; tapes and runs
+    sampling      logits → the next token
+    scheduler     one thread that trains for everybody
+    randomness    where every random number comes from
+
+Axes, as the shape annotations name them
+    queries, keys        tokens that ask, tokens that answer (the same tokens in self-attention)
+    tokens               tokens, where it does not matter who asks
+    d_model              features of a token
+    d_k, d_v             features of a query or key, and of a value
+    heads, d_head        attention heads, and the features each of them works with
+    vocabulary           the different tokens a model knows
+    *batch               any number of leading axes: heads, sentences of a batch, or none
+"""

@@ -1,0 +1,137 @@
+"""Scaled dot-product attention, kept as one named tensor per step.
+
+    Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V        Vaswani et al. 2017, eq. (1)
+    https://arxiv.org/abs/1706.03762
+
+Rows ask (`queries`), columns answer (`keys`). In self-attention both index the same tokens.
+`*batch` stands for any leading axes: none, heads, or sentences and heads; every step treats
+each entry of the batch alike and on its own.
+"""
+
+import math
+from dataclasses import dataclass, fields
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+Mask = Bool[Tensor, "... queries keys"] | Float[Tensor, "... queries keys"]
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionTrace:
+    """Every tensor of one attention step, in the order in which it is computed."""
+
+    q: Float[Tensor, "*batch queries d_k"]
+    k: Float[Tensor, "*batch keys d_k"]
+    v: Float[Tensor, "*batch keys d_v"]
+    scores: Float[Tensor, "*batch queries keys"]
+    scaled: Float[Tensor, "*batch queries keys"]
+    masked: Float[Tensor, "*batch queries keys"]
+    weights: Float[Tensor, "*batch queries keys"]
+    output: Float[Tensor, "*batch queries d_v"]
+
+    @property
+    def visible(self) -> Bool[Tensor, "*batch queries keys"]:
+        """True where the query may look at the key, read off the masked scores."""
+        return self.masked > -math.inf
+
+    def select(self, index: int) -> "AttentionTrace":
+        """The same trace for one entry of the first batch axis, such as one head."""
+        return AttentionTrace(*(getattr(self, field.name)[index] for field in fields(self)))
+
+
+def attend(
+    q: Float[Tensor, "*batch queries d_k"],
+    k: Float[Tensor, "*batch keys d_k"],
+    v: Float[Tensor, "*batch keys d_v"],
+    may_attend: Mask | None = None,
+    *,
+    scale: float | None = None,
+) -> AttentionTrace:
+    """Run scaled dot-product attention and keep every intermediate tensor.
+
+    `may_attend` is True where a query may look at a key; a float mask is added to the
+    scaled scores instead (−∞ hides a key). It broadcasts over the batch.
+    `scale` multiplies the scores; left out it is 1/√d_k.
+    Raises ValueError when the shapes do not fit together, and when a query may look
+    at nothing: its softmax would be 0/0.
+    """
+    check_shapes(q, k, v)
+    if may_attend is not None:
+        check_mask(may_attend, q.shape[-2], k.shape[-2])
+    scores = dot_product_scores(q, k)
+    scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    masked = mask_scores(scaled, may_attend)
+    weights = softmax_rows(masked)
+    output = mix_values(weights, v)
+    return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
+
+
+def dot_product_scores(
+    q: Float[Tensor, "*batch queries d_k"], k: Float[Tensor, "*batch keys d_k"]
+) -> Float[Tensor, "*batch queries keys"]:
+    """How well each key answers each query: scores[i, j] = q[i] · k[j]."""
+    return q @ k.mT
+
+
+def scale_scores(scores: Float[Tensor, "*batch queries keys"], scale: float) -> Float[Tensor, "*batch queries keys"]:
+    """The scores times `scale`, usually 1/√d_k.
+
+    Where the entries of q and k are independent with mean 0 and variance 1, a dot product
+    has variance d_k; dividing by √d_k brings it back to 1, whatever d_k is.
+    """
+    return scores * scale
+
+
+def mask_scores(
+    scaled: Float[Tensor, "*batch queries keys"], may_attend: Mask | None
+) -> Float[Tensor, "*batch queries keys"]:
+    """The scores with −∞ where a query may not look, so that softmax gives exactly 0 there.
+
+    A float mask is added as it is. Without a mask the scores stay as they are.
+    """
+    if may_attend is None:
+        return scaled
+    if may_attend.dtype == torch.bool:
+        return scaled.masked_fill(~may_attend, -math.inf)
+    return scaled + may_attend
+
+
+def softmax_rows(masked: Float[Tensor, "*batch queries keys"]) -> Float[Tensor, "*batch queries keys"]:
+    """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j])."""
+    return masked.softmax(dim=-1)
+
+
+def mix_values(
+    weights: Float[Tensor, "*batch queries keys"], v: Float[Tensor, "*batch keys d_v"]
+) -> Float[Tensor, "*batch queries d_v"]:
+    """What each query takes away: output[i] = Σ_j weights[i, j] v[j]."""
+    return weights @ v
+
+
+def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
+    """Raise ValueError unless each query can be compared with each key, and each key has a value."""
+    if q.shape[-1] != k.shape[-1]:
+        raise ValueError(
+            f"queries and keys need the same number of features, but q has {q.shape[-1]} and k has {k.shape[-1]}"
+        )
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"every key needs one value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
+
+
+def check_mask(may_attend: Mask, n_queries: int, n_keys: int) -> None:
+    """Raise ValueError unless the mask fits the scores and leaves each query at least one key."""
+    if may_attend.shape[-2] not in (1, n_queries) or may_attend.shape[-1] not in (1, n_keys):
+        raise ValueError(
+            f"the mask needs {n_queries} rows (queries) and {n_keys} columns (keys), "
+            f"but its shape is {tuple(may_attend.shape)}"
+        )
+    visible = may_attend if may_attend.dtype == torch.bool else may_attend > -math.inf
+    sees_something = visible.any(dim=-1)
+    if not sees_something.all():
+        blind = (~sees_something).nonzero()[0].tolist()
+        raise ValueError(
+            f"every query needs at least one key it may look at, but the mask hides all keys from "
+            f"query {blind[-1]}" + (f" of batch entry {tuple(blind[:-1])}" if blind[:-1] else "")
+        )

@@ -1,0 +1,169 @@
+"""Several attentions side by side, each with its own queries, keys and values.
+
+    MultiHead(X) = Concat(head_1, …, head_h) W_o,   head_i = Attention(X W_q^i, X W_k^i, X W_v^i)
+
+Vaswani et al. 2017, section 3.2.2. The maps of all heads are packed into one `W_q`, one `W_k`
+and one `W_v`; each head owns d_head = d_model / n_heads neighbouring columns of each.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from attention_core.attention import AttentionTrace, Mask, attend, mix_values
+from attention_core.gradients import attend_backward, linear_backward
+
+
+@dataclass(frozen=True, eq=False)
+class MultiHeadTrace:
+    """What several heads compute: `heads` has the axis of the heads before queries and keys."""
+
+    heads: AttentionTrace
+    concatenated: Float[Tensor, "*batch queries d_model"]
+    output: Float[Tensor, "*batch queries d_model"]
+
+
+class MultiHeadAttention(nn.Module):
+    """Multi-head attention with one packed linear map each for queries, keys, values and output.
+
+    The weights are drawn from `generator` in the order W_q, W_k, W_v, W_o, as PyTorch draws those
+    of `nn.Linear`. Dropout, drawn from the same generator, works in training mode only.
+    Raises ValueError when the heads cannot share the features evenly.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, *, bias: bool = False, dropout: float = 0.0, generator: torch.Generator
+    ):
+        super().__init__()
+        self.d_head = features_per_head(d_model, n_heads)
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.generator = generator
+        self.W_q = linear(d_model, d_model, bias=bias, generator=generator)
+        self.W_k = linear(d_model, d_model, bias=bias, generator=generator)
+        self.W_v = linear(d_model, d_model, bias=bias, generator=generator)
+        self.W_o = linear(d_model, d_model, bias=bias, generator=generator)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch queries d_model"],
+        may_attend: Mask | None = None,
+        *,
+        key_value: Float[Tensor, "*batch keys d_model"] | None = None,
+        scale: float | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], MultiHeadTrace]:
+        """The output and the trace. `key_value` gives other tokens to look at; left out, x looks at itself.
+
+        A mask holds for all heads unless it has an axis of its own for them before the queries.
+        """
+        source = x if key_value is None else key_value
+        q = split_heads(self.W_q(x), self.n_heads)
+        k = split_heads(self.W_k(source), self.n_heads)
+        v = split_heads(self.W_v(source), self.n_heads)
+        trace = attend(q, k, v, may_attend, scale=scale)
+        if self.training and self.dropout > 0:
+            trace = drop_weights(trace, self.dropout, self.generator)
+        concatenated = merge_heads(trace.output)
+        output = self.W_o(concatenated)
+        return output, MultiHeadTrace(trace, concatenated, output)
+
+    def backward(
+        self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
+    ) -> Float[Tensor, "*batch queries d_model"]:
+        """From the gradient of the output to that of x, for self-attention; fills the gradients of the maps."""
+        d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
+        d_q, d_k, d_v = (merge_heads(d) for d in attend_backward(trace.heads, d_heads, scale))
+        return (
+            linear_backward(self.W_q, x, d_q) + linear_backward(self.W_k, x, d_k) + linear_backward(self.W_v, x, d_v)
+        )
+
+
+class SlicedHeads(nn.Module):
+    """Heads that each read only their own slice of the features, then one linear map with bias.
+
+    This is not multi-head attention: a head can never use a feature outside its slice, and its
+    maps hold d_head² numbers each where those of a projecting head hold d_model · d_head.
+    `W_qkv[h]` holds W_q, W_k and W_v of head h side by side. The weights are drawn head by head
+    in the order key, query, value, then the output map.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, *, generator: torch.Generator):
+        super().__init__()
+        d_head = features_per_head(d_model, n_heads)
+        self.n_heads = n_heads
+        drawn = [[default_weight(d_head, d_head, generator).T for _ in "kqv"] for _ in range(n_heads)]
+        self.W_qkv = nn.Parameter(torch.stack([torch.cat([q, k, v], dim=-1) for k, q, v in drawn]))
+        self.W_o = linear(d_model, d_model, bias=True, generator=generator)
+
+    def forward(
+        self,
+        x: Float[Tensor, "*batch queries d_model"],
+        may_attend: Mask | None = None,
+        *,
+        scale: float | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], MultiHeadTrace]:
+        """The output and the trace, as `MultiHeadAttention` gives them."""
+        q, k, v = (split_heads(x, self.n_heads) @ self.W_qkv).chunk(3, dim=-1)
+        trace = attend(q, k, v, may_attend, scale=scale)
+        concatenated = merge_heads(trace.output)
+        output = self.W_o(concatenated)
+        return output, MultiHeadTrace(trace, concatenated, output)
+
+    def backward(
+        self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
+    ) -> Float[Tensor, "*batch queries d_model"]:
+        """From the gradient of the output to that of x; fills the gradients of the maps."""
+        d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
+        d_qkv = torch.cat(attend_backward(trace.heads, d_heads, scale), dim=-1)
+        slices = split_heads(x, self.n_heads)
+        self.W_qkv.grad = (slices.mT @ d_qkv).reshape(-1, *self.W_qkv.shape).sum(dim=0)
+        return merge_heads(d_qkv @ self.W_qkv.mT)
+
+
+def split_heads(x: Float[Tensor, "*batch tokens d_model"], n_heads: int) -> Float[Tensor, "*batch heads tokens d_head"]:
+    """Each head's neighbouring features, with the axis of the heads moved before the tokens."""
+    return x.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
+
+
+def merge_heads(x: Float[Tensor, "*batch heads tokens d_head"]) -> Float[Tensor, "*batch tokens d_model"]:
+    """The features of all heads side by side again: undoes `split_heads`."""
+    return x.transpose(-2, -3).flatten(-2)
+
+
+def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:
+    """The trace with each weight dropped with probability p and the others divided by 1 − p.
+
+    The rows then sum to 1 only on average.
+    """
+    keep = torch.empty_like(trace.weights).bernoulli_(1 - p, generator=generator)
+    weights = trace.weights * keep / (1 - p)
+    return replace(trace, weights=weights, output=mix_values(weights, trace.v))
+
+
+def features_per_head(d_model: int, n_heads: int) -> int:
+    """d_head = d_model / n_heads. Raises ValueError when it is not a whole number."""
+    if n_heads < 1 or d_model % n_heads:
+        divisors = ", ".join(str(n) for n in range(1, d_model + 1) if d_model % n == 0)
+        raise ValueError(
+            f"the heads share the features evenly, so d_model = {d_model} works with {divisors} heads, "
+            f"but n_heads is {n_heads}"
+        )
+    return d_model // n_heads
+
+
+def linear(d_in: int, d_out: int, *, bias: bool, generator: torch.Generator) -> nn.Linear:
+    """`nn.Linear` with PyTorch's default weights, drawn from `generator` and not from global state."""
+    layer = nn.utils.skip_init(nn.Linear, d_in, d_out, bias=bias)
+    with torch.no_grad():
+        layer.weight.copy_(default_weight(d_out, d_in, generator))
+        if bias:
+            layer.bias.uniform_(-1 / math.sqrt(d_in), 1 / math.sqrt(d_in), generator=generator)
+    return layer
+
+
+def default_weight(d_out: int, d_in: int, generator: torch.Generator) -> Float[Tensor, "d_out d_in"]:
+    """PyTorch's default for `nn.Linear`: uniform between ±1/√d_in, written as `nn.Linear` writes it."""
+    return nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)

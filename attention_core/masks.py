@@ -1,0 +1,41 @@
+"""Who may look at whom: True where the query of the row may look at the key of the column.
+
+PyTorch's `scaled_dot_product_attention` reads a boolean mask in the same sense;
+`nn.MultiheadAttention` reads it in the opposite one (True blocks).
+Masks of this kind combine with `&`.
+"""
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+
+def full_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
+    """Everyone may look at everyone."""
+    return torch.ones(n_tokens, n_tokens, dtype=torch.bool)
+
+
+def causal_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
+    """Each token may look at itself and at what came before it: key j ≤ query i."""
+    return full_mask(n_tokens).tril()
+
+
+def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys"]:
+    """Each token may look at the tokens less than `width` places away, on both sides.
+
+    `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
+    Raises ValueError when the width is less than 1: nobody could see anything.
+    """
+    if width < 1:
+        raise ValueError(f"a window needs a width of at least 1, but got {width}")
+    return full_mask(n_tokens).triu(1 - width).tril(width - 1)
+
+
+def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
+    """Nobody may look at padding, which fills the places from `n_real` on.
+
+    Raises ValueError unless 1 ≤ n_real ≤ n_tokens.
+    """
+    if not 1 <= n_real <= n_tokens:
+        raise ValueError(f"a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}")
+    return (torch.arange(n_tokens) < n_real).expand(n_tokens, n_tokens)

@@ -1,0 +1,121 @@
+"""One thread that trains for everybody, in short turns.
+
+A thread for each run would make them fight over the interpreter and starve the pages; one thread that
+gives each growing tape 10 ms in turn is fair, and steps back while a page is being computed.
+"""
+
+import threading
+import time
+import weakref
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from attention_core.training import Tape, TrainingRun, TrainingSettings
+
+
+class Scheduler:
+    """Grows the tapes that somebody plays and watches; shares a tape among all who ask for the same.
+
+    `turn_seconds` is one tape's turn. A run that nobody has looked at for `patience_seconds` is left
+    where it is, and goes on when somebody looks again. At most `max_tapes` tapes are kept; those that
+    nobody plays go first, the longest unused before the others.
+    """
+
+    COURTESY_SECONDS = 0.05  # the longest that training waits for pages, so that it never starves
+    IDLE_SECONDS = 0.5
+
+    def __init__(
+        self,
+        *,
+        turn_seconds: float = 0.010,
+        patience_seconds: float = 60.0,
+        max_tapes: int = 100,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.turn_seconds = turn_seconds
+        self.patience_seconds = patience_seconds
+        self.max_tapes = max_tapes
+        self._clock = clock
+        self._tapes: OrderedDict[TrainingSettings, Tape] = OrderedDict()
+        self._runs: weakref.WeakSet[TrainingRun] = weakref.WeakSet()
+        self._lock = threading.Lock()
+        self._something_to_do = threading.Event()
+        self._pages = 0
+        self._no_page = threading.Event()
+        self._no_page.set()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start the thread; a second call does nothing."""
+        with self._lock:
+            if self._thread is None:
+                self._stopping.clear()
+                self._thread = threading.Thread(target=self._work, name="training", daemon=True)
+                self._thread.start()
+
+    def stop(self) -> None:
+        """End the thread after its present turn; the tapes stay."""
+        with self._lock:
+            thread, self._thread = self._thread, None
+        self._stopping.set()
+        self._something_to_do.set()
+        if thread is not None:
+            thread.join()
+
+    def open(self, settings: TrainingSettings, steps_per_second: float | None = None) -> TrainingRun:
+        """A new run, standing at step 0 of the tape for these settings."""
+        with self._lock:
+            tape = self._tapes.get(settings) or Tape(settings)
+            self._tapes[settings] = tape
+            self._tapes.move_to_end(settings)
+            self._forget_old_tapes()
+        run = TrainingRun(tape, steps_per_second, wake=self._something_to_do.set, clock=self._clock)
+        with self._lock:
+            self._runs.add(run)
+        return run
+
+    @contextmanager
+    def page(self) -> Iterator[None]:
+        """Training waits while a page is computed inside this context."""
+        with self._lock:
+            self._pages += 1
+            self._no_page.clear()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._pages -= 1
+                if self._pages == 0:
+                    self._no_page.set()
+
+    def growing(self) -> dict[Tape, int]:
+        """The tapes to grow now, and how far: those that a run plays which somebody watches."""
+        oldest = self._clock() - self.patience_seconds
+        with self._lock:
+            runs = [run for run in self._runs if run.last_seen >= oldest]
+        until: dict[Tape, int] = {}
+        for run in runs:
+            if not run.tape.ended and run.wanted > run.tape.head:
+                until[run.tape] = max(run.wanted, until.get(run.tape, 0))
+        return until
+
+    def _forget_old_tapes(self) -> None:
+        played = {run.tape for run in self._runs}
+        for settings in [s for s, tape in self._tapes.items() if tape not in played]:
+            if len(self._tapes) <= self.max_tapes:
+                return
+            del self._tapes[settings]
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            self._something_to_do.clear()
+            growing = self.growing()
+            if not growing:
+                self._something_to_do.wait(self.IDLE_SECONDS)
+            for tape, until in growing.items():
+                if self._stopping.is_set():
+                    return
+                self._no_page.wait(self.COURTESY_SECONDS)
+                tape.grow(until, self.turn_seconds, self._clock)

@@ -1,0 +1,119 @@
+"""From what somebody typed to tokens, and from tokens to ids.
+
+Two ways to cut a text: into words (a punctuation mark is a token of its own) or into
+characters (an accent or an emoji's modifier stays with the character it changes).
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["words", "characters"]
+ZERO_WIDTH_JOINER = "\u200d"
+
+
+@dataclass(frozen=True)
+class CleanText:
+    """A text that is safe to cut and to show, and what had to be done to make it so."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
+    """Remove what cannot be shown (controls, direction marks, broken surrogates) and cut what is too long.
+
+    Runs of white space become one space. The notes say in full sentences what was changed.
+    """
+    kept = raw[:max_characters]
+    shown = "".join(" " if c.isspace() else c for c in kept if c.isspace() or not is_invisible(c))
+    text = " ".join(unicodedata.normalize("NFC", shown).split())
+    notes = []
+    if len(raw) > max_characters:
+        notes.append(f"The text has {len(raw):,} characters; the first {max_characters:,} are used.")
+    if len(shown) < len(kept):
+        hidden = len(kept) - len(shown)
+        notes.append(f"{hidden} invisible {'character was' if hidden == 1 else 'characters were'} left out.")
+    return CleanText(text, tuple(notes))
+
+
+def is_invisible(character: str) -> bool:
+    """True for control characters, direction marks, lone surrogates and unassigned code points."""
+    return character != ZERO_WIDTH_JOINER and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+
+
+def tokenize(text: str, unit: Unit) -> list[str]:
+    """The tokens of a text, in order. An empty text has none."""
+    if unit == "characters":
+        return split_characters(text)
+    return [token for chunk in text.split() for token in split_punctuation(chunk)]
+
+
+def split_punctuation(chunk: str) -> list[str]:
+    """A word without the punctuation around it, and each of those marks as a token of its own.
+
+    Marks inside a word stay: “don't” is one token.
+    """
+    start, end = 0, len(chunk)
+    while start < end and is_punctuation(chunk[start]):
+        start += 1
+    while end > start and is_punctuation(chunk[end - 1]):
+        end -= 1
+    word = [chunk[start:end]] if start < end else []
+    return [*chunk[:start], *word, *chunk[end:]]
+
+
+def is_punctuation(character: str) -> bool:
+    """True for the Unicode categories of punctuation."""
+    return unicodedata.category(character).startswith("P")
+
+
+def split_characters(text: str) -> list[str]:
+    """The characters a reader would count: marks and joiners stay with what they change."""
+    characters: list[str] = []
+    for c in text:
+        joined = characters and characters[-1].endswith(ZERO_WIDTH_JOINER)
+        if characters and (joined or c == ZERO_WIDTH_JOINER or changes_previous(c)):
+            characters[-1] += c
+        else:
+            characters.append(c)
+    return characters
+
+
+def changes_previous(character: str) -> bool:
+    """True for combining marks, variation selectors and the skin tones of emoji."""
+    return unicodedata.category(character) in ("Mn", "Mc", "Me") or "\U0001f3fb" <= character <= "\U0001f3ff"
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The different tokens there are; a token's id is its place in the list."""
+
+    tokens: tuple[str, ...]
+
+    @classmethod
+    def in_order_of_appearance(cls, tokens: Sequence[str]) -> "Vocabulary":
+        """The first new token gets id 0, the next id 1: adding words at the end changes no id."""
+        return cls(tuple(dict.fromkeys(tokens)))
+
+    @classmethod
+    def in_alphabetical_order(cls, tokens: Sequence[str]) -> "Vocabulary":
+        """Sorted by code point, as character models usually do."""
+        return cls(tuple(sorted(set(tokens))))
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def encode(self, tokens: Sequence[str]) -> list[int]:
+        """The id of each token. Raises ValueError that names the tokens it does not know."""
+        ids = {token: i for i, token in enumerate(self.tokens)}
+        unknown = [token for token in dict.fromkeys(tokens) if token not in ids]
+        if unknown:
+            some = ", ".join(repr(token) for token in unknown[:5]) + (", …" if len(unknown) > 5 else "")
+            raise ValueError(f"these tokens are not in the vocabulary of {len(self)}: {some}")
+        return [ids[token] for token in tokens]
+
+    def decode(self, ids: Sequence[int]) -> list[str]:
+        """The token of each id."""
+        return [self.tokens[i] for i in ids]
