@@ -142,9 +142,7 @@ def example_vectors(example: Example, ids: list[int], vocabulary: int) -> Float[
     return embed(torch.tensor(ids), table)
 
 
-def draw_weight(
-    kind: WeightKind, d_in: int, d_out: int, random: torch.Generator
-) -> Float[Tensor, "d_in d_out"]:
+def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator) -> Float[Tensor, "d_in d_out"]:
     """A weight matrix, to be used as x @ W: standard normal, a tenth of that, or `nn.Linear`'s default.
 
     `nn.Linear` draws uniformly between ±1/√d_in and stores the transposed matrix.

@@ -16,9 +16,7 @@ from attention_core.attention import AttentionTrace
 
 def attend_backward(
     trace: AttentionTrace, d_output: Float[Tensor, "*batch queries d_v"], scale: float | None = None
-) -> tuple[
-    Float[Tensor, "*batch queries d_k"], Float[Tensor, "*batch keys d_k"], Float[Tensor, "*batch keys d_v"]
-]:
+) -> tuple[Float[Tensor, "*batch queries d_k"], Float[Tensor, "*batch keys d_k"], Float[Tensor, "*batch keys d_v"]]:
     """The gradients of q, k and v: the steps of `attend` in reverse order, with the same `scale`."""
     scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
     d_v = trace.weights.mT @ d_output

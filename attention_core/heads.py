@@ -76,9 +76,7 @@ class MultiHeadAttention(nn.Module):
         """From the gradient of the output to that of x, for self-attention; fills the gradients of the maps."""
         d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
         d_q, d_k, d_v = (merge_heads(d) for d in attend_backward(trace.heads, d_heads, scale))
-        return (
-            linear_backward(self.W_q, x, d_q) + linear_backward(self.W_k, x, d_k) + linear_backward(self.W_v, x, d_v)
-        )
+        return linear_backward(self.W_q, x, d_q) + linear_backward(self.W_k, x, d_k) + linear_backward(self.W_v, x, d_v)
 
 
 class SlicedHeads(nn.Module):

@@ -1,6 +1,6 @@
 """A small transformer whose attention is the `attend` of the first lesson.
 
-    tokens → embedding + position → layers of attention (and MLP) → a score for each next token
+tokens → embedding + position → layers of attention (and MLP) → a score for each next token
 """
 
 from dataclasses import dataclass

@@ -92,7 +92,9 @@ class CharacterTask:
             Baseline("guessing evenly", math.log(len(self.vocabulary))),
             Baseline("knowing how often each letter comes", conditional_entropy(("", row[i]) for i, row in answers)),
             Baseline("knowing the letter before", conditional_entropy((row[i - 1], row[i]) for i, row in answers)),
-            Baseline("knowing all that is visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in answers)),
+            Baseline(
+                "knowing all that is visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in answers)
+            ),
         ]
 
 

@@ -1,0 +1,1 @@
+"""What the pages share: the frame, the controls, the charts, the furniture of a lesson."""

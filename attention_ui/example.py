@@ -1,0 +1,94 @@
+"""The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
+
+import streamlit as st
+
+from attention_core.captions import plural
+from attention_core.examples import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, run_example
+from attention_ui.session import numbers_from_link
+
+DEFAULTS = Example()
+SOURCES = {"journey": "Your journey starts with one step", "sentence": "A sentence of your own"}
+WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
+LINK_LIMITS = {"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()}
+
+
+def example_controls() -> tuple[Example, list[str]]:
+    """Draw the controls in the sidebar. Returns the example, and notes on a link that asked for the impossible."""
+    notes = numbers_from_link(LINK_LIMITS)
+    with st.sidebar:
+        st.subheader("The running example")
+        source = st.selectbox("Sentence", list(SOURCES), format_func=SOURCES.get, key="example", bind="query-params")
+        own = source == "sentence"
+        text, unit = DEFAULT_SENTENCE, "words"
+        if own:
+            text = st.text_input("Your sentence", DEFAULT_SENTENCE, key="text", bind="query-params")
+            unit = st.segmented_control(
+                "Cut it into", ["words", "characters"], default="words", required=True, key="unit", bind="query-params"
+            )
+        d_k = whole_number("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+        d_v = whole_number("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+        n_heads = whole_number("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)
+        seed = st.number_input(
+            "Seed of all random numbers",
+            LIMITS["seed"].least,
+            LIMITS["seed"].most,
+            DEFAULTS.seed,
+            key="seed",
+            bind="query-params",
+        )
+        causal = st.toggle("Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params")
+        scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
+        with st.expander("More"):
+            d_model = DEFAULTS.d_model
+            if own:
+                d_model = whole_number(
+                    "$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model
+                )
+            kind = st.selectbox(
+                "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
+            )
+    example = Example(
+        source=source,
+        text=text or "",
+        unit=unit or "words",
+        d_model=d_model,
+        d_k=d_k,
+        d_v=d_v,
+        n_heads=n_heads,
+        seed=int(seed),
+        causal=causal,
+        scaling=scaling,
+        weight_kind=kind,
+    )
+    return example, notes
+
+
+def whole_number(label: str, key: str, limit: Limit, default: int) -> int:
+    """A slider over whole numbers, bound to the address."""
+    return st.slider(label, limit.least, limit.most, default, key=key, bind="query-params")
+
+
+def head_choice(trace: ExampleTrace) -> int:
+    """Which head to look at, asked only where there are several; counted from 0."""
+    n_heads = trace.example.n_heads
+    if n_heads == 1:
+        return 0
+    chosen = st.segmented_control(
+        f"{n_heads} {plural('head', n_heads)}, each with its own W. Look at head",
+        list(range(1, n_heads + 1)),
+        default=1,
+        required=True,
+        key="head",
+        bind="query-params",
+    )
+    return (chosen or 1) - 1
+
+
+def current_trace() -> ExampleTrace:
+    """The running example of this visitor, computed; its controls and notes are drawn."""
+    example, link_notes = example_controls()
+    trace = run_example(example)
+    for note in (*link_notes, *trace.notes):
+        with st.container(border=True):
+            st.text(note)
+    return trace

@@ -1,0 +1,37 @@
+"""The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
+
+from attention_core.examples import ExampleTrace
+from attention_ui.charts.tones import FORMULA_COLOURS
+
+Q, K, V, A = (
+    rf"\textcolor{{{FORMULA_COLOURS[key]}}}{{{letter}}}"
+    for key, letter in zip(("q", "k", "v", "weight"), "QKVA", strict=True)
+)
+
+
+def stage_formula(stage: str, trace: ExampleTrace) -> str:
+    """LaTeX for one stage of the pipeline: what is computed, and the shapes of what goes in and comes out."""
+    n, d_model = trace.x.shape
+    d_k, d_v = trace.example.d_k, trace.example.d_v
+    i, j = r"i", r"j"
+    scale = r"\,/\sqrt{" + str(d_k) + "}" if trace.scale != 1 else ""
+    formulas = {
+        "x": rf"X \in \mathbb{{R}}^{{{n}\times{d_model}}}",
+        "qkv": rf"{Q} = X W_q,\quad {K} = X W_k,\quad {V} = X W_v"
+        + rf"\qquad {shape(n, d_model)}\cdot{shape(d_model, d_k)} = {shape(n, d_k)}"
+        + (rf",\quad {shape(n, d_model)}\cdot{shape(d_model, d_v)} = {shape(n, d_v)}" if d_v != d_k else ""),
+        "scores": rf"S = {Q}{K}^\top \qquad {shape(n, d_k)}\cdot{shape(d_k, n)} = {shape(n, n)}",
+        "scaled": rf"S' = S{scale} \qquad \text{{each of the }} {n * n} \text{{ scores}}",
+        "masked": rf"S'_{{{i}{j}}} = -\infty \ \text{{ where }} {j} > {i}"
+        if trace.example.causal
+        else r"\text{no mask: } S' \text{ stays as it is}",
+        "weights": rf"{A}_{{{i}{j}}} = \frac{{e^{{S'_{{{i}{j}}}}}}}{{\sum_{{m=1}}^{{{n}}} e^{{S'_{{{i}m}}}}}}"
+        + r"\qquad \text{each row sums to } 1",
+        "output": rf"O = {A}{V} \qquad {shape(n, n)}\cdot{shape(n, d_v)} = {shape(n, d_v)}",
+    }
+    return formulas[stage]
+
+
+def shape(rows: int, columns: int) -> str:
+    """Rows × columns, in LaTeX."""
+    return rf"({rows}\times{columns})"

@@ -1,0 +1,27 @@
+"""The frame: page settings, table of contents, and what surrounds every page."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from attention_ui.services import training_room
+from attention_ui.training_chip import training_chip
+
+ROOT = Path(__file__).parent.parent
+PAGES = ROOT / "pages"
+
+st.set_page_config(
+    page_title="Attention Lab",
+    page_icon=str(ROOT / "attention_ui" / "icon.png"),
+    layout="wide",
+    initial_sidebar_state=272,
+)
+page = st.navigation(
+    {
+        "Start": [st.Page(PAGES / "start/overview.py", title="Overview", url_path="overview", default=True)],
+        "Training": [st.Page(PAGES / "training/train.py", title="Train it live", url_path="train")],
+    }
+)
+with training_room().page():
+    training_chip(on_training_page=page.url_path == "train")
+    page.run()
