@@ -20,7 +20,12 @@ def percent(value: float) -> str:
 def name(tokens: tuple[str, ...], place: int) -> str:
     """The token in quotes; with its place where the same token comes more than once."""
     again = f" ({place + 1})" if tokens.count(tokens[place]) > 1 else ""
-    return f"“{tokens[place]}”{again}"
+    return f"“{seen(tokens[place])}”{again}"
+
+
+def seen(token: str) -> str:
+    """The token as it can be seen: a space gets a sign of its own."""
+    return "␣" if token == " " else token
 
 
 def stage_caption(stage: str, trace: ExampleTrace, head: int = 0) -> str:
@@ -47,10 +52,10 @@ def tokens_caption(trace: ExampleTrace) -> str:
     size = f"{n} {plural('token', n)}, each a row of {d_model} {plural('number', d_model)}."
     repeated = next((token for token in trace.tokens if trace.tokens.count(token) > 1), None)
     if repeated is None:
-        return f"{size} All {plural('row', n)} {'are' if n > 1 else 'is'} different." if n > 1 else size
-    places = [i + 1 for i, token in enumerate(trace.tokens) if token == repeated]
-    where = " and ".join([", ".join(map(str, places[:-1])), str(places[-1])])
-    return f"{size} “{repeated}” stands at places {where}: the same row each time."
+        return f"{size} No token comes twice, so each has a row of its own."
+    places = [str(i + 1) for i, token in enumerate(trace.tokens) if token == repeated]
+    where = f"{', '.join(places[:-1])} and {places[-1]}"
+    return f"{size} “{seen(repeated)}” stands at places {where}: the same row each time."
 
 
 def projections_caption(trace: ExampleTrace, attention: AttentionTrace) -> str:
@@ -91,12 +96,11 @@ def mask_caption(tokens: tuple[str, ...], attention: AttentionTrace) -> str:
     hidden, total = int((~attention.visible).sum()), attention.visible.numel()
     if not hidden:
         return f"No mask: all {total} {plural('score', total)} stay, and every token may look at every token."
-    seen = attention.visible.sum(dim=-1)
-    least = int(seen.argmin())
+    choices = attention.visible.sum(dim=-1)
+    least, most = int(choices.argmin()), int(choices.argmax())
     return (
-        f"{hidden} of {total} scores are hidden. {name(tokens, least).removesuffix(' (1)')} sees "
-        f"{'only itself' if int(seen[least]) == 1 and attention.visible[least, least] else int(seen[least])}, "
-        f"{name(tokens, int(seen.argmax()))} sees {'all' if seen.max() == len(tokens) else int(seen.max())}."
+        f"{hidden} of {total} scores are hidden: {name(tokens, least)} sees {int(choices[least])} of {len(tokens)} "
+        f"{plural('token', len(tokens))}, {name(tokens, most)} sees {int(choices[most])}."
     )
 
 
@@ -123,11 +127,11 @@ def output_caption(tokens: tuple[str, ...], attention: AttentionTrace) -> str:
     """What the last query takes away: a mixture, and its largest part."""
     last = len(tokens) - 1
     row = attention.weights[last]
-    seen, most = int(attention.visible[last].sum()), int(row.argmax())
-    if seen == 1:
+    choices, most = int(attention.visible[last].sum()), int(row.argmax())
+    if choices == 1:
         return f"{name(tokens, last)} takes away the value of {name(tokens, most)}, unmixed."
     return (
-        f"{name(tokens, last)} takes away a mixture of {seen} values; "
+        f"{name(tokens, last)} takes away a mixture of {choices} values; "
         f"the largest part, {percent(float(row[most]))}, is the value of {name(tokens, most)}."
     )
 

@@ -128,7 +128,7 @@ def example_tokens(example: Example) -> tuple[list[str], tuple[str, ...]]:
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     if len(tokens) > MAX_TOKENS:
         notes.append(
-            f"The text has {len(tokens):,} {example.unit}; the picture shows the first {MAX_TOKENS}, "
+            f"The text has {len(tokens):,} tokens; the picture shows the first {MAX_TOKENS}, "
             "so that every number can be read."
         )
     return tokens[:MAX_TOKENS], tuple(notes)

@@ -4,17 +4,24 @@ import streamlit as st
 
 from attention_core.captions import plural
 from attention_core.examples import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, run_example
-from attention_ui.session import numbers_from_link
+from attention_ui.lesson import show_notes
+from attention_ui.session import SWITCH, LinkRule, link_notes
 
 DEFAULTS = Example()
 SOURCES = {"journey": "Your journey starts with one step", "sentence": "A sentence of your own"}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
-LINK_LIMITS = {"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()}
+LINK_RULES: dict[str, LinkRule] = {
+    "example": SOURCES,
+    "unit": {unit: unit for unit in ("words", "characters")},
+    "causal": SWITCH,
+    "scaling": SWITCH,
+    "init": WEIGHT_KINDS,
+    **{"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()},
+}
 
 
-def example_controls() -> tuple[Example, list[str]]:
-    """Draw the controls in the sidebar. Returns the example, and notes on a link that asked for the impossible."""
-    notes = numbers_from_link(LINK_LIMITS)
+def example_controls() -> Example:
+    """Draw the controls in the sidebar and return what they say."""
     with st.sidebar:
         st.subheader("The running example")
         source = st.selectbox("Sentence", list(SOURCES), format_func=SOURCES.get, key="example", bind="query-params")
@@ -47,7 +54,7 @@ def example_controls() -> tuple[Example, list[str]]:
             kind = st.selectbox(
                 "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
             )
-    example = Example(
+    return Example(
         source=source,
         text=text or "",
         unit=unit or "words",
@@ -60,7 +67,6 @@ def example_controls() -> tuple[Example, list[str]]:
         scaling=scaling,
         weight_kind=kind,
     )
-    return example, notes
 
 
 def whole_number(label: str, key: str, limit: Limit, default: int) -> int:
@@ -86,9 +92,6 @@ def head_choice(trace: ExampleTrace) -> int:
 
 def current_trace() -> ExampleTrace:
     """The running example of this visitor, computed; its controls and notes are drawn."""
-    example, link_notes = example_controls()
-    trace = run_example(example)
-    for note in (*link_notes, *trace.notes):
-        with st.container(border=True):
-            st.text(note)
+    trace = run_example(example_controls())
+    show_notes(*link_notes(), *trace.notes)
     return trace

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention_ui import example, training_controls
 from attention_ui.services import training_room
-from attention_ui.training_chip import training_chip
+from attention_ui.session import repair_link
+from attention_ui.training_view import training_chip
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "pages"
@@ -22,6 +24,7 @@ page = st.navigation(
         "Training": [st.Page(PAGES / "training/train.py", title="Train it live", url_path="train")],
     }
 )
+repair_link(page, {**example.LINK_RULES, **training_controls.LINK_RULES})
 with training_room().page():
     training_chip(on_training_page=page.url_path == "train")
     page.run()

@@ -39,6 +39,14 @@ def show_chart(key: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> N
         st.vega_lite_chart({**spec, "datasets": tables}, width="content", alt=alt)
 
 
+def show_notes(*sentences: str) -> None:
+    """Sentences that want to be seen. Shown literally, whatever a learner's text in them may say."""
+    if sentences:
+        with st.container(border=True, gap="small"):
+            for sentence in sentences:
+                st.text(sentence)
+
+
 def code_that_ran(*functions: Callable) -> None:
     """The source of the functions that computed this page."""
     with st.expander("The code that ran"):

@@ -15,6 +15,7 @@ from attention_ui.charts.tones import score_scale, tone_scale, weight_scale
 
 POINT_AT = "Point at a number to see where it comes from."
 SMALLEST_CELL, LARGEST_CELL = 24, 32
+SMALLEST_CELL_WITHOUT_NUMBER = 13
 
 
 @dataclass(frozen=True)
@@ -46,11 +47,11 @@ class Grid:
 
     FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "say", "lights", "row_tag", "column_tag", "cell_tag")
 
-    def matrix(self, matrix: Matrix, left: int, top: int) -> None:
-        """Its cells, the upper left one at (left, top)."""
+    def matrix(self, matrix: Matrix, left: int, top: int, *, numbered: bool = True) -> None:
+        """Its cells, the upper left one at (left, top), with their numbers or with colour alone."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
-                self._cell(matrix, i, j, value, left + j, top + i)
+                self._cell(matrix, i, j, cell_text(value) if numbered else "", left + j, top + i)
 
     def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted") -> None:
         """A piece of text: kind "title", "shape", "row" (ends here) or "column" (slanted, begins here)."""
@@ -72,7 +73,7 @@ class Grid:
             }
         )
 
-    def _cell(self, matrix: Matrix, i: int, j: int, value: float, x: int, y: int) -> None:
+    def _cell(self, matrix: Matrix, i: int, j: int, text: str, x: int, y: int) -> None:
         if not matrix.drawn:
             self._add(x, y, "ghost", "ghost", None, "")
             return
@@ -82,8 +83,8 @@ class Grid:
             y,
             "masked" if masked else matrix.kind,
             "hatch" if masked else matrix.tone,
-            None if masked else value,
-            "" if masked else cell_text(value),
+            None if masked else matrix.values[i][j],
+            "" if masked else text,
             self.say(matrix.key, i, j),
             "".join(self.lights(matrix.key, i, j)),
             row_tag(matrix.key, i),
@@ -120,9 +121,10 @@ def cell_text(value: float) -> str:
     return digits.replace("-", "−") if float(value) and digits.strip("-0.") else digits.removeprefix("-")
 
 
-def cell_size(columns: int, width: int) -> int:
-    """The largest comfortable cell, in pixels, with which so many columns fit a width."""
-    return max(SMALLEST_CELL, min(LARGEST_CELL, width // max(columns, 1)))
+def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
+    """The largest comfortable cell, in pixels, with which so many columns fit a width; never too small to read."""
+    smallest = SMALLEST_CELL if numbered else SMALLEST_CELL_WITHOUT_NUMBER
+    return max(smallest, min(LARGEST_CELL, width // max(columns, 1)))
 
 
 def grid_chart(cell: int) -> alt.LayerChart:

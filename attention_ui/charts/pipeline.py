@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 import pyarrow as pa
 
 from attention_core.arithmetic import Explainer
-from attention_core.captions import STAGES
+from attention_core.captions import STAGES, seen
 from attention_core.examples import ExampleTrace
 from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, column_tag, row_tag
 
@@ -63,15 +63,20 @@ def matrices(trace: ExampleTrace, head: int, stage: str) -> dict[str, Matrix]:
     }
 
 
+def usual_columns(n_tokens: int, d_model: int) -> int:
+    """Columns of the grid while d_k and d_v are small. Cells sized by it keep their size when those grow."""
+    return LABEL_COLUMNS + d_model + 1 + 4 * (n_tokens + 1) + 2
+
+
 def places(trace: ExampleTrace) -> dict[str, tuple[int, int]]:
     """The left and the top of each matrix on the grid."""
     n, d_model = trace.x.shape
-    upper, lower = HEADER_ROWS, HEADER_ROWS + n + LOWER_HEADER_ROWS
     d_k = trace.example.d_k
+    upper, lower = HEADER_ROWS, HEADER_ROWS + max(n, d_k) + LOWER_HEADER_ROWS
     scores = LABEL_COLUMNS + max(d_model, d_k) + 1
     left = {key: scores + i * (n + 1) for i, key in enumerate(("scores", "scaled", "masked", "weights", "output"))}
     above = {key: (left[under], upper) for key, under in UPPER_OVER.items()}
-    above["k_transposed"] = (left["scores"], upper + max(n - d_k, 0))
+    above["k_transposed"] = (left["scores"], lower - LOWER_HEADER_ROWS - d_k)
     return {
         "x": (LABEL_COLUMNS, upper),
         "q": (scores - 1 - d_k, lower),
@@ -89,16 +94,16 @@ def pipeline_table(trace: ExampleTrace, head: int, stage: str) -> pa.Table:
         left, top = place[key]
         tone = matrix.tone if matrix.drawn else "muted"
         grid.matrix(matrix, left, top)
-        title_row = top - (LOWER_HEADER_ROWS if top > HEADER_ROWS + n else HEADER_ROWS)
+        title_row = top - (LOWER_HEADER_ROWS if top == place["scores"][1] else HEADER_ROWS)
         grid.text(matrix.title, left, title_row, "title", tone)
         if key in ("scores", "scaled", "masked", "weights"):
             for j, token in enumerate(trace.tokens):
-                grid.text(token, left + j, top - 1, "column")
+                grid.text(seen(token), left + j, top - 1, "column")
         else:
             grid.text("×".join(map(str, matrix.shape)), left, top - 1, "shape")
     for key in ("x", "q"):
         for i, token in enumerate(trace.tokens):
-            grid.text(token, min(place["x"][0], place["q"][0]) - 1, place[key][1] + i, "row")
+            grid.text(seen(token), min(place["x"][0], place["q"][0]) - 1, place[key][1] + i, "row")
     lower = place["scores"][1]
     grid.text("queries ↓", LABEL_COLUMNS - 1, lower - 1, "row")
     grid.text("keys →", place["scores"][0] - 1, lower - 2, "row")

@@ -5,13 +5,14 @@ import streamlit as st
 from attention_core.attention import attend
 from attention_core.captions import STAGES, stage_caption
 from attention_ui.charts.grid import cell_size, grid_chart
-from attention_ui.charts.pipeline import pipeline_table
+from attention_ui.charts.pipeline import pipeline_table, usual_columns
 from attention_ui.charts.template import template
 from attention_ui.example import current_trace, head_choice
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import code_that_ran, question, show_chart, stepper
 
-NAMES = {"x": "X", "qkv": "Q, K, V", "output": "output"} | {stage: stage for stage in STAGES[2:]}
+FIGURE_WIDTH = 1010
+NAMES = {"x": "X", "qkv": "Q K V", "output": "output"} | {stage: stage for stage in STAGES[2:]}
 
 question(
     "What happens in attention, in one picture?",
@@ -26,6 +27,11 @@ st.latex(stage_formula(stage, trace))
 caption = stage_caption(stage, trace, head)
 st.text(caption)
 table = pipeline_table(trace, head, stage)
-show_chart("pipeline", template(grid_chart, cell_size(36, 1000)), {"cells": table}, alt=caption)
+show_chart(
+    "pipeline",
+    template(grid_chart, cell_size(usual_columns(*trace.x.shape), FIGURE_WIDTH)),
+    {"cells": table},
+    alt=caption,
+)
 
 code_that_ran(attend)

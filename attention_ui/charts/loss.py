@@ -1,0 +1,58 @@
+"""The loss while a model trains, between the baselines that give it a meaning."""
+
+import altair as alt
+import numpy as np
+import pyarrow as pa
+
+from attention_core.tasks import Baseline
+from attention_ui.charts.tones import tone_scale
+
+MOST_POINTS = 400
+
+
+def loss_tables(losses: np.ndarray, steps: int, baselines: list[Baseline]) -> dict[str, pa.Table]:
+    """The curve so far, thinned to what a screen can show, and the baselines over the whole run."""
+    shown = np.unique(np.linspace(0, len(losses) - 1, min(len(losses), MOST_POINTS)).astype(int))
+    return {
+        "losses": pa.table({"step": pa.array(shown, pa.int32()), "loss": pa.array(losses[shown], pa.float32())}),
+        "baselines": pa.table(
+            {
+                "name": [f"{b.name}: {b.loss:.2f}" for b in baselines],
+                "loss": pa.array([b.loss for b in baselines], pa.float32()),
+                "first": pa.array([0] * len(baselines), pa.int32()),
+                "last": pa.array([steps] * len(baselines), pa.int32()),
+            }
+        ),
+    }
+
+
+def loss_chart(width: int, height: int) -> alt.LayerChart:
+    """The template: lines for the baselines, named; the curve; the step nearest the pointer with its number."""
+    losses, baselines = alt.NamedData(name="losses"), alt.NamedData(name="baselines")
+    near = alt.selection_point(
+        name="near", fields=["step"], nearest=True, on="pointerover", clear="pointerout", empty=False
+    )
+    step = alt.X(
+        "step:Q",
+        title="updates",
+        axis=alt.Axis(tickMinStep=1, tickCount=6, titlePadding=4),
+        scale=alt.Scale(nice=False),
+    )
+    loss = alt.Y("loss:Q", title="loss (nats per character)", axis=alt.Axis(tickCount=5, titlePadding=8))
+
+    def tone(name: str) -> alt.Color:
+        return alt.Color(f"{name}:N", scale=tone_scale(), legend=None)
+
+    guides = alt.Chart(baselines).transform_calculate(muted="'muted'")
+    curve = alt.Chart(losses).transform_calculate(weight="'weight'")
+    points = curve.mark_point(filled=True, size=70).encode(
+        step, loss, tone("weight"),
+        opacity=alt.condition(near, alt.value(1), alt.value(0)),
+        tooltip=[alt.Tooltip("step:Q", title="updates"), alt.Tooltip("loss:Q", title="loss", format=".3f")],
+    )  # fmt: skip
+    return alt.layer(
+        guides.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), loss, tone("muted"), x2="last:Q"),
+        guides.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), loss, tone("muted"), text="name:N"),
+        curve.mark_line(strokeWidth=2.5).encode(step, loss, tone("weight")),
+        points.add_params(near),
+    ).properties(width=width, height=height, usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
