@@ -20,7 +20,11 @@ st.set_page_config(
 )
 page = st.navigation(
     {
-        "Start": [st.Page(PAGES / "start/overview.py", title="Overview", url_path="overview", default=True)],
+        "Start": [
+            st.Page(PAGES / "start/overview.py", title="Overview", url_path="home", default=True),
+            # The default page has the address "/" alone; links may also say what it is.
+            st.Page(PAGES / "start/overview.py", title="Overview", url_path="overview", visibility="hidden"),
+        ],
         "Training": [st.Page(PAGES / "training/train.py", title="Train it live", url_path="train")],
     }
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 import pyarrow as pa
 import streamlit as st
 
+from attention_ui.charts.template import alt_table
 from attention_ui.session import keep, recall
 
 
@@ -33,10 +34,14 @@ def stepper(key: str, steps: Sequence[str], names: dict[str, str]) -> str:
     return shown or steps[-1]
 
 
-def show_chart(key: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> None:
-    """A chart from a shared template and fresh tables. The box scrolls sideways; the page never does."""
+def show_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> None:
+    """A chart from a shared template and fresh tables. The box scrolls sideways; the page never does.
+
+    `name` says what kind of picture it is and never changes; `alt` says what the numbers show.
+    """
     with st.container(key=key):
-        st.vega_lite_chart({**spec, "datasets": tables}, width="content", alt=alt)
+        datasets = {**tables, "alt": alt_table(alt)}
+        st.vega_lite_chart({**spec, "datasets": datasets}, width="content", alt=name)
 
 
 def show_notes(*sentences: str) -> None:

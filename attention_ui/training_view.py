@@ -47,8 +47,9 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> None:
             "Steps", list(PACES), default=DEFAULT_PACE, format_func=PACES.get, required=True, key="pace",
             bind="query-params", label_visibility="collapsed",
         )  # fmt: skip
-    if run is not None and run.steps_per_second != (pace or None):
-        run.set_pace(pace or None)
+    steps_per_second = float(pace) if pace else None
+    if run is not None and run.steps_per_second != steps_per_second:
+        run.set_pace(steps_per_second)
     if changed and choice.settings is not None and run.position > 0:
         show_notes(
             f"Changed since this run: {', '.join(differences(run.tape.settings, choice.settings))}. Start begins anew."
@@ -119,7 +120,9 @@ def draw_loss(view: RunView) -> None:
     caption = loss_caption(float(view.losses[-1]), baselines)
     st.text(caption)
     tables = loss_tables(view.losses, view.settings.steps, baselines)
-    show_chart("loss", template(loss_chart, LOSS_WIDTH, LOSS_HEIGHT), tables, alt=caption)
+    show_chart(
+        "loss", "The loss while the model trains", template(loss_chart, LOSS_WIDTH, LOSS_HEIGHT), tables, alt=caption
+    )
 
 
 def draw_heads(watched: Watched, view: RunView) -> None:
@@ -128,7 +131,8 @@ def draw_heads(watched: Watched, view: RunView) -> None:
     st.text(caption)
     n = len(watched.tokens)
     cell = cell_size(heads_size(n, view.settings.model.n_heads), HEADS_WIDTH, numbered=n <= MOST_NUMBERED_COLUMNS)
-    show_chart("heads", template(grid_chart, cell), {"cells": heads_table(watched)}, alt=caption)
+    tables = {"cells": heads_table(watched)}
+    show_chart("heads", "The attention of every head", template(grid_chart, cell), tables, alt=caption)
 
 
 def training_chip(on_training_page: bool) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import altair as alt
 import pyarrow as pa
 
+from attention_ui.charts.template import alt_layer
 from attention_ui.charts.tones import score_scale, tone_scale, weight_scale
 
 POINT_AT = "Point at a number to see where it comes from."
@@ -144,7 +145,7 @@ def grid_chart(cell: int) -> alt.LayerChart:
         return chart.transform_calculate(ink="'ink'").encode(**place)
 
     def coloured(kind: str, scale: alt.Scale) -> alt.Chart:
-        return layer(kind).mark_rect(cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
+        return layer(kind).mark_rect(aria=False, cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
 
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     small, large = max(8.5, cell * 0.345), max(11, cell * 0.42)
@@ -152,35 +153,42 @@ def grid_chart(cell: int) -> alt.LayerChart:
     cells = ("score", "weight", "masked")
     ring = layer(*cells).mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=2.5, stroke="transparent")
     layers = [
-        layer("filler").mark_point(opacity=0),
-        layer("ghost").mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=tone.copy()),
+        layer("filler").mark_point(aria=False, opacity=0),
+        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=tone.copy()),
         coloured("score", score_scale()),
         coloured("weight", weight_scale()),
-        layer("masked").mark_point(shape=hatch, size=(cell * 0.62) ** 2, strokeWidth=1, filled=False).encode(tone),
-        layer("score", "weight").mark_text(fontSize=small).encode(text="text:N", color=ink()),
+        layer("masked")
+        .mark_point(aria=False, shape=hatch, size=(cell * 0.62) ** 2, strokeWidth=1, filled=False)
+        .encode(tone),
+        layer("score", "weight").mark_text(aria=False, fontSize=small).encode(text="text:N", color=ink()),
         layer("title")
-        .mark_text(fontSize=large, fontWeight="bold", align="left", dx=-cell / 2 + 1)
+        .mark_text(aria=False, fontSize=large, fontWeight="bold", align="left", dx=-cell / 2 + 1)
         .encode(tone, text="text:N"),
-        layer("shape").mark_text(fontSize=small + 0.5, align="left", dx=-cell / 2 + 1).encode(tone, text="text:N"),
+        layer("shape")
+        .mark_text(aria=False, fontSize=small + 0.5, align="left", dx=-cell / 2 + 1)
+        .encode(tone, text="text:N"),
         layer("row")
-        .mark_text(fontSize=small + 1.5, align="right", dx=cell / 2 - 5, limit=cell * 3)
+        .mark_text(aria=False, fontSize=small + 1.5, align="right", dx=cell / 2 - 5, limit=cell * 3)
         .encode(tone, text="text:N"),
         layer("column")
-        .mark_text(fontSize=small + 0.5, align="left", angle=315, dy=cell * 0.3, dx=-cell * 0.3, limit=cell * 2.2)
+        .mark_text(
+            aria=False, fontSize=small + 0.5, align="left", angle=315, dy=cell * 0.3, dx=-cell * 0.3, limit=cell * 2.2
+        )
         .encode(tone, text="text:N"),
         ring.encode(
             stroke=alt.condition(f"isValid(hover.lights) && ({lit})", tone_of_ring(), alt.value("transparent")),
             tooltip=alt.Tooltip("say:N", title=" "),
+            description="say:N",
         ).add_params(hover),
         layer("hint")
-        .mark_text(fontSize=13, align="left", dx=-cell / 2)
+        .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2)
         .encode(tone, text="text:N", opacity=alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))),
         layer("hint")
-        .mark_text(fontSize=13, align="left", dx=-cell / 2, limit=1100)
+        .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2, limit=1100)
         .encode(text=alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''")), color=ink()),
     ]
     return (
-        alt.layer(*layers)
+        alt.layer(alt_layer(), *layers)
         .resolve_scale(color="independent", stroke="independent")
         .properties(width=alt.Step(cell), height=alt.Step(cell), autosize=alt.AutoSizeParams(type="pad"))
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})

@@ -5,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 
 from attention_core.tasks import Baseline
+from attention_ui.charts.template import alt_layer
 from attention_ui.charts.tones import tone_scale
 
 MOST_POINTS = 400
@@ -51,6 +52,7 @@ def loss_chart(width: int, height: int) -> alt.LayerChart:
         tooltip=[alt.Tooltip("step:Q", title="updates"), alt.Tooltip("loss:Q", title="loss", format=".3f")],
     )  # fmt: skip
     return alt.layer(
+        alt_layer(),
         guides.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), loss, tone("muted"), x2="last:Q"),
         guides.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), loss, tone("muted"), text="name:N"),
         curve.mark_line(strokeWidth=2.5).encode(step, loss, tone("weight")),

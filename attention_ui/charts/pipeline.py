@@ -75,6 +75,7 @@ def places(trace: ExampleTrace) -> dict[str, tuple[int, int]]:
     upper, lower = HEADER_ROWS, HEADER_ROWS + max(n, d_k) + LOWER_HEADER_ROWS
     scores = LABEL_COLUMNS + max(d_model, d_k) + 1
     left = {key: scores + i * (n + 1) for i, key in enumerate(("scores", "scaled", "masked", "weights", "output"))}
+    left["output"] = max(left["output"], left["scaled"] + d_k + 1)  # K, above the scaled scores, may be wider
     above = {key: (left[under], upper) for key, under in UPPER_OVER.items()}
     above["k_transposed"] = (left["scores"], lower - LOWER_HEADER_ROWS - d_k)
     return {

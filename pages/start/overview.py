@@ -26,12 +26,8 @@ head = head_choice(trace)
 st.latex(stage_formula(stage, trace))
 caption = stage_caption(stage, trace, head)
 st.text(caption)
-table = pipeline_table(trace, head, stage)
-show_chart(
-    "pipeline",
-    template(grid_chart, cell_size(usual_columns(*trace.x.shape), FIGURE_WIDTH)),
-    {"cells": table},
-    alt=caption,
-)
+cell = cell_size(usual_columns(*trace.x.shape), FIGURE_WIDTH)
+tables = {"cells": pipeline_table(trace, head, stage)}
+show_chart("pipeline", "All matrices of one attention head", template(grid_chart, cell), tables, alt=caption)
 
 code_that_ran(attend)

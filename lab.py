@@ -1,0 +1,106 @@
+"""The two commands of the project, for a machine that has Python 3.11 or newer and nothing else.
+
+    python3 lab.py run     sets up a virtual environment in .venv and runs the app
+    python3 lab.py test    sets it up with what the tests need and runs them
+
+A second run finds everything in place and is quick. Nothing is asked.
+"""
+
+import argparse
+import hashlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["run", "test"])
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="passed on to streamlit or to pytest")
+    asked = parser.parse_args()
+    if sys.version_info < (3, 11):
+        print(f"Attention Lab needs Python 3.11 or newer; this is {platform.python_version()}.")
+        return 2
+    if asked.command == "run":
+        set_up("requirements.txt")
+        return call(PYTHON, "-m", "streamlit", "run", "app.py", *asked.rest)
+    set_up("requirements-dev.txt")
+    find_a_browser()
+    for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
+        if failed := call(PYTHON, "-m", *check):
+            return failed
+    return call(PYTHON, "-m", "pytest", *asked.rest)
+
+
+def set_up(requirements: str) -> None:
+    """Create the environment and install what is listed, unless that has been done for these very lists."""
+    mark = ENVIRONMENT / f"installed-{requirements}"
+    wanted = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(ROOT.glob("requirements*.txt")))).hexdigest()
+    if PYTHON.exists() and mark.exists() and mark.read_text() == wanted:
+        return
+    if not PYTHON.exists():
+        print("Creating a virtual environment in .venv", flush=True)
+        venv.create(ENVIRONMENT, with_pip=True)
+    install_cpu_torch()
+    print(f"Installing {requirements}; the first time this takes a few minutes", flush=True)
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "-r", ROOT / requirements], check=True)
+    mark.write_text(wanted)
+
+
+def install_cpu_torch() -> None:
+    """On Linux take the small build of torch: the usual one brings gigabytes for graphics cards.
+
+    Where the small build cannot be reached the usual one is installed with everything else. A machine
+    with a folder of packages of its own (PIP_FIND_LINKS) is left to use that.
+    """
+    if platform.system() != "Linux" or "PIP_FIND_LINKS" in os.environ or has_module("torch"):
+        return
+    pinned = next(line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith("torch=="))
+    command = [PYTHON, "-m", "pip", "install", "--quiet", "--no-deps", "--index-url", CPU_BUILDS]
+    subprocess.run([*command, "--retries", "0", "--timeout", "10", pinned], check=False)
+
+
+def has_module(name: str) -> bool:
+    """True when the environment has the module already."""
+    return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0
+
+
+def find_a_browser() -> None:
+    """The browser tests need Chromium: install Debian's where that is possible, else say what is missing."""
+    if "CHROMIUM" in os.environ or any(map(shutil.which, BROWSERS)):
+        return
+    if shutil.which("apt-get"):
+        admin = [] if os.geteuid() == 0 else ["sudo", "-n"] if shutil.which("sudo") else None
+        if admin is not None:
+            print("Installing chromium for the browser tests", flush=True)
+            quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+            subprocess.run([*admin, "apt-get", "update", "-qq"], check=False, **quiet)
+            subprocess.run([*admin, "apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
+    if not any(map(shutil.which, BROWSERS)):
+        print(
+            "NOT TESTED: everything that needs a browser (tests/browser is skipped). No Chromium was found, and it "
+            "could not be installed. Install it, or name its path in the variable CHROMIUM.",
+            flush=True,
+        )
+
+
+def call(*command: object) -> int:
+    """Run a command in the project's folder until it ends; its exit code."""
+    try:
+        return subprocess.run([str(part) for part in command], cwd=ROOT, check=False).returncode
+    except KeyboardInterrupt:
+        return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

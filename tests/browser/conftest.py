@@ -1,0 +1,138 @@
+"""A real server and a real browser. Without a browser these tests are skipped, and say so."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parent.parent.parent
+BROWSER = os.environ.get("CHROMIUM") or next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))), None
+)
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+WAIT = 20_000  # milliseconds a slow machine may take
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def start_server():
+    """Starts the app as a user does; every started server ends with the session."""
+    servers = []
+
+    def start():
+        port = free_port()
+        log = open(ROOT / ".pytest_cache" / f"server-{port}.log", "w+")  # noqa: SIM115
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+        server = subprocess.Popen(
+            [*command, "--server.address", "127.0.0.1"], cwd=ROOT, stdout=log, stderr=subprocess.STDOUT
+        )
+        servers.append((server, log))
+        url = f"http://127.0.0.1:{port}"
+        for _ in range(300):
+            try:
+                urllib.request.urlopen(f"{url}/_stcore/health", timeout=1)
+                return url
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                try:
+                    server.wait(0.2)
+                except subprocess.TimeoutExpired:
+                    continue
+                raise AssertionError(f"the server ended: {Path(log.name).read_text()}") from None
+        raise AssertionError("the server never became ready")
+
+    (ROOT / ".pytest_cache").mkdir(exist_ok=True)
+    yield start
+    for server, log in servers:
+        server.terminate()
+        server.wait(20)
+        log.seek(0)
+        written = log.read()
+        log.close()
+        assert "Traceback" not in written, written
+
+
+@pytest.fixture(scope="session")
+def url(start_server):
+    return start_server()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    if BROWSER is None:
+        pytest.skip("no Chromium here: install it (Debian: apt install chromium) or name it in CHROMIUM")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+class Visit:
+    """A tab of its own, and all that went wrong or left the machine while it was open."""
+
+    def __init__(self, browser, url, **settings):
+        self.url = url
+        self.context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | settings))
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(WAIT)
+        self.errors, self.foreign, self.sent = [], [], []
+        self.page.on("console", self._console)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", self._request)
+        self.page.on("websocket", lambda ws: ws.on("framesent", lambda frame: self.sent.append(frame)))
+
+    def open(self, path=""):
+        self.page.goto(f"{self.url}/{path}")
+        return self
+
+    def settled(self):
+        """Wait until the server has answered everything."""
+        self.page.wait_for_function(
+            "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+        )
+        return self
+
+    def cell(self, tag):
+        """The ring around a cell of a figure: the element that the pointer meets."""
+        return self.page.locator(f'[aria-label="{tag}"]')
+
+    def close(self):
+        self.context.close()
+
+    def _console(self, message):
+        # On a deep link Streamlit first looks for itself below the page's own path.
+        expected = "/_stcore/" in message.location.get("url", "") and "404" in message.text
+        if message.type == "error" and not expected:
+            self.errors.append(f"{message.text} {message.location}")
+
+    def _request(self, request):
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.foreign.append(request.url)
+
+
+@pytest.fixture
+def visit(chromium, url):
+    """Opens tabs; at the end none of them may have seen an error or asked another host for anything."""
+    visits = []
+
+    def new(**settings):
+        visits.append(Visit(chromium, settings.pop("url", url), **settings))
+        return visits[-1]
+
+    yield new
+    for tab in visits:
+        errors, foreign = tab.errors, tab.foreign
+        tab.close()
+        assert not errors
+        assert not foreign

@@ -1,0 +1,137 @@
+"""What only a browser shows of the overview: pointing, keys, sizes, themes."""
+
+import pytest
+
+from attention_core.arithmetic import Explainer
+from attention_core.examples import Example, run_example
+
+EXPLAIN = Explainer.of(run_example(Example())).explain
+RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
+    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
+    .map(cell => cell.getAttribute('aria-label')).sort()"""
+
+
+def figure(tab):
+    tab.page.wait_for_selector(".st-key-pipeline svg .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def sentences(*cells):
+    return sorted(EXPLAIN(*cell) for cell in cells)
+
+
+def point_at(tab, *cell):
+    tab.page.locator(".st-key-pipeline svg").get_by_label(EXPLAIN(*cell), exact=True).first.hover()
+
+
+def test_pointing_at_a_score_lights_what_made_it_without_asking_the_server(visit):
+    tab = figure(visit().open())
+    before = len(tab.sent)
+    point_at(tab, "scores", 4, 1)
+    row, column = [("q", 4, c) for c in (0, 1)], [("k_transposed", c, 1) for c in (0, 1)]
+    key = [("k", 1, c) for c in (0, 1)]
+    same = [(stage, 4, 1) for stage in ("scores", "scaled", "masked", "weights")]
+    assert tab.page.evaluate(RINGED) == sentences(*row, *column, *key, *same)
+    assert tab.page.get_by_text(EXPLAIN("scores", 4, 1)).first.is_visible()
+    tab.page.mouse.move(5, 5)
+    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
+    assert len(tab.sent) == before
+
+
+def test_pointing_at_a_weight_lights_its_row_and_the_values_it_mixes(visit):
+    tab = figure(visit().open())
+    point_at(tab, "weights", 2, 0)
+    ringed = tab.page.evaluate(RINGED)
+    for cell in [("v", 0, 0), ("v", 1, 1), ("v", 2, 0), ("weights", 2, 1), ("output", 2, 0)]:
+        assert EXPLAIN(*cell) in ringed
+    assert EXPLAIN("v", 3, 0) not in ringed
+
+
+def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone(visit):
+    tab = figure(visit().open())
+    svg = tab.page.locator(".st-key-pipeline svg.marks")
+    svg.evaluate("svg => svg.dataset.mine = 'yes'")
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**step=X**")
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**step=Q*")
+    tab.page.keyboard.press("ArrowLeft")
+    tab.page.wait_for_url("**step=X**")
+    tab.settled()
+    tab.page.locator(".st-key-d_k input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**d_k=3**")
+    assert "step=X" in tab.page.url
+    assert svg.evaluate("svg => svg.dataset.mine") == "yes", "the picture must change in place"
+
+
+def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
+    tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))
+    explain = Explainer.of(run_example(Example(d_k=5, causal=False, seed=3))).explain
+    assert tab.page.locator(".st-key-pipeline svg").get_by_label(explain("scores", 5, 5), exact=True).count() == 1
+    assert tab.page.get_by_role("dialog").count() == 0
+
+
+def test_a_repaired_link_says_so_and_stays_repaired(visit):
+    tab = figure(visit().open("?d_k=999999&seed=abc&text=%ED%A0%BD"))
+    tab.page.get_by_text("d_k goes from 1 to 8; this is 8.").wait_for()
+    tab.page.wait_for_url("**d_k=8**")
+    assert "abc" not in tab.page.url
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_page_never_scrolls_sideways_and_numbers_can_be_read(visit, scheme, width, height):
+    tab = figure(visit(viewport={"width": width, "height": height}, color_scheme=scheme).open())
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    box = tab.page.locator(".st-key-pipeline").bounding_box()
+    if width > 1000:
+        svg = tab.page.locator(".st-key-pipeline svg.marks").bounding_box()
+        assert svg["y"] + svg["height"] <= height, "the picture is above the fold"
+        assert svg["x"] + svg["width"] <= width
+    assert box["width"] <= width
+    for contrast in tab.page.evaluate(CONTRASTS):
+        assert contrast >= 4.5
+
+
+def test_on_a_phone_the_figure_scrolls_in_its_own_box(visit):
+    tab = figure(visit(viewport={"width": 390, "height": 844}).open())
+    assert (
+        tab.page.evaluate(
+            """() => { let node = document.querySelector('.st-key-pipeline svg.marks');
+            while (node && node !== document.body) {
+                const style = getComputedStyle(node);
+                if (node.scrollWidth > node.clientWidth + 20 && ['auto', 'scroll'].includes(style.overflowX)) {
+                    node.scrollLeft = 300; return node.scrollLeft;
+                }
+                node = node.parentElement;
+            }
+            return 0; }"""
+        )
+        > 200
+    )
+
+
+def test_markup_in_a_sentence_stays_text_and_asks_nobody(visit):
+    tab = figure(
+        visit().open("?example=sentence&text=%3Cimg%20src=http://127.0.0.1:9/a%3E%20![b](http://127.0.0.1:9/b)")
+    )
+    tab.page.get_by_text("<img", exact=False).first.wait_for(state="attached")
+    assert tab.page.locator("img").count() == 0
+
+
+# For each number in a coloured cell: the contrast between its colour and the colour of the cell under it.
+CONTRASTS = """() => {
+    const rgb = colour => { const c = document.createElement('canvas').getContext('2d'); c.fillStyle = colour;
+        c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3); };
+    const light = colour => rgb(colour).map(v => v / 255)
+        .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const svg = document.querySelector('.st-key-pipeline svg.marks');
+    const drawn = [...svg.querySelectorAll('.mark-rect path')].filter(p => p.getAttribute('fill-opacity') !== '0');
+    const fills = drawn.map(path => path.getAttribute('fill'));
+    const number = [...svg.querySelectorAll('.mark-text text')].find(text => /^[0-9−]/.test(text.textContent));
+    const ink = light(number.getAttribute('fill'));
+    return [...new Set(fills)].filter(f => f && f !== 'transparent' && f !== 'none').map(light)
+        .map(cell => (Math.max(ink, cell) + 0.05) / (Math.min(ink, cell) + 0.05));
+}"""

@@ -1,0 +1,83 @@
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from jaxtyping import TypeCheckError
+
+from attention_core.attention import attend
+from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.randomness import generator
+
+SIZES = st.integers(1, 13)
+
+
+def cells(n, may_look):
+    """The mask of a rule, asked cell by cell."""
+    return [[may_look(i, j) for j in range(n)] for i in range(n)]
+
+
+@given(n=SIZES)
+def test_the_full_mask_hides_nothing(n):
+    assert full_mask(n).tolist() == cells(n, lambda i, j: True)
+
+
+@given(n=SIZES)
+def test_the_causal_mask_shows_each_query_itself_and_what_came_before(n):
+    assert causal_mask(n).tolist() == cells(n, lambda i, j: j <= i)
+
+
+@given(n=SIZES, width=st.integers(1, 17))
+def test_a_window_shows_what_is_less_than_its_width_away(n, width):
+    assert sliding_window_mask(n, width).tolist() == cells(n, lambda i, j: abs(i - j) < width)
+
+
+@given(n=SIZES, width=st.integers(1, 17))
+def test_a_causal_window_shows_the_last_few_tokens(n, width):
+    both = sliding_window_mask(n, width) & causal_mask(n)
+    assert both.tolist() == cells(n, lambda i, j: i - width < j <= i)
+    assert both.sum(dim=-1).tolist() == [min(i + 1, width) for i in range(n)]
+
+
+@given(st.data())
+def test_padding_is_hidden_from_everybody(data):
+    n = data.draw(SIZES)
+    n_real = data.draw(st.integers(1, n))
+    assert padding_mask(n, n_real).tolist() == cells(n, lambda i, j: j < n_real)
+
+
+@given(st.data())
+def test_padding_combines_with_a_causal_mask(data):
+    n = data.draw(SIZES)
+    n_real = data.draw(st.integers(1, n))
+    both = causal_mask(n) & padding_mask(n, n_real)
+    assert both.tolist() == cells(n, lambda i, j: j <= i and j < n_real)
+
+
+def test_padding_changes_nothing_for_the_real_tokens():
+    x = torch.randn(7, 3, generator=generator(0))
+    padded = attend(x, x, x, padding_mask(7, 5)).output[:5]
+    torch.testing.assert_close(padded, attend(x[:5], x[:5], x[:5]).output)
+
+
+@pytest.mark.parametrize("mask", [full_mask(5), causal_mask(5), sliding_window_mask(5, 2), padding_mask(5, 3)])
+def test_masks_are_boolean_and_leave_every_query_something(mask):
+    assert mask.dtype == torch.bool
+    assert mask.shape == (5, 5)
+    assert mask.any(dim=-1).all()
+
+
+@pytest.mark.parametrize("width", [0, -1])
+def test_a_window_without_width_is_an_error(width):
+    with pytest.raises(ValueError, match=f"width of at least 1, but got {width}"):
+        sliding_window_mask(5, width)
+
+
+@pytest.mark.parametrize("n_real", [0, -1, 8])
+def test_an_impossible_number_of_real_tokens_is_an_error(n_real):
+    with pytest.raises(ValueError, match=f"1 to 7 real ones, but got {n_real}"):
+        padding_mask(7, n_real)
+
+
+def test_sizes_are_whole_numbers():
+    with pytest.raises(TypeCheckError):
+        causal_mask(2.5)

@@ -1,0 +1,327 @@
+import gc
+import threading
+
+import pytest
+import torch
+
+from attention_core import training
+from attention_core.model import ModelConfig
+from attention_core.scheduler import Scheduler
+from attention_core.tasks import CharacterTask
+from attention_core.training import TrainingSettings, TrainingStep, train
+
+TASK = CharacterTask("abcabcabcacb", 3)
+MODEL = ModelConfig(vocabulary=3, context=3, d_model=4)
+
+
+def settings(seed=0, steps=20):
+    return TrainingSettings(task=TASK, model=MODEL, seed=seed, steps=steps)
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def wait_until(condition, seconds=10):
+    """Look again and again, but not for ever."""
+    pause = threading.Event()
+    for _ in range(int(seconds * 200)):
+        if condition():
+            return True
+        pause.wait(0.005)
+    return condition()
+
+
+def training_threads():
+    return [thread for thread in threading.enumerate() if thread.name == "training"]
+
+
+@pytest.fixture
+def scheduler():
+    """A scheduler whose thread runs, and ends with the test."""
+    running = Scheduler()
+    running.start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+def grow_once(scheduler):
+    """What the thread does in one round, without the thread."""
+    for tape, until in scheduler.growing().items():
+        tape.grow(until)
+
+
+# Sharing
+
+
+def test_those_who_ask_for_the_same_share_a_tape():
+    scheduler = Scheduler()
+    one, other = scheduler.open(settings()), scheduler.open(settings())
+    assert one is not other
+    assert one.tape is other.tape
+
+
+def test_those_who_ask_for_something_else_do_not():
+    scheduler = Scheduler()
+    runs = [scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1)), scheduler.open(settings(steps=21))]
+    assert len({run.tape for run in runs}) == 3
+
+
+def test_a_new_run_stands_at_step_zero_of_a_tape_that_others_have_played():
+    scheduler = Scheduler()
+    first = scheduler.open(settings())
+    first.play()
+    grow_once(scheduler)
+    second = scheduler.open(settings(), 5.0)
+    assert first.position == 20
+    assert second.position == 0 and not second.playing and second.steps_per_second == 5
+
+
+def test_at_most_so_many_tapes_are_kept_and_the_longest_unused_goes_first():
+    scheduler = Scheduler(max_tapes=3)
+    tapes = [scheduler.open(settings(seed=seed)).tape for seed in range(3)]
+    gc.collect()
+    scheduler.open(settings(seed=0))  # used again, so that seed 1 is the longest unused
+    scheduler.open(settings(seed=3))
+    gc.collect()
+    assert scheduler.open(settings(seed=0)).tape is tapes[0]
+    assert scheduler.open(settings(seed=2)).tape is tapes[2]
+    assert scheduler.open(settings(seed=1)).tape is not tapes[1]
+
+
+def test_a_tape_that_somebody_plays_is_kept_while_others_go():
+    scheduler = Scheduler(max_tapes=2)
+    played = scheduler.open(settings(seed=0))
+    played.play()
+    for seed in range(1, 7):
+        scheduler.open(settings(seed=seed))
+    gc.collect()
+    assert scheduler.open(settings(seed=0)).tape is played.tape
+
+
+def test_a_newcomer_s_tape_is_shared_even_when_all_places_are_taken():
+    scheduler = Scheduler(max_tapes=2)
+    others = [scheduler.open(settings(seed=seed)) for seed in range(2)]
+    one, same = scheduler.open(settings(seed=2)), scheduler.open(settings(seed=2))
+    assert one.tape is same.tape
+    assert all(run.tape is not one.tape for run in others)
+
+
+# What grows
+
+
+def test_only_what_somebody_plays_grows():
+    scheduler = Scheduler()
+    played, still = scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1))
+    assert scheduler.growing() == {}
+    played.play()
+    assert scheduler.growing() == {played.tape: 20}
+    played.pause()
+    assert scheduler.growing() == {}
+    assert still.tape.head == 0
+
+
+def test_a_shared_tape_grows_as_far_as_the_fastest_wants(clock):
+    scheduler = Scheduler(clock=clock)
+    slow, fast = scheduler.open(settings(steps=500), 2.0), scheduler.open(settings(steps=500), 20.0)
+    slow.play()
+    assert scheduler.growing() == {slow.tape: 4}
+    fast.play()
+    assert scheduler.growing() == {slow.tape: 40}
+
+
+def test_a_tape_that_ended_or_is_far_enough_does_not_grow(clock):
+    scheduler = Scheduler(clock=clock)
+    run = scheduler.open(settings(), 5.0)
+    run.play()
+    grow_once(scheduler)
+    assert run.tape.head == 10 and scheduler.growing() == {}
+    clock.now += 1
+    assert scheduler.growing() == {run.tape: 15}
+    run.tape.grow(20)
+    run.set_pace(None)
+    assert scheduler.growing() == {}
+
+
+def test_a_run_that_nobody_watches_is_parked_and_goes_on_when_somebody_looks(clock):
+    scheduler = Scheduler(clock=clock, patience_seconds=60.0)
+    run = scheduler.open(settings())
+    run.play()
+    clock.now += 59
+    assert scheduler.growing() == {run.tape: 20}
+    clock.now += 2
+    assert scheduler.growing() == {}
+    view = run.look()
+    assert view.position == 0 and view.playing
+    assert scheduler.growing() == {run.tape: 20}
+
+
+def test_a_parked_run_goes_on_at_its_pace_and_does_not_rush_to_catch_up(clock):
+    scheduler = Scheduler(clock=clock, patience_seconds=60.0)
+    run = scheduler.open(settings(steps=1000), 5.0)
+    run.play()
+    grow_once(scheduler)
+    clock.now += 100  # nobody looks, nothing grows
+    grow_once(scheduler)
+    back = run.look().position
+    assert back <= 10
+    for _ in range(4):
+        clock.now += 0.25
+        grow_once(scheduler)
+        run.look()
+    assert run.look().position <= back + 6
+
+
+def test_a_run_that_is_gone_is_not_grown():
+    scheduler = Scheduler()
+    run = scheduler.open(settings())
+    run.play()
+    del run
+    gc.collect()
+    assert scheduler.growing() == {}
+
+
+# The thread
+
+
+def test_the_thread_trains_what_is_played(scheduler):
+    run = scheduler.open(settings())
+    run.play()
+    assert wait_until(lambda: run.finished)
+    assert run.look().losses.tolist() == [step.loss for step in train(settings())]
+
+
+def test_runs_side_by_side_give_the_losses_of_runs_alone(scheduler):
+    runs = [scheduler.open(settings(seed=seed, steps=60)) for seed in range(3)]
+    for run in runs:
+        run.play()
+    assert wait_until(lambda: all(run.finished for run in runs))
+    for seed, run in enumerate(runs):
+        assert run.look().losses.tolist() == [step.loss for step in train(settings(seed=seed, steps=60))]
+
+
+def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
+    order = []
+
+    def pretend(chosen):
+        for step in range(chosen.steps + 1):
+            clock.now += 0.001
+            order.append(chosen.seed)
+            yield TrainingStep(step, 1.0, torch.zeros(5))
+
+    monkeypatch.setattr(training, "train", pretend)
+    scheduler = Scheduler(clock=clock, turn_seconds=0.010)
+    runs = [scheduler.open(settings(seed=seed, steps=200)) for seed in range(3)]
+    order.clear()
+    for run in runs:
+        run.play()
+    scheduler.start()
+    assert wait_until(lambda: all(run.tape.ended for run in runs))
+    scheduler.stop()
+    turns = [[order[0], 0]]
+    for seed in order:
+        if turns[-1][0] != seed:
+            turns.append([seed, 0])
+        turns[-1][1] += 1
+    assert sorted(order) == [0] * 200 + [1] * 200 + [2] * 200
+    assert all(9 <= steps <= 11 for _, steps in turns[:-3])
+    for start in range(0, len(turns) - 3, 3):
+        assert {seed for seed, _ in turns[start : start + 3]} == {0, 1, 2}
+
+
+def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
+    early = scheduler.open(settings(seed=1, steps=5000))
+    early.play()
+    assert wait_until(lambda: early.tape.head > 10)
+    late = scheduler.open(settings(seed=2))
+    late.play()
+    assert wait_until(lambda: late.finished)
+    assert not early.tape.ended
+
+
+def test_training_waits_while_a_page_is_computed(scheduler, monkeypatch):
+    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+    run = scheduler.open(settings())
+    with scheduler.page():
+        with scheduler.page():
+            run.play()
+            assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
+        assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
+    assert wait_until(lambda: run.finished)
+
+
+def test_pages_cannot_starve_the_training(scheduler):
+    run = scheduler.open(settings(steps=5000))
+    with scheduler.page():
+        run.play()
+        assert wait_until(lambda: run.tape.head > 10)
+
+
+def test_a_page_that_fails_lets_the_training_go_on(scheduler, monkeypatch):
+    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+    with pytest.raises(KeyError), scheduler.page():
+        raise KeyError
+    run = scheduler.open(settings())
+    run.play()
+    assert wait_until(lambda: run.finished)
+
+
+@pytest.mark.parametrize("error", [RuntimeError, ValueError, FloatingPointError, IndexError, MemoryError])
+def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error):
+    def fail_sometimes(chosen):
+        for step in train(chosen):
+            if chosen.seed == 13 and step.step == 3:
+                raise error("something broke")
+            yield step
+
+    monkeypatch.setattr(training, "train", fail_sometimes)
+    failing, good = scheduler.open(settings(seed=13)), scheduler.open(settings(seed=2))
+    failing.play()
+    assert wait_until(lambda: failing.tape.ended or not training_threads())
+    good.play()
+    assert wait_until(lambda: good.finished or not training_threads())
+    assert training_threads() and good.finished and good.look().problem is None
+    view = failing.look()
+    assert view.finished and view.position == 2
+    assert "something broke" in view.problem
+
+
+def test_stopping_ends_the_thread_and_starting_again_goes_on():
+    scheduler = Scheduler()
+    scheduler.start()
+    scheduler.start()
+    assert len(training_threads()) == 1
+    run = scheduler.open(settings(steps=5000))
+    run.play()
+    assert wait_until(lambda: run.tape.head > 5)
+    scheduler.stop()
+    assert not training_threads()
+    head = run.tape.head
+    assert 5 < head < 5000
+    scheduler.start()
+    assert wait_until(lambda: run.tape.head > head)
+    scheduler.stop()
+    scheduler.stop()
+    assert not training_threads()
+
+
+def test_a_scheduler_that_never_started_can_be_stopped():
+    scheduler = Scheduler()
+    scheduler.stop()
+    assert not training_threads()
+    scheduler.start()
+    run = scheduler.open(settings())
+    run.play()
+    assert wait_until(lambda: run.finished)
+    scheduler.stop()

@@ -1,0 +1,39 @@
+"""Opening a page as a visitor does: through the frame of the app."""
+
+import io
+import json
+from pathlib import Path
+
+import pyarrow as pa
+from streamlit.testing.v1 import AppTest
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def open_page(page="start/overview", **query):
+    """The page, run once, with the query parameters of its link."""
+    at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
+    for name, value in query.items():
+        at.query_params[name] = str(value)
+    at.run()
+    if page != "start/overview":
+        at.switch_page(str(ROOT / f"pages/{page}.py")).run()
+    assert not at.exception, at.exception
+    return at
+
+
+def texts(at):
+    """Everything that is shown literally."""
+    return [element.value for element in at.text]
+
+
+def chart(at, index=0):
+    """The specification, the tables and the alternative text of a chart on the page."""
+    proto = at.get("vega_lite_chart")[index].proto
+    tables = {d.name: pa.ipc.open_stream(io.BytesIO(d.data.data)).read_all().to_pylist() for d in proto.datasets}
+    return json.loads(proto.spec) | {"name of the figure": proto.alt}, tables, tables["alt"][0]["text"]
+
+
+def cell(at, tag):
+    """One cell of the pipeline on the overview."""
+    return next(r for r in chart(at)[1]["cells"] if r["cell_tag"] == f"|{tag}|")

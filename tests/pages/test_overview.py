@@ -1,0 +1,138 @@
+"""The overview as a visitor uses it."""
+
+import inspect
+
+import pytest
+
+from attention_core.attention import attend
+from attention_core.captions import STAGES, stage_caption
+from attention_core.examples import Example, run_example
+from pages import cell, chart, open_page, texts
+
+
+def test_it_opens_with_the_whole_picture_and_its_caption():
+    at = open_page()
+    caption = stage_caption("output", run_example(Example()))
+    assert caption in texts(at)
+    assert chart(at)[2] == caption
+    assert cell(at, "output 5,1")["text"] == "0.33"
+
+
+def test_the_notebooks_numbers_are_on_the_screen():
+    at = open_page(causal="false", scaling="false")
+    trace = run_example(Example(causal=False, scaling=False)).heads.select(0)
+    for i in range(6):
+        for j in range(6):
+            assert cell(at, f"weights {i},{j}")["v"] == pytest.approx(float(trace.weights[i, j]), rel=1e-6)
+
+
+def test_the_stepper_goes_on_back_and_round():
+    at = open_page()
+    at.button(key="step_Next").click().run()
+    assert stage_caption("x", run_example(Example())) in texts(at)
+    assert r"X \in \mathbb{R}^{6\times3}" in at.latex[0].value
+    for stage in STAGES[1:]:
+        at.button(key="step_Next").click().run()
+        assert stage_caption(stage, run_example(Example())) in texts(at)
+    at.button(key="step_Back").click().run()
+    assert stage_caption("weights", run_example(Example())) in texts(at)
+
+
+def test_formulas_have_the_sizes_of_the_moment():
+    at = open_page(d_k=5, step="scores")
+    assert r"(6\times5)\cdot(5\times6) = (6\times6)" in at.latex[0].value
+
+
+@pytest.mark.parametrize("key", ["d_k", "d_v", "heads", "seed"])
+def test_every_number_control_changes_the_picture(key):
+    at = open_page()
+    before = chart(at)
+    control = at.number_input(key=key) if key == "seed" else at.slider(key=key)
+    control.set_value(3).run()
+    assert chart(at)[1] != before[1]
+    assert chart(at)[0] == before[0], "the chart itself must stay, or it flickers"
+
+
+@pytest.mark.parametrize("key", ["causal", "scaling"])
+def test_every_switch_changes_the_picture(key):
+    at = open_page()
+    before = chart(at)[1]
+    at.toggle(key=key).set_value(False).run()
+    assert chart(at)[1] != before
+
+
+def test_each_head_can_be_looked_at():
+    at = open_page(heads=3)
+    first = chart(at)[1]
+    at.segmented_control(key="head").set_value(2).run()
+    assert chart(at)[1] != first
+    trace = run_example(Example(n_heads=3)).heads.select(1)
+    assert cell(at, "weights 5,5")["v"] == pytest.approx(float(trace.weights[5, 5]), rel=1e-6)
+
+
+def test_the_source_shown_is_the_source_that_ran():
+    assert open_page().code[0].value == inspect.getsource(attend).rstrip()
+
+
+def test_ones_own_sentence():
+    at = open_page(example="sentence", text="the cat saw the dog")
+    assert cell(at, "x 0,0")["v"] == cell(at, "x 3,0")["v"]
+    assert any(
+        "“the” stands at places 1 and 4" in text
+        for text in texts(open_page(example="sentence", text="the cat saw the dog", step="X"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "There is no word to show yet"),
+        ("   ", "There is no word to show yet"),
+        ("hi", None),
+        ("word " * 2500, "the first 2,000 are used"),
+        ("👩‍👩‍👧 🧑🏽 flags 🇩🇪", None),
+        ("שלום עולם", None),
+        ("bell\x07 and\u202e turn", "left out"),
+        ("<b>bold</b> ![x](http://127.0.0.1:9/a.png) $x^2$ :red[no]", None),
+    ],
+)  # fmt: skip
+def test_any_text_gives_a_picture_and_perhaps_a_sentence(text, said):
+    at = open_page()
+    at.selectbox(key="example").set_value("sentence").run()
+    at.text_input(key="text").set_value(text).run()
+    assert not at.exception
+    assert chart(at)[1]["cells"]
+    assert said is None or any(said in line for line in texts(at))
+    assert at.text_input(key="text").value == text, "nothing the learner typed is lost"
+
+
+@pytest.mark.parametrize("text", ["<b>bold</b>", "![x](http://127.0.0.1:9/a.png)", "$x^2$", ":red[no]"])
+def test_a_learners_text_never_becomes_markup(text):
+    at = open_page(example="sentence", text=text)
+    shown = [element.value for kind in ("markdown", "latex", "caption", "title") for element in at.get(kind)]
+    assert not any(text in value for value in shown)
+
+
+@pytest.mark.parametrize(
+    ("query", "sentence"),
+    [
+        ({"d_k": 999999}, "The link says d_k = 999999, but d_k goes from 1 to 8; this is 8."),
+        ({"d_v": -4}, "this is 1."),
+        ({"seed": "abc"}, "The link says seed = abc, which is not a number; it was left out."),
+        ({"seed": "1e400"}, "which is not a number"),
+        ({"heads": "nan"}, "which is not a number"),
+        ({"causal": "perhaps"}, "which is none of the choices"),
+        ({"example": "<script>"}, "which is none of the choices"),
+    ],
+)
+def test_a_link_that_asks_for_the_impossible_is_repaired_and_says_so(query, sentence):
+    at = open_page(**query)
+    assert any(sentence in line for line in texts(at))
+    assert chart(at)[1]["cells"]
+
+
+def test_a_good_link_is_not_talked_about():
+    at = open_page(d_k=5, seed=7, causal="false", heads=2)
+    assert at.slider(key="d_k").value == 5
+    assert not any("link" in line for line in texts(at))
+    assert at.number_input(key="seed").value == 7

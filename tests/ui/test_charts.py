@@ -1,0 +1,194 @@
+"""What the figures hold: the very numbers of the tensors, and the links between the cells."""
+
+import json
+import math
+
+import altair as alt
+import pytest
+
+from attention_core.captions import STAGES
+from attention_core.examples import Example, run_example
+from attention_core.model import ModelConfig
+from attention_core.tasks import CharacterTask
+from attention_core.training import Tape, TrainingRun, TrainingSettings
+from attention_core.watching import watch
+from attention_ui.charts.grid import Grid, Matrix, cell_size, cell_text, grid_chart
+from attention_ui.charts.heads import heads_size, heads_table
+from attention_ui.charts.loss import loss_chart, loss_tables
+from attention_ui.charts.pipeline import matrices, pipeline_table, places
+from attention_ui.charts.template import template
+
+# Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
+SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
+KEYS = ("x", "q", "k", "k_transposed", "v", "scores", "scaled", "masked", "weights", "output")
+
+
+def cells(example=SENTENCE, stage="output", head=0):
+    rows = pipeline_table(run_example(example), head, stage).to_pylist()
+    return {row["cell_tag"].strip("|"): row for row in rows if row["cell_tag"]}
+
+
+def lit_by(table, pointed):
+    lights = table[pointed]["lights"]
+    tags = ("row_tag", "column_tag", "cell_tag")
+    return {key for key, row in table.items() if any(row[tag] in lights for tag in tags)}
+
+
+def row(key, i, columns):
+    return {f"{key} {i},{j}" for j in range(columns)}
+
+
+def column(key, j, rows):
+    return {f"{key} {i},{j}" for i in range(rows)}
+
+
+def test_every_number_of_every_tensor_is_in_the_figure():
+    trace = run_example(SENTENCE)
+    attention = trace.heads.select(0)
+    table = cells()
+    tensors = {
+        key: getattr(attention, key) for key in ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
+    }
+    tensors |= {"x": trace.x, "k_transposed": attention.k.mT}
+    for key, tensor in tensors.items():
+        for i, line in enumerate(tensor.tolist()):
+            for j, value in enumerate(line):
+                cell = table[f"{key} {i},{j}"]
+                if key in ("masked", "weights") and j > i:
+                    assert cell["kind"] == "masked" and cell["v"] is None and cell["text"] == ""
+                else:
+                    assert math.isclose(cell["v"], value, rel_tol=1e-6)
+                    assert cell["text"] == cell_text(value)
+    assert len(table) == sum(tensor.numel() for tensor in tensors.values())
+
+
+def test_pointing_at_a_score_lights_its_row_of_q_and_its_column_of_k_transposed():
+    expected = row("q", 3, 3) | column("k_transposed", 1, 3) | row("k", 1, 3)
+    expected |= {f"{key} 3,1" for key in ("scores", "scaled", "masked", "weights")}
+    for pointed in ("scores 3,1", "scaled 3,1", "masked 3,1"):
+        assert lit_by(cells(), pointed) == expected
+
+
+def test_pointing_at_a_weight_lights_its_row_and_the_values_it_mixes():
+    expected = row("weights", 2, 5) | row("masked", 2, 5) | row("output", 2, 2)
+    expected |= row("v", 0, 2) | row("v", 1, 2) | row("v", 2, 2)
+    assert lit_by(cells(), "weights 2,1") == expected
+
+
+def test_pointing_at_an_output_lights_the_weights_and_the_column_of_values():
+    expected = row("weights", 3, 5) | {"output 3,1"} | {f"v {m},1" for m in range(4)}
+    assert lit_by(cells(), "output 3,1") == expected
+
+
+def test_a_tag_never_lights_a_cell_whose_number_only_begins_alike():
+    long = Example(source="sentence", text=" ".join("abcdefghijkl"), causal=False)
+    assert row("q", 11, 2).isdisjoint(lit_by(cells(long), "scores 1,1"))
+
+
+def test_later_stages_are_empty_frames_without_numbers():
+    for reached, stage in enumerate(STAGES):
+        drawn = matrices(run_example(SENTENCE), 0, stage)
+        table = pipeline_table(run_example(SENTENCE), 0, stage).to_pylist()
+        numbers = {r["cell_tag"].split()[0].strip("|") for r in table if r["cell_tag"]}
+        assert numbers == {key for key, matrix in drawn.items() if matrix.drawn}
+        assert ("output" in numbers) == (reached == len(STAGES) - 1)
+
+
+@pytest.mark.parametrize("d_k", [1, 3, 8])
+@pytest.mark.parametrize("text", ["a", "a b c d e f g h i j k l"])
+def test_matrices_never_overlap(d_k, text):
+    trace = run_example(Example(source="sentence", text=text, d_k=d_k, d_v=7, d_model=11))
+    place, taken = places(trace), set()
+    for key, matrix in matrices(trace, 0, "output").items():
+        left, top = place[key]
+        mine = {(left + j, top + i) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])}
+        assert not mine & taken, key
+        taken |= mine
+
+
+def test_the_product_stands_where_its_row_and_its_column_meet():
+    place = places(run_example(SENTENCE))
+    assert place["k_transposed"][0] == place["scores"][0]
+    assert place["q"][1] == place["scores"][1]
+    assert place["v"][0] == place["output"][0]
+
+
+def test_only_the_data_changes_with_seed_stage_and_sizes():
+    before = json.dumps(template(grid_chart, 27))
+    assert template(grid_chart, 27) is template(grid_chart, 27)
+    cells(Example(seed=1)), cells(Example(seed=2, d_k=5), "scores")
+    assert json.dumps(template(grid_chart, 27)) == before
+
+
+def test_builders_return_altair_charts():
+    assert isinstance(grid_chart(27), alt.LayerChart)
+    assert isinstance(loss_chart(300, 200), alt.LayerChart)
+
+
+def test_weights_and_scores_have_fixed_domains():
+    scales = [layer["encoding"]["color"]["scale"] for layer in template(grid_chart, 27)["layer"][3:5]]
+    assert [scale["domain"] for scale in scales] == [[-3, 3], [0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.00"), (-0.001, "0.00"), (0.005, "0.01"), (-0.25, "−0.25"), (9.994, "9.99"), (-12.34, "−12.3"),
+        (123.4, "123"), (-99999.0, "−1e5"), (float("1e33"), "1e33"),
+    ],
+)  # fmt: skip
+def test_numbers_fit_their_cells(value, text):
+    assert cell_text(value) == text
+    assert len(cell_text(value)) <= 5
+
+
+def test_cells_shrink_to_fit_but_never_below_what_can_be_read():
+    assert cell_size(36, 1010) == 28
+    assert cell_size(500, 1010) == 24
+    assert cell_size(1, 1010) == 32
+    assert cell_size(500, 1010, numbered=False) == 13
+
+
+def test_user_text_stays_in_the_data():
+    table = cells(Example(source="sentence", text="datum.v {{x}} ${y} <script>"))
+    spec = json.dumps(template(grid_chart, 27))
+    assert "<script" not in spec and "{{x}}" not in spec
+    assert any("<script>" in row["say"] for row in table.values())
+
+
+def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
+    grid = Grid(lambda *_: (), lambda *_: "")
+    grid.matrix(Matrix("m", "m", [[1.0, 2.0, 3.0]]), 4, 2)
+    rows = grid.table().to_pylist()
+    assert {r["gx"] for r in rows} == set(range(7))
+    assert {r["gy"] for r in rows} == set(range(3))
+
+
+def test_a_heads_figure_has_every_weight_of_every_head():
+    watched, _ = watched_untrained(n_heads=2, n_layers=2)
+    table = {r["cell_tag"].strip("|"): r for r in heads_table(watched).to_pylist() if r["cell_tag"]}
+    n = len(watched.tokens)
+    assert len(table) == 2 * 2 * n * n
+    for layer, trace in enumerate(watched.layers):
+        for head in range(2):
+            for i in range(n):
+                for j in range(i + 1):
+                    assert math.isclose(table[f"{layer}.{head} {i},{j}"]["v"], trace.weights[head, i, j], rel_tol=1e-6)
+                assert all(table[f"{layer}.{head} {i},{j}"]["kind"] == "masked" for j in range(i + 1, n))
+    assert heads_size(n, 2) == 1 + 2 * (n + 1)
+
+
+def test_the_loss_figure_has_the_losses_and_spans_the_whole_run():
+    _, view = watched_untrained()
+    baselines = view.settings.task.baselines()
+    tables = loss_tables(view.losses, 123, baselines)
+    assert tables["losses"].to_pylist() == [{"step": 0, "loss": pytest.approx(view.losses[0], rel=1e-6)}]
+    assert {r["last"] for r in tables["baselines"].to_pylist()} == {123}
+    assert [r["loss"] for r in tables["baselines"].to_pylist()] == pytest.approx([b.loss for b in baselines])
+
+
+def watched_untrained(**parts):
+    task = CharacterTask("hello world", 5)
+    model = ModelConfig(vocabulary=len(task.vocabulary), context=5, **parts)
+    view = TrainingRun(Tape(TrainingSettings(task=task, model=model))).look()
+    return watch(view, "", 1.0), view

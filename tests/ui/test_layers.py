@@ -1,0 +1,76 @@
+"""The rules of the house that can be read off the source."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+FORBIDDEN = {
+    "attention_core": {"streamlit", "altair", "pandas", "pyarrow", "attention_ui", "pages"},
+    "attention_ui": {"pages"},
+    "attention_ui/charts": {"streamlit", "pages"},
+    "pages": {"altair", "pandas", "pyarrow", "torch", "numpy", "pages"},
+}
+PAGES = sorted((ROOT / "pages").rglob("*.py"))
+
+
+def python_files(place):
+    files = sorted((ROOT / place).rglob("*.py"))
+    assert files, f"{place} has moved"
+    return files
+
+
+def imported_packages(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module.split(".")[0]
+
+
+@pytest.mark.parametrize("place", FORBIDDEN)
+def test_imports_respect_the_layers(place):
+    for file in python_files(place):
+        assert not FORBIDDEN[place] & set(imported_packages(file)), file
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_only_controls_computes_explains_and_draws(page):
+    tree = ast.parse(page.read_text())
+    assert len(page.read_text().splitlines()) <= 80
+    assert not any(isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda) for node in ast.walk(tree))
+    assert "session_state" not in page.read_text()
+
+
+@pytest.mark.parametrize("place", ["attention_core", "attention_ui", "pages"])
+def test_session_state_and_raw_html_have_no_place(place):
+    for file in python_files(place):
+        source = file.read_text()
+        assert "unsafe_allow_html" not in source
+        assert "st.html(" not in source
+        assert "session_state" not in source or file.name == "session.py"
+
+
+def test_random_numbers_never_come_from_global_state():
+    for place in ("attention_core", "attention_ui", "pages"):
+        for file in python_files(place):
+            for node in ast.walk(ast.parse(file.read_text())):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    name = node.func.attr
+                    drawn = {keyword.arg for keyword in node.keywords}
+                    if name in ("randn", "rand", "randint", "randperm", "multinomial", "bernoulli_", "uniform_"):
+                        assert "generator" in drawn, f"{file}:{node.lineno}"
+                    assert name not in ("manual_seed",) or "Generator" in ast.unparse(node.func), file
+
+
+def test_every_public_function_of_the_core_says_what_it_means():
+    for file in python_files("attention_core"):
+        tree = ast.parse(file.read_text())
+        assert ast.get_docstring(tree), file
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+                assert ast.get_docstring(node), f"{file}: {node.name}"
+            if isinstance(node, ast.FunctionDef):
+                assert node.end_lineno - node.lineno < 40, f"{file}: {node.name} does not fit on a slide"
