@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("command", choices=["run", "test"])
     parser.add_argument("rest", nargs=argparse.REMAINDER, help="passed on to streamlit or to pytest")
     asked = parser.parse_args()
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036  the very versions that would fail later, and unclearly
         print(f"Attention Lab needs Python 3.11 or newer; this is {platform.python_version()}.")
         return 2
     if asked.command == "run":

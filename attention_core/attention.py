@@ -59,7 +59,7 @@ def attend(
     """
     check_shapes(q, k, v)
     if may_attend is not None:
-        check_mask(may_attend, q.shape[-2], k.shape[-2])
+        check_mask(may_attend, (*q.shape[:-1], k.shape[-2]))
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     masked = mask_scores(scaled, may_attend)
@@ -116,22 +116,30 @@ def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
         raise ValueError(
             f"queries and keys need the same number of features, but q has {q.shape[-1]} and k has {k.shape[-1]}"
         )
+    if k.shape[-2] == 0:
+        raise ValueError("every query needs at least one key it may look at, but there are no keys")
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"every key needs one value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
 
 
-def check_mask(may_attend: Mask, n_queries: int, n_keys: int) -> None:
-    """Raise ValueError unless the mask fits the scores and leaves each query at least one key."""
-    if may_attend.shape[-2] not in (1, n_queries) or may_attend.shape[-1] not in (1, n_keys):
+def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless the mask fits scores of this shape and leaves each query at least one key."""
+    if may_attend.shape[-2:] != scores_shape[-2:] or not fits(may_attend.shape[:-2], scores_shape[:-2]):
         raise ValueError(
-            f"the mask needs {n_queries} rows (queries) and {n_keys} columns (keys), "
-            f"but its shape is {tuple(may_attend.shape)}"
+            f"to fit scores of shape {tuple(scores_shape)}, the mask needs {scores_shape[-2]} rows (queries) and "
+            f"{scores_shape[-1]} columns (keys), but its shape is {tuple(may_attend.shape)}"
         )
     visible = may_attend if may_attend.dtype == torch.bool else may_attend > -math.inf
     sees_something = visible.any(dim=-1)
     if not sees_something.all():
-        blind = (~sees_something).nonzero()[0].tolist()
+        *batch, query = (~sees_something).nonzero()[0].tolist()
+        where = f" of batch entry {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
         raise ValueError(
-            f"every query needs at least one key it may look at, but the mask hides all keys from "
-            f"query {blind[-1]}" + (f" of batch entry {tuple(blind[:-1])}" if blind[:-1] else "")
+            f"every query needs at least one key it may look at, but the mask hides all keys from query {query}{where}"
         )
+
+
+def fits(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:
+    """True when a tensor with these leading axes repeats itself over the batch without making it larger."""
+    ends = zip(reversed(shape), reversed(batch), strict=False)
+    return len(shape) <= len(batch) and all(size in (1, whole) for size, whole in ends)

@@ -14,7 +14,7 @@ def number(value: float, digits: int = 2) -> str:
 
 def percent(value: float) -> str:
     """A share as a whole percentage; a share that is small but not zero never reads 0 %."""
-    return "under 1 %" if 0 < value < 0.005 else f"{value:.0%}".replace("%", " %")
+    return "under 1 %" if 0 < value <= 0.005 else f"{value:.0%}".replace("%", " %")
 
 
 def name(tokens: tuple[str, ...], place: int) -> str:
@@ -114,9 +114,13 @@ def weights_caption(tokens: tuple[str, ...], attention: AttentionTrace) -> str:
 
 
 def row_caption(tokens: tuple[str, ...], attention: AttentionTrace, query: int) -> str:
-    """Whom this query looks at most, and second most."""
+    """Whom this query looks at most, and second most among those it may look at."""
     row = attention.weights[query]
-    first, second = (int(j) for j in row.topk(2).indices)
+    choices = int(attention.visible[query].sum())
+    order = row.masked_fill(~attention.visible[query], -1).argsort(descending=True, stable=True).tolist()
+    if choices == 1:
+        return f"{name(tokens, query)} looks at {name(tokens, order[0])} alone ({percent(float(row[order[0]]))})."
+    first, second = order[:2]
     return (
         f"{name(tokens, query)} looks mostly at {name(tokens, first)} ({percent(float(row[first]))}), "
         f"then at {name(tokens, second)} ({percent(float(row[second]))})."

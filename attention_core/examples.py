@@ -126,11 +126,8 @@ def example_tokens(example: Example) -> tuple[list[str], tuple[str, ...]]:
     if not tokens:
         notes.append(f"There is no word to show yet: type a sentence. Until then this is “{DEFAULT_SENTENCE}”.")
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
-    if len(tokens) > MAX_TOKENS:
-        notes.append(
-            f"The text has {len(tokens):,} tokens; the picture shows the first {MAX_TOKENS}, "
-            "so that every number can be read."
-        )
+    elif len(tokens) > MAX_TOKENS:
+        notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
     return tokens[:MAX_TOKENS], tuple(notes)
 
 

@@ -39,6 +39,8 @@ class MultiHeadAttention(nn.Module):
     ):
         super().__init__()
         self.d_head = features_per_head(d_model, n_heads)
+        if not 0 <= dropout <= 1:
+            raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
         self.n_heads = n_heads
         self.dropout = dropout
         self.generator = generator
@@ -73,7 +75,12 @@ class MultiHeadAttention(nn.Module):
     def backward(
         self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
     ) -> Float[Tensor, "*batch queries d_model"]:
-        """From the gradient of the output to that of x, for self-attention; fills the gradients of the maps."""
+        """From the gradient of the output to that of x, for self-attention; fills the gradients of the maps.
+
+        Raises ValueError while dropout is at work: the trace then lacks the weights before dropping.
+        """
+        if self.training and self.dropout > 0:
+            raise ValueError("these gradients hold without dropout only; use autograd, or eval()")
         d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
         d_q, d_k, d_v = (merge_heads(d) for d in attend_backward(trace.heads, d_heads, scale))
         return linear_backward(self.W_q, x, d_q) + linear_backward(self.W_k, x, d_k) + linear_backward(self.W_v, x, d_v)
@@ -137,7 +144,7 @@ def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) ->
     The rows then sum to 1 only on average.
     """
     keep = torch.empty_like(trace.weights).bernoulli_(1 - p, generator=generator)
-    weights = trace.weights * keep / (1 - p)
+    weights = trace.weights * keep / (1 - p) if p < 1 else torch.zeros_like(trace.weights)
     return replace(trace, weights=weights, output=mix_values(weights, trace.v))
 
 

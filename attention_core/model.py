@@ -3,6 +3,7 @@
 tokens → embedding + position → layers of attention (and MLP) → a score for each next token
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -47,6 +48,8 @@ class ModelConfig:
                 raise ValueError(f"{name} goes from 1 to {most}, but got {value}")
         if self.vocabulary < 2:
             raise ValueError(f"a model needs at least 2 different tokens to choose from, but got {self.vocabulary}")
+        if not (math.isfinite(self.embedding_std) and 0 <= self.embedding_std <= 100):
+            raise ValueError(f"embedding_std goes from 0 to 100, but got {self.embedding_std}")
         features_per_head(self.d_model, self.n_heads)
 
 

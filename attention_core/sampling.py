@@ -8,6 +8,8 @@ from torch import Tensor
 
 from attention_core.model import TinyTransformer
 
+SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
+
 
 def next_token_probabilities(
     logits: Float[Tensor, " vocabulary"], temperature: float = 1.0
@@ -18,7 +20,7 @@ def next_token_probabilities(
     """
     if not (math.isfinite(temperature) and temperature >= 0):
         raise ValueError(f"a temperature is a number from 0 up, but got {temperature}")
-    if temperature == 0:
+    if temperature < SMALLEST_TEMPERATURE:
         return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
     return ((logits - logits.max()) / temperature).softmax(dim=-1)
 

@@ -18,8 +18,8 @@ class Scheduler:
     """Grows the tapes that somebody plays and watches; shares a tape among all who ask for the same.
 
     `turn_seconds` is one tape's turn. A run that nobody has looked at for `patience_seconds` is left
-    where it is, and goes on when somebody looks again. At most `max_tapes` tapes are kept; those that
-    nobody plays go first, the longest unused before the others.
+    where it is, and goes on when somebody looks again. Beyond `max_tapes` tapes those that nobody
+    has a run on are forgotten, the longest unused first.
     """
 
     COURTESY_SECONDS = 0.05  # the longest that training waits for pages, so that it never starves
@@ -50,7 +50,7 @@ class Scheduler:
     def start(self) -> None:
         """Start the thread; a second call does nothing."""
         with self._lock:
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._stopping.clear()
                 self._thread = threading.Thread(target=self._work, name="training", daemon=True)
                 self._thread.start()
@@ -70,7 +70,7 @@ class Scheduler:
             tape = self._tapes.get(settings) or Tape(settings)
             self._tapes[settings] = tape
             self._tapes.move_to_end(settings)
-            self._forget_old_tapes()
+            self._forget_old_tapes(tape)
         run = TrainingRun(tape, steps_per_second, wake=self._something_to_do.set, clock=self._clock)
         with self._lock:
             self._runs.add(run)
@@ -101,9 +101,9 @@ class Scheduler:
                 until[run.tape] = max(run.wanted, until.get(run.tape, 0))
         return until
 
-    def _forget_old_tapes(self) -> None:
-        played = {run.tape for run in self._runs}
-        for settings in [s for s, tape in self._tapes.items() if tape not in played]:
+    def _forget_old_tapes(self, newest: Tape) -> None:
+        in_use = {newest, *(run.tape for run in self._runs)}
+        for settings in [s for s, tape in self._tapes.items() if tape not in in_use]:
             if len(self._tapes) <= self.max_tapes:
                 return
             del self._tapes[settings]

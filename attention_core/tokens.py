@@ -11,6 +11,8 @@ from typing import Literal
 
 Unit = Literal["words", "characters"]
 ZERO_WIDTH_JOINER = "\u200d"
+JOINERS = ("\u200c", ZERO_WIDTH_JOINER)
+VARIATION_SELECTORS = "".join(map(chr, range(0xFE00, 0xFE10)))
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
     """
     kept = raw[:max_characters]
     shown = "".join(" " if c.isspace() else c for c in kept if c.isspace() or not is_invisible(c))
-    text = " ".join(unicodedata.normalize("NFC", shown).split())
+    based = [word for word in unicodedata.normalize("NFC", shown).split() if not all(map(needs_base, word))]
+    text = " ".join(word.lstrip(ZERO_WIDTH_JOINER + VARIATION_SELECTORS) for word in based)
     notes = []
     if len(raw) > max_characters:
         notes.append(f"The text has {len(raw):,} characters; the first {max_characters:,} are used.")
@@ -39,8 +42,16 @@ def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
 
 
 def is_invisible(character: str) -> bool:
-    """True for control characters, direction marks, lone surrogates and unassigned code points."""
-    return character != ZERO_WIDTH_JOINER and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")
+    """True for control characters, direction marks, lone surrogates and private code points.
+
+    The two joiners are kept: emoji and some scripts are spelt with them.
+    """
+    return character not in JOINERS and unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co")
+
+
+def needs_base(character: str) -> bool:
+    """True for what can only be seen together with a character before it."""
+    return character in JOINERS or character in VARIATION_SELECTORS
 
 
 def tokenize(text: str, unit: Unit) -> list[str]:
@@ -53,32 +64,38 @@ def tokenize(text: str, unit: Unit) -> list[str]:
 def split_punctuation(chunk: str) -> list[str]:
     """A word without the punctuation around it, and each of those marks as a token of its own.
 
-    Marks inside a word stay: “don't” is one token.
+    Marks inside a word stay: “don’t” is one token.
     """
-    start, end = 0, len(chunk)
-    while start < end and is_punctuation(chunk[start]):
+    characters = split_characters(chunk)
+    start, end = 0, len(characters)
+    while start < end and is_punctuation(characters[start]):
         start += 1
-    while end > start and is_punctuation(chunk[end - 1]):
+    while end > start and is_punctuation(characters[end - 1]):
         end -= 1
-    word = [chunk[start:end]] if start < end else []
-    return [*chunk[:start], *word, *chunk[end:]]
+    word = ["".join(characters[start:end])] if start < end else []
+    return [*characters[:start], *word, *characters[end:]]
 
 
 def is_punctuation(character: str) -> bool:
-    """True for the Unicode categories of punctuation."""
-    return unicodedata.category(character).startswith("P")
+    """True for the Unicode categories of punctuation; a mark that is changed into an emoji is none."""
+    return len(character) == 1 and unicodedata.category(character).startswith("P")
 
 
 def split_characters(text: str) -> list[str]:
     """The characters a reader would count: marks and joiners stay with what they change."""
     characters: list[str] = []
     for c in text:
-        joined = characters and characters[-1].endswith(ZERO_WIDTH_JOINER)
+        joined = characters and (characters[-1].endswith(ZERO_WIDTH_JOINER) or is_half_flag(characters[-1], c))
         if characters and (joined or c == ZERO_WIDTH_JOINER or changes_previous(c)):
             characters[-1] += c
         else:
             characters.append(c)
     return characters
+
+
+def is_half_flag(before: str, character: str) -> bool:
+    """True when the letter completes a flag: flags are spelt with pairs of regional letters."""
+    return len(before) == 1 and all("\U0001f1e6" <= c <= "\U0001f1ff" for c in (before, character))
 
 
 def changes_previous(character: str) -> bool:

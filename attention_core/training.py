@@ -5,6 +5,7 @@ memory, the weights of many steps. It depends on the settings alone, so that eve
 same settings can share one. A `TrainingRun` is one learner's place on a tape: playing, pausing, stepping.
 """
 
+import logging
 import math
 import threading
 import time
@@ -22,6 +23,8 @@ from attention_core.gradients import cross_entropy_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import Batch, CharacterTask
+
+log = logging.getLogger(__name__)
 
 MAX_STEPS = 5000
 MAX_BATCH = 64
@@ -44,6 +47,9 @@ class TrainingSettings:
     def __post_init__(self):
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise ValueError(f"a learning rate is a number above 0, but got {self.learning_rate}")
+        if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
+            raise ValueError(f"a weight decay is a number from 0 up, but got {self.weight_decay}")
+        generator(self.seed)
         if not 1 <= self.steps <= MAX_STEPS:
             raise ValueError(f"a run has 1 to {MAX_STEPS} steps, but got {self.steps}")
         if not 1 <= self.batch_size <= MAX_BATCH:
@@ -182,9 +188,10 @@ class Tape:
     def _record_one(self) -> None:
         try:
             step = next(self._steps, None)
-        except (ArithmeticError, RuntimeError, ValueError) as error:
-            # One learner's run may fail; the thread that trains for everybody must go on.
-            self._end(f"Training stopped after step {self.head}: {error}")
+        except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
+            log.exception("a training run failed")
+            done = f"stopped after step {self.head}" if self.head >= 0 else "could not start"
+            self._end(f"Training {done}: {error}")
             return
         if step is None:
             self._end(None)
@@ -197,7 +204,6 @@ class Tape:
         else:
             self._losses[step.step] = step.loss
             self._keep(step.step, step.weights.clone())
-            self.head = step.step
             self.ended = step.step == self.settings.steps
 
     def _end(self, problem: str | None) -> None:
@@ -205,10 +211,11 @@ class Tape:
         self.ended = True
 
     def _keep(self, step: int, weights: Tensor) -> None:
-        if self.head % self._stride:
-            self._snapshots.pop(self.head, None)
         self._snapshots[step] = weights
-        if len(self._snapshots) > max(8, min(MAX_SNAPSHOTS, MAX_SNAPSHOT_BYTES // weights.nbytes)):
+        self.head = step
+        if (step - 1) % self._stride:
+            self._snapshots.pop(step - 1, None)
+        while len(self._snapshots) > max(2, min(MAX_SNAPSHOTS, MAX_SNAPSHOT_BYTES // weights.nbytes)):
             self._stride *= 2
             self._snapshots = {s: w for s, w in self._snapshots.items() if s % self._stride == 0 or s == step}
 
@@ -230,7 +237,7 @@ class TrainingRun:
     """One learner's place on a tape. Starts at step 0, standing still.
 
     While it plays, the place moves by `steps_per_second`, or as fast as the tape grows where that is None.
-    It may be used from several threads of one visitor.
+    It may be used from several threads of one visitor. Raises ValueError when the tape has not even a step 0.
     """
 
     LOOK_AHEAD_SECONDS = 2.0
@@ -238,13 +245,13 @@ class TrainingRun:
     def __init__(
         self,
         tape: Tape,
-        steps_per_second: float | None = None,
+        steps_per_second: float | int | None = None,
         *,
         wake: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.tape = tape
-        self.steps_per_second = steps_per_second
+        self.steps_per_second = checked_pace(steps_per_second)
         self.last_seen = clock()
         self._wake = wake
         self._clock = clock
@@ -253,6 +260,8 @@ class TrainingRun:
         self._from_step = 0
         self._from_time = clock()
         tape.grow(0)
+        if tape.head < 0:
+            raise ValueError(tape.problem)
 
     def play(self) -> None:
         """Go on from here."""
@@ -275,11 +284,11 @@ class TrainingRun:
             self.tape.grow(self._from_step + 1)
             self._stand_at(min(self._from_step + 1, self.tape.head))
 
-    def set_pace(self, steps_per_second: float | None) -> None:
+    def set_pace(self, steps_per_second: float | int | None) -> None:
         """Move at another speed from here on."""
         with self._lock:
             self._stand_at(self.position)
-            self.steps_per_second = steps_per_second
+            self.steps_per_second = checked_pace(steps_per_second)
         self._wake()
 
     @property
@@ -292,7 +301,10 @@ class TrainingRun:
             if self.steps_per_second is None:
                 return head
             moved = (self._clock() - self._from_time) * self.steps_per_second
-            return min(self._from_step + max(int(moved), 0), head)
+            wished = self._from_step + max(int(moved), 0)
+            if wished > head:
+                self._stand_at(head)  # time lost waiting for the tape is not made up for in a rush
+            return min(wished, head)
 
     @property
     def playing(self) -> bool:
@@ -334,3 +346,10 @@ class TrainingRun:
 
     def _stand_at(self, step: int) -> None:
         self._from_step, self._from_time = step, self._clock()
+
+
+def checked_pace(steps_per_second: float | int | None) -> float | None:
+    """The pace, if it is one. Raises ValueError otherwise."""
+    if steps_per_second is not None and not (math.isfinite(steps_per_second) and steps_per_second > 0):
+        raise ValueError(f"a pace is a number of steps per second above 0, but got {steps_per_second}")
+    return steps_per_second

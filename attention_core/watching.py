@@ -47,9 +47,10 @@ def watch(view: RunView, probe: str, temperature: float) -> Watched:
 def probe_tokens(view: RunView, probe: str) -> tuple[list[str], tuple[str, ...]]:
     """The characters to look at; the first window of the training text where the probe has none it knows."""
     task, context = view.settings.task, view.settings.model.context
-    characters = tokenize(clean_text(probe).text, "characters")
+    clean = clean_text(probe)
+    characters = tokenize(clean.text, "characters")
     known = [c for c in characters if c in task.vocabulary.tokens]
-    notes = []
+    notes = list(clean.notes)
     if unknown := list(dict.fromkeys(c for c in characters if c not in task.vocabulary.tokens)):
         listed = " ".join(seen(c) for c in unknown[:8]) + (" …" if len(unknown) > 8 else "")
         notes.append(f"This model has never met {listed} and leaves it out.")

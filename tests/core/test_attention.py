@@ -304,7 +304,7 @@ def test_the_place_in_a_batch_with_one_axis_reads_like_a_number():
     may_attend = torch.ones(13, QUERIES, KEYS, dtype=torch.bool)
     may_attend[7, 2] = False
     with pytest.raises(ValueError, match=r"query 2 of batch entry \(?7\)?$"):
-        check_mask(may_attend, QUERIES, KEYS)
+        check_mask(may_attend, (13, QUERIES, KEYS))
 
 
 def test_a_float_mask_of_minus_infinity_makes_a_query_blind_too():

@@ -275,7 +275,7 @@ def test_a_long_sentence_is_cut_and_says_so():
     trace = run_example(sentence(" ".join(f"word{i}" for i in range(17))))
     assert trace.tokens == tuple(f"word{i}" for i in range(MAX_TOKENS))
     assert len(trace.notes) == 1
-    assert re.search(rf"has 17 (words|tokens)\b.* first {MAX_TOKENS}\b", trace.notes[0])
+    assert re.search(rf"first {MAX_TOKENS} tokens", trace.notes[0])
 
 
 def test_a_sentence_of_exactly_the_limit_is_not_cut():

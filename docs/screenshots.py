@@ -1,0 +1,28 @@
+"""Make the pictures of the README from the running app: `python docs/screenshots.py http://localhost:8501`."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+HERE = Path(__file__).parent
+
+
+def main(url: str) -> None:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        page.goto(url)
+        page.locator(".st-key-pipeline svg .mark-rect [aria-label*='÷']").nth(20).hover()
+        page.wait_for_timeout(1000)
+        page.screenshot(path=HERE / "overview.png")
+        page.goto(f"{url}/train")
+        page.get_by_role("button", name="Start", exact=True).click()
+        page.wait_for_function("parseInt(document.querySelector('[data-testid=stProgress]')?.innerText) > 90")
+        page.screenshot(path=HERE / "train.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
