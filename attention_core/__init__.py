@@ -13,9 +13,13 @@ Reading order
     captions      sentences computed from the numbers
     model         a small transformer made of `attend`
     tasks         what there is to learn
+    gradients     the same steps backwards
+    optimiser     from gradients to better weights
     training      `train`: an iterator of steps; tapes and runs
     sampling      logits → the next token
     scheduler     one thread that trains for everybody
+    watching      what can be seen of a model in training
+    arithmetic    the numbers behind any cell
     randomness    where every random number comes from
 
 Axes, as the shape annotations name them

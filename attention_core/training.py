@@ -21,6 +21,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from attention_core.gradients import cross_entropy_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
+from attention_core.optimiser import AdamW
 from attention_core.randomness import generator
 from attention_core.tasks import Batch, CharacterTask
 
@@ -86,15 +87,15 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     random = generator(settings.seed)
     model = TinyTransformer(settings.model, random)
     weights = pack_weights(model)
-    optimiser = torch.optim.AdamW([weights], settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
+    optimiser = AdamW(weights, settings.learning_rate, weight_decay=settings.weight_decay)
     for step in range(settings.steps + 1):
         batch = settings.task.batch(settings.batch_size, random)
         trace, loss = predict(model, batch)
-        yield TrainingStep(step, loss, weights.detach())
+        yield TrainingStep(step, loss, weights)
         if not math.isfinite(loss):
             return
         if step < settings.steps:
-            improve(model, weights, optimiser, trace, batch)
+            improve(model, optimiser, trace, batch)
 
 
 @torch.inference_mode()
@@ -106,22 +107,19 @@ def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, float]:
 
 
 @torch.inference_mode()
-def improve(
-    model: TinyTransformer, weights: nn.Parameter, optimiser: torch.optim.Optimizer, trace: ModelTrace, batch: Batch
-) -> None:
+def improve(model: TinyTransformer, optimiser: AdamW, trace: ModelTrace, batch: Batch) -> None:
     """One update: the gradient of the loss by the chain rule, then a step of the optimiser."""
     model.backward(trace, cross_entropy_backward(trace.logits, batch.targets))
-    weights.grad = torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
-    optimiser.step()
+    optimiser.step(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
 
 
-def pack_weights(model: nn.Module) -> nn.Parameter:
+def pack_weights(model: nn.Module) -> Float[Tensor, " parameters"]:
     """All weights of the model in one vector; the model's own become views of it.
 
     One long vector is much quicker to update and to copy than many short ones.
     """
-    vector = nn.Parameter(parameters_to_vector(model.parameters()).detach())
-    vector_to_parameters(vector.data, model.parameters())
+    vector = parameters_to_vector(model.parameters()).detach()
+    vector_to_parameters(vector, model.parameters())
     return vector
 
 

@@ -22,8 +22,7 @@ def training_room() -> Scheduler:
 def warm_up() -> None:
     """Do once what would make the first visitors wait, then hide it from the garbage collector.
 
-    The first step of training imports a large part of torch. A collection walks over everything
-    imported so far, a tenth of a second each time, unless it is frozen.
+    A collection walks over everything imported so far, a tenth of a second each time, unless it is frozen.
     """
     # More threads for small matrices only fight each other, and the pages.
     torch.set_num_threads(1)
