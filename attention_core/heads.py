@@ -159,9 +159,16 @@ def features_per_head(d_model: int, n_heads: int) -> int:
     return d_model // n_heads
 
 
+class UnfilledLinear(nn.Linear):
+    """`nn.Linear` that draws no weights of its own, which it would take from global state."""
+
+    def reset_parameters(self) -> None:
+        """Leave the weights as the memory happened to be."""
+
+
 def linear(d_in: int, d_out: int, *, bias: bool, generator: torch.Generator) -> nn.Linear:
     """`nn.Linear` with PyTorch's default weights, drawn from `generator` and not from global state."""
-    layer = nn.utils.skip_init(nn.Linear, d_in, d_out, bias=bias)
+    layer = UnfilledLinear(d_in, d_out, bias=bias)
     with torch.no_grad():
         layer.weight.copy_(default_weight(d_out, d_in, generator))
         if bias:
