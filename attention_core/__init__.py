@@ -11,6 +11,10 @@ Reading order
     heads         several attentions side by side
     examples      the running example that every lesson shows
     captions      sentences computed from the numbers
+    arithmetic    the numbers behind any cell, down to X and W
+    lessons       what single lessons compute; measures: what the size of d_k does
+    three_ways    attention with loops, with NumPy and with PyTorch; shapes: of any trace
+    quiz          questions about the current tensors, each with one right answer
     model         a small transformer made of `attend`
     tasks         what there is to learn
     gradients     the same steps backwards
@@ -19,7 +23,6 @@ Reading order
     sampling      logits → the next token
     scheduler     one thread that trains for everybody
     watching      what can be seen of a model in training
-    arithmetic    the numbers behind any cell
     randomness    where every random number comes from
 
 Axes, as the shape annotations name them

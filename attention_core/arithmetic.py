@@ -1,5 +1,7 @@
-"""The arithmetic behind any cell of the pipeline, with the real numbers."""
+"""The arithmetic behind any cell of the pipeline, with the real numbers: in one line, or down to X and W."""
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_core.captions import name, number
@@ -76,3 +78,183 @@ def products(left: list[float], right: list[float]) -> str:
     """`a·b + c·d + …` with the real numbers; long sums are cut."""
     terms = [f"{number(a)}·{number(b)}" for a, b in zip(left, right, strict=True)]
     return " + ".join(terms if len(terms) <= MOST_TERMS else [*terms[: MOST_TERMS - 1], "…"])
+
+
+@dataclass(frozen=True)
+class Line:
+    """One step of a derivation: what it computes in words, its arithmetic, and the exact result."""
+
+    says: str
+    text: str
+    value: float
+
+    @property
+    def equation(self) -> str:
+        """The arithmetic and its result; where there is nothing to compute, the number alone."""
+        result = digits(self.value)
+        return self.text if self.text == result else f"{self.text} = {result}"
+
+
+def trace_number(trace: ExampleTrace, head: int, matrix: str, row: int, column: int) -> tuple[Line, ...]:
+    """How one cell comes about, from the entries of X and W up to the cell itself, which is the last line.
+
+    Raises ValueError for a cell that does not exist.
+    """
+    rows, columns = matrix_shape(trace, matrix)
+    if not (0 <= row < rows and 0 <= column < columns and 0 <= head < trace.example.n_heads):
+        raise ValueError(
+            f"{matrix} of {trace.example.n_heads} heads has {rows} rows and {columns} columns, "
+            f"so there is no row {row}, column {column} of head {head}"
+        )
+    derivation = Derivation(Explainer.of(trace, head), head, f"√{trace.example.d_k}" if trace.example.scaling else "1")
+    return tuple(derivation.lines(matrix, row, column))
+
+
+def matrix_shape(trace: ExampleTrace, matrix: str) -> tuple[int, int]:
+    """The rows and columns of a matrix, whichever head it belongs to. Raises ValueError for an unknown one."""
+    if matrix not in MATRICES:
+        raise ValueError(f"the matrices are {', '.join(MATRICES)}, but got {matrix}")
+    n, d_k, d_v = len(trace.tokens), trace.example.d_k, trace.example.d_v
+    others = {"x": (n, trace.x.shape[1]), "q": (n, d_k), "k": (n, d_k), "k_transposed": (d_k, n)}
+    return (others | {"v": (n, d_v), "output": (n, d_v)}).get(matrix, (n, n))
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """Follows cells of one head down to X and W, line by line. `divisor` is what the scores are divided by."""
+
+    of: Explainer
+    head: int
+    divisor: str
+
+    def lines(self, matrix: str, i: int, j: int) -> Iterator[Line]:
+        """All lines that lead to a cell, the cell itself last."""
+        if matrix == "x":
+            yield Line(f"x of {self.of.names[i]}, feature {j + 1}: an entry of X", *self._known("x", i, j))
+        elif matrix in ("q", "k", "v"):
+            yield self._feature(matrix, i, j)
+        elif matrix == "k_transposed":
+            yield self._feature("k", j, i)
+            says = f"Kᵀ, row {i + 1}, column {j + 1}: the same number, as rows and columns change places"
+            yield Line(says, *self._known("k", j, i))
+        elif matrix == "output":
+            yield from self._output(i, j)
+        elif matrix in ("masked", "weights") and not self.of.visible[i][j]:
+            yield from self._hidden(matrix, i, j)
+        else:
+            yield from self._pair(matrix, i, j)
+
+    def _pair(self, matrix: str, i: int, j: int) -> Iterator[Line]:
+        n, pair = self.of.numbers, self._pair_name(i, j)
+        yield from self._features("q", i)
+        yield from self._features("k", j)
+        yield Line(f"score of {pair}: query · key", self._dot(i, j), n["scores"][i][j])
+        if matrix == "scores":
+            return
+        quotient = f"{factor(n['scores'][i][j])} ÷ {self.divisor}"
+        yield Line(f"scaled score of {pair}", quotient, n["scaled"][i][j])
+        if matrix == "masked":
+            yield Line(f"masked score of {pair}: visible, so it stays", *self._known("masked", i, j))
+        elif matrix == "weights":
+            yield from (self._scaled(i, m) for m in self._seen_by(i) if m != j)
+            scaled = n["masked"][i][j]
+            above = Line(f"e to the scaled score of {pair}", power(scaled), exponential(scaled))
+            below = self._sum(i)
+            yield from (above, below)
+            quotient = f"{factor(above.value)} ÷ {factor(below.value)}"
+            yield Line(f"weight of {pair}: its part of the sum", quotient, n["weights"][i][j])
+
+    def _output(self, i: int, j: int) -> Iterator[Line]:
+        n, seen = self.of.numbers, self._seen_by(i)
+        yield from self._features("q", i)
+        yield from (self._scaled(i, m) for m in seen)
+        below = self._sum(i)
+        yield below
+        for m in seen:
+            quotient = f"{power(n['masked'][i][m])} ÷ {factor(below.value)}"
+            yield Line(f"weight of {self._pair_name(i, m)}", quotient, n["weights"][i][m])
+        yield from (self._feature("v", m, j) for m in seen)
+        mixture = sum_of_products([n["weights"][i][m] for m in seen], [n["v"][m][j] for m in seen])
+        says = f"output of {self.of.names[i]}, feature {j + 1}: weights · values"
+        yield Line(says, mixture, n["output"][i][j])
+
+    def _hidden(self, matrix: str, i: int, j: int) -> Iterator[Line]:
+        n, names, pair = self.of.numbers, self.of.names, self._pair_name(i, j)
+        says = f"masked score of {pair}: masked, as {names[i]} may not look at {names[j]}"
+        yield Line(says, *self._known("masked", i, j))
+        if matrix == "weights":
+            yield Line(f"weight of {pair}: masked, so it is exactly 0", power(-math.inf), n["weights"][i][j])
+
+    def _features(self, vector: str, token: int) -> Iterator[Line]:
+        """Each feature of a query or key."""
+        return (self._feature(vector, token, c) for c in range(len(self.of.numbers[vector][token])))
+
+    def _feature(self, vector: str, token: int, feature: int) -> Line:
+        n, word = self.of.numbers, {"q": "query", "k": "key", "v": "value"}[vector]
+        column = self.head * len(n[vector][token]) + feature + 1
+        says = f"{word} of {self.of.names[token]}, feature {feature + 1}: its row of X · column {column} of W_{vector}"
+        weight = [w[feature] for w in n[f"W_{vector}"]]
+        return Line(says, sum_of_products(n["x"][token], weight), n[vector][token][feature])
+
+    def _scaled(self, i: int, m: int) -> Line:
+        """A scaled score in one go."""
+        quotient = f"({self._dot(i, m)}) ÷ {self.divisor}"
+        return Line(f"scaled score of {self._pair_name(i, m)}", quotient, self.of.numbers["scaled"][i][m])
+
+    def _sum(self, i: int) -> Line:
+        """What the exponentials of a row are divided by."""
+        row = [self.of.numbers["masked"][i][m] for m in self._seen_by(i)]
+        says = f"sum over all that {self.of.names[i]} may look at"
+        return Line(says, " + ".join(map(power, row)), sum(map(exponential, row)))
+
+    def _dot(self, i: int, m: int) -> str:
+        return sum_of_products(self.of.numbers["q"][i], self.of.numbers["k"][m])
+
+    def _known(self, matrix: str, i: int, j: int) -> tuple[str, float]:
+        """A number with nothing to compute: as it is written, and as it is."""
+        value = self.of.numbers[matrix][i][j]
+        return digits(value), value
+
+    def _pair_name(self, i: int, j: int) -> str:
+        return f"{self.of.names[j]} for {self.of.names[i]}"
+
+    def _seen_by(self, i: int) -> list[int]:
+        return [m for m, visible in enumerate(self.of.visible[i]) if visible]
+
+
+def digits(value: float) -> str:
+    """The number with four decimals and at least four significant digits, to compute with; no zeros at the end."""
+    size = abs(value)
+    if size == math.inf:
+        text = "-∞" if value < 0 else "∞"
+    elif size and not 1e-4 <= size < 1e6:
+        mantissa, exponent = f"{value:.3e}".split("e")
+        text = f"{mantissa}·10^({int(exponent)})"
+    else:
+        decimals = max(4, 3 - math.floor(math.log10(size))) if size else 1
+        text = f"{value if size else 0:.{decimals}f}".rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def factor(value: float) -> str:
+    """The number as it can stand in a product: in parentheses where it needs them."""
+    text = digits(value)
+    return f"({text})" if text.startswith("−") or "·" in text else text
+
+
+def power(exponent: float) -> str:
+    """e to this number."""
+    return f"e^({digits(exponent)})"
+
+
+def exponential(exponent: float) -> float:
+    """e to this number; infinite where a computer has no number so large."""
+    try:
+        return math.exp(exponent)
+    except OverflowError:
+        return math.inf
+
+
+def sum_of_products(left: list[float], right: list[float]) -> str:
+    """`a·b + c·d + …` with every term, and with digits enough to compute it again."""
+    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))

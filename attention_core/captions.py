@@ -127,9 +127,9 @@ def row_caption(tokens: tuple[str, ...], attention: AttentionTrace, query: int) 
     )
 
 
-def output_caption(tokens: tuple[str, ...], attention: AttentionTrace) -> str:
-    """What the last query takes away: a mixture, and its largest part."""
-    last = len(tokens) - 1
+def output_caption(tokens: tuple[str, ...], attention: AttentionTrace, query: int | None = None) -> str:
+    """What a query, the last unless named, takes away: a mixture, and its largest part."""
+    last = len(tokens) - 1 if query is None else query
     row = attention.weights[last]
     choices, most = int(attention.visible[last].sum()), int(row.argmax())
     if choices == 1:

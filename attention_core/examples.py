@@ -1,9 +1,15 @@
-"""The running example: a few choices from which everything on the lesson pages is computed."""
+"""The running example: a few choices from which everything on the lesson pages is computed.
+
+Reading order: what can be chosen (`Example`), where tokens and numbers come from (`PRESETS`, one record for
+each source, at the end), and what follows from them (`run_example`).
+"""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -15,7 +21,7 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 
-Source = Literal["journey", "sentence"]
+Source = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
 WeightKind = Literal["normal", "small", "linear"]
 
 MAX_TOKENS = 12
@@ -40,6 +46,7 @@ LIMITS = {
     "d_v": Limit(1, 8),
     "n_heads": Limit(1, 4),
     "seed": Limit(0, MAX_SEED),
+    "sentence_of_batch": Limit(1, 2),
 }
 
 JOURNEY_TOKENS = ("Your", "journey", "starts", "with", "one", "step")
@@ -55,10 +62,11 @@ JOURNEY_X = (
 
 @dataclass(frozen=True, kw_only=True)
 class Example:
-    """What the learner chose. Raises ValueError for a size outside its limits.
+    """What the learner chose. Raises ValueError for a source there is not, and for a size outside its limits.
 
-    `source` is the notebook's six fixed vectors (“Your journey starts with one step”, whose d_model
-    is 3), or a sentence of one's own, whose vectors are drawn from the seed.
+    `source` names one of the `PRESETS`: an example of a notebook, or a sentence of one's own, whose
+    vectors are drawn from the seed. Some notebooks fix all sizes; what is chosen here then has no effect,
+    and those sizes may lie outside the limits. `sentence_of_batch` counts from 1 and matters to “batch” only.
     """
 
     source: Source = "journey"
@@ -72,11 +80,15 @@ class Example:
     causal: bool = True
     scaling: bool = True
     weight_kind: WeightKind = "normal"
+    sentence_of_batch: int = 1
 
     def __post_init__(self):
+        if self.source not in PRESETS:
+            raise ValueError(f"source is one of {', '.join(PRESETS)}, but got {self.source}")
+        fixed = PRESETS[self.source].fixed
         for name, limit in LIMITS.items():
             value = getattr(self, name)
-            if not limit.least <= value <= limit.most:
+            if not limit.least <= value <= limit.most and value != getattr(fixed, name, None):
                 raise ValueError(f"{name} goes from {limit.least} to {limit.most}, but got {value}")
 
 
@@ -101,26 +113,24 @@ class ExampleTrace:
 
 
 def run_example(example: Example) -> ExampleTrace:
-    """Compute the whole example: tokens, vectors, projections and attention."""
-    tokens, notes = example_tokens(example)
-    vocabulary = Vocabulary.in_order_of_appearance(tokens)
-    ids = vocabulary.encode(tokens)
-    x = example_vectors(example, ids, len(vocabulary))
-    random = generator(example.seed)
-    W_q = draw_weight(example.weight_kind, x.shape[-1], example.n_heads * example.d_k, random)
-    W_k = draw_weight(example.weight_kind, x.shape[-1], example.n_heads * example.d_k, random)
-    W_v = draw_weight(example.weight_kind, x.shape[-1], example.n_heads * example.d_v, random)
-    q, k, v = (split_heads(x @ W, example.n_heads) for W in (W_q, W_k, W_v))
+    """Compute the whole example: tokens, vectors, projections and attention.
+
+    The example in the trace has the sizes that were used: those of the notebook where it fixes them.
+    """
+    preset = PRESETS[example.source]
+    example = replace(example, **asdict(preset.fixed)) if preset.fixed else example
+    tokens, notes = (preset.tokens, ()) if preset.tokens else sentence_tokens(example)
+    ids = preset.ids or tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
+    drawn = preset.draw(example, ids)
+    q, k, v = (split_heads(drawn.x @ W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))
     may_attend = causal_mask(len(tokens)) if example.causal else None
     scale = 1 / math.sqrt(example.d_k) if example.scaling else 1.0
     heads = attend(q, k, v, may_attend, scale=scale)
-    return ExampleTrace(example, tuple(tokens), tuple(ids), x, W_q, W_k, W_v, scale, heads, notes)
+    return ExampleTrace(example, tokens, ids, drawn.x, drawn.W_q, drawn.W_k, drawn.W_v, scale, heads, notes)
 
 
-def example_tokens(example: Example) -> tuple[list[str], tuple[str, ...]]:
-    """The tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
-    if example.source == "journey":
-        return list(JOURNEY_TOKENS), ()
+def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
     clean = clean_text(example.text)
     tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
     if not tokens:
@@ -128,15 +138,58 @@ def example_tokens(example: Example) -> tuple[list[str], tuple[str, ...]]:
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     elif len(tokens) > MAX_TOKENS:
         notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
-    return tokens[:MAX_TOKENS], tuple(notes)
+    return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 
-def example_vectors(example: Example, ids: list[int], vocabulary: int) -> Float[Tensor, "tokens d_model"]:
-    """X: the notebook's fixed vectors, or a row of the embedding table for each token."""
-    if example.source == "journey":
-        return torch.tensor(JOURNEY_X)
-    table = embedding_table(vocabulary, example.d_model, generator(example.seed, "embedding"))
-    return embed(torch.tensor(ids), table)
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W."""
+
+    x: Float[Tensor, "tokens d_model"]
+    W_q: Float[Tensor, "d_model all_d_k"]
+    W_k: Float[Tensor, "d_model all_d_k"]
+    W_v: Float[Tensor, "d_model all_d_v"]
+
+
+def draw_journey(example: Example, ids: tuple[int, ...]) -> Drawn:
+    """Six fixed vectors of 3 numbers; W_q, W_k, W_v from the seed."""
+    return Drawn(torch.tensor(JOURNEY_X), *draw_maps(example, len(JOURNEY_X[0]), generator(example.seed)))
+
+
+def draw_sentence(example: Example, ids: tuple[int, ...]) -> Drawn:
+    """A row of the embedding table for each token; the maps have a stream of their own."""
+    table = embedding_table(max(ids) + 1, example.d_model, generator(example.seed, "embedding"))
+    return Drawn(embed(torch.tensor(ids), table), *draw_maps(example, example.d_model, generator(example.seed)))
+
+
+def draw_with_numpy(example: Example, ids: tuple[int, ...]) -> Drawn:
+    """NumPy's normal numbers from one stream: X, then W_q, W_k, W_v, each a tenth as large."""
+    random = np.random.RandomState(example.seed)
+    x = random.standard_normal((len(ids), example.d_model))
+    widths = (example.d_k, example.d_k, example.d_v)
+    maps = [random.standard_normal((example.d_model, width)) * 0.1 for width in widths]
+    return Drawn(*(torch.tensor(array, dtype=torch.float32) for array in (x, *maps)))
+
+
+def draw_batch(example: Example, ids: tuple[int, ...]) -> Drawn:
+    """Two sentences at once, of which one is kept; then the maps in the notebook's order: key, query, value."""
+    random = generator(example.seed)
+    batch = torch.randn(LIMITS["sentence_of_batch"].most, len(ids), example.d_model, generator=random)
+    W_k, W_q, W_v = draw_maps(example, example.d_model, random)
+    return Drawn(batch[example.sentence_of_batch - 1], W_q, W_k, W_v)
+
+
+def draw_modules(example: Example, ids: tuple[int, ...]) -> Drawn:
+    """An embedding table of 50 rows, of which the tokens use four; then W_q, W_k, W_v from the same stream."""
+    random = generator(example.seed)
+    table = torch.randn(50, example.d_model, generator=random)
+    return Drawn(embed(torch.tensor(ids), table), *draw_maps(example, example.d_model, random))
+
+
+def draw_maps(example: Example, d_model: int, random: torch.Generator) -> list[Tensor]:
+    """Two maps to all d_k features of all heads and one to all d_v, in this order."""
+    widths = (example.n_heads * width for width in (example.d_k, example.d_k, example.d_v))
+    return [draw_weight(example.weight_kind, d_model, width, random) for width in widths]
 
 
 def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator) -> Float[Tensor, "d_in d_out"]:
@@ -148,3 +201,85 @@ def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator
         bound = 1 / math.sqrt(d_in)
         return torch.empty(d_out, d_in).uniform_(-bound, bound, generator=random).T
     return torch.randn(d_in, d_out, generator=random) * (0.1 if kind == "small" else 1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FixedSizes:
+    """The choices that a notebook makes for the learner; named as in `Example`."""
+
+    d_model: int
+    d_k: int
+    d_v: int
+    n_heads: int = 1
+    seed: int
+    weight_kind: WeightKind
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """One source of the running example.
+
+    `tokens` is None where the learner types them; `ids` is None where they follow from the tokens.
+    `fixed` is None where the learner chooses the sizes. `draw` makes vectors and maps from an example
+    with its true sizes and the ids of its tokens. `remark` says how the notebook sets the mask.
+    """
+
+    key: Source
+    title: str
+    tokens: tuple[str, ...] | None
+    ids: tuple[int, ...] | None = None
+    fixed: FixedSizes | None = None
+    draw: Callable[[Example, tuple[int, ...]], Drawn]
+    remark: str = ""
+
+
+PRESETS: dict[str, Preset] = {
+    preset.key: preset
+    for preset in (
+        Preset(
+            key="journey",
+            title="Your journey starts with one step",
+            tokens=JOURNEY_TOKENS,
+            draw=draw_journey,
+        ),
+        Preset(
+            key="search",
+            title="Four positions that search",
+            tokens=("position 0", "position 1", "position 2", "position 3"),
+            fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small"),
+            draw=draw_with_numpy,
+            remark="The notebook uses no mask.",
+        ),
+        Preset(
+            key="mat",
+            title="The cat sat on the mat",
+            tokens=("The", "cat", "sat", "on", "the", "mat"),
+            fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small"),
+            draw=draw_with_numpy,
+            remark="The notebook uses no mask.",
+        ),
+        Preset(
+            key="batch",
+            title="A batch of two sentences",
+            tokens=("token 1", "token 2", "token 3", "token 4"),
+            fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear"),
+            draw=draw_batch,
+            remark="The notebook uses the causal mask.",
+        ),
+        Preset(
+            key="modules",
+            title="The cat sat down",
+            tokens=("The", "cat", "sat", "down"),
+            ids=(5, 12, 31, 7),
+            fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"),
+            draw=draw_modules,
+            remark="The notebook shows it without the mask, then with it.",
+        ),
+        Preset(
+            key="sentence",
+            title="A sentence of your own",
+            tokens=None,
+            draw=draw_sentence,
+        ),
+    )
+}

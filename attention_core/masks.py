@@ -39,3 +39,16 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
     if not 1 <= n_real <= n_tokens:
         raise ValueError(f"a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}")
     return (torch.arange(n_tokens) < n_real).expand(n_tokens, n_tokens)
+
+
+def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
+    """A mask drawn by hand, one list for each query. Raises ValueError unless every query may see something."""
+    sizes = {len(row) for row in rows}
+    if sizes != {len(rows)}:
+        raise ValueError(
+            f"a mask for {len(rows)} tokens needs {len(rows)} places in every row, but got {sorted(sizes)}"
+        )
+    for query, row in enumerate(rows):
+        if not any(row):
+            raise ValueError(f"query {query + 1} may look at nothing; give it at least one key")
+    return torch.tensor(rows)

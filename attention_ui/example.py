@@ -3,12 +3,21 @@
 import streamlit as st
 
 from attention_core.captions import plural
-from attention_core.examples import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, run_example
+from attention_core.examples import (
+    DEFAULT_SENTENCE,
+    LIMITS,
+    PRESETS,
+    Example,
+    ExampleTrace,
+    Limit,
+    Preset,
+    run_example,
+)
 from attention_ui.lesson import show_notes
 from attention_ui.session import SWITCH, LinkRule, link_notes
 
 DEFAULTS = Example()
-SOURCES = {"journey": "Your journey starts with one step", "sentence": "A sentence of your own"}
+SOURCES = {key: preset.title for key, preset in PRESETS.items()}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
 LINK_RULES: dict[str, LinkRule] = {
     "example": SOURCES,
@@ -21,51 +30,83 @@ LINK_RULES: dict[str, LinkRule] = {
 
 
 def example_controls() -> Example:
-    """Draw the controls in the sidebar and return what they say."""
+    """Draw the controls in the sidebar and return what they say. What a notebook fixes is text, not a control."""
     with st.sidebar:
         st.subheader("The running example")
         source = st.selectbox("Sentence", list(SOURCES), format_func=SOURCES.get, key="example", bind="query-params")
-        own = source == "sentence"
-        text, unit = DEFAULT_SENTENCE, "words"
-        if own:
-            text = st.text_input("Your sentence", DEFAULT_SENTENCE, key="text", bind="query-params")
-            unit = st.segmented_control(
-                "Cut it into", ["words", "characters"], default="words", required=True, key="unit", bind="query-params"
-            )
-        d_k = whole_number("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-        d_v = whole_number("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
-        n_heads = whole_number("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)
-        seed = st.number_input(
-            "Seed of all random numbers",
-            LIMITS["seed"].least,
-            LIMITS["seed"].most,
-            DEFAULTS.seed,
-            key="seed",
-            bind="query-params",
-        )
+        preset = PRESETS[source]
+        choices = sentence_controls() if source == "sentence" else {}
+        if preset.fixed:
+            st.markdown(what_is_fixed(preset))
+            choices |= batch_control() if source == "batch" else {}
+        else:
+            choices |= size_controls()
         causal = st.toggle("Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params")
         scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
-        with st.expander("More"):
-            d_model = DEFAULTS.d_model
-            if own:
-                d_model = whole_number(
-                    "$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model
-                )
-            kind = st.selectbox(
-                "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
-            )
-    return Example(
-        source=source,
-        text=text or "",
-        unit=unit or "words",
-        d_model=d_model,
-        d_k=d_k,
-        d_v=d_v,
-        n_heads=n_heads,
-        seed=int(seed),
-        causal=causal,
-        scaling=scaling,
-        weight_kind=kind,
+        if not preset.fixed:
+            choices |= more_controls(choose_d_model=source == "sentence")
+    return Example(source=source, causal=causal, scaling=scaling, **choices)
+
+
+def sentence_controls() -> dict[str, str]:
+    """The learner's sentence, and how to cut it."""
+    text = st.text_input("Your sentence", DEFAULT_SENTENCE, key="text", bind="query-params")
+    unit = st.segmented_control(
+        "Cut it into", ["words", "characters"], default="words", required=True, key="unit", bind="query-params"
+    )
+    return {"text": text or "", "unit": unit or "words"}
+
+
+def size_controls() -> dict[str, int]:
+    """Features, heads and seed."""
+    d_k = whole_number("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = whole_number("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    n_heads = whole_number("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)
+    seed = st.number_input(
+        "Seed of all random numbers",
+        LIMITS["seed"].least,
+        LIMITS["seed"].most,
+        DEFAULTS.seed,
+        key="seed",
+        bind="query-params",
+    )
+    return {"d_k": d_k, "d_v": d_v, "n_heads": n_heads, "seed": int(seed)}
+
+
+def more_controls(choose_d_model: bool) -> dict[str, int | str]:
+    """What is changed less often."""
+    with st.expander("More"):
+        d_model = DEFAULTS.d_model
+        if choose_d_model:
+            d_model = whole_number("$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model)
+        kind = st.selectbox(
+            "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
+        )
+    return {"d_model": d_model, "weight_kind": kind}
+
+
+def batch_control() -> dict[str, int]:
+    """Which sentence of the batch to look at, counted from 1."""
+    limit = LIMITS["sentence_of_batch"]
+    chosen = st.segmented_control(
+        "Look at sentence",
+        list(range(limit.least, limit.most + 1)),
+        default=DEFAULTS.sentence_of_batch,
+        required=True,
+        key="sentence_of_batch",
+        bind="query-params",
+    )
+    return {"sentence_of_batch": chosen or DEFAULTS.sentence_of_batch}
+
+
+def what_is_fixed(preset: Preset) -> str:
+    """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
+    fixed = preset.fixed
+    sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
+    formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
+    return (
+        f"The notebook fixes {formulas} {fixed.n_heads} {plural('head', fixed.n_heads)}, seed {fixed.seed} "
+        f"and weights drawn as {WEIGHT_KINDS[fixed.weight_kind]}. {preset.remark}"
     )
 
 

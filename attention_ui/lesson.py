@@ -1,19 +1,16 @@
 """The furniture every page shares: the question, the steps, the chart, the code that ran."""
 
-import inspect
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 
 import pyarrow as pa
 import streamlit as st
 
-from attention_ui.charts.template import alt_table
+from attention_ui.charts.grid import cell_size, grid_chart
+from attention_ui.charts.template import alt_table, template
 from attention_ui.session import keep, recall
 
-
-def question(title: str, answer: str) -> None:
-    """The question of a lesson and one or two sentences that open it."""
-    st.title(title)
-    st.markdown(answer)
+LARGER = 15  # tenths
 
 
 def stepper(key: str, steps: Sequence[str], names: dict[str, str]) -> str:
@@ -34,6 +31,17 @@ def stepper(key: str, steps: Sequence[str], names: dict[str, str]) -> str:
     return shown or steps[-1]
 
 
+def large_switch() -> None:
+    """For projectors: larger cells and numbers in every figure made of matrices."""
+    st.toggle("Large figures, for a projector", key="large", bind="query-params")
+
+
+def grid_template(columns: int, width: int = 1000, *, numbered: bool = True) -> dict:
+    """The template for a figure of so many columns, in the size this visitor likes."""
+    cell = cell_size(columns, width, numbered=numbered)
+    return template(grid_chart, LARGER * cell // 10 if recall("large") else cell)
+
+
 def show_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> None:
     """A chart from a shared template and fresh tables. The box scrolls sideways; the page never does.
 
@@ -44,15 +52,31 @@ def show_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt
         st.vega_lite_chart({**spec, "datasets": datasets}, width="content", alt=name)
 
 
+def pick_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> tuple[str, int, int] | None:
+    """As `show_chart`, for a chart whose cells can be clicked: the matrix, row and column of the picked cell.
+
+    Only a click asks the server; pointing never does. `name` must never change, or the chart is drawn anew.
+    """
+    with st.container(key=key):
+        datasets = {**tables, "alt": alt_table(alt)}
+        state = st.vega_lite_chart(
+            {**spec, "datasets": datasets}, width="content", alt=name,
+            key=f"{key}_chart", on_select="rerun", selection_mode=["pick"],
+        )  # fmt: skip
+    return picked_cell(state)
+
+
+def picked_cell(state: dict) -> tuple[str, int, int] | None:
+    """The cell that the browser says was picked, if it says so in the way the figures do."""
+    picked = state.get("selection", {}).get("pick")
+    tag = picked[0].get("cell_tag") if picked else None
+    found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(tag), re.ASCII)
+    return (found[1], int(found[2]), int(found[3])) if found else None
+
+
 def show_notes(*sentences: str) -> None:
     """Sentences that want to be seen. Shown literally, whatever a learner's text in them may say."""
     if sentences:
         with st.container(border=True, gap="small"):
             for sentence in sentences:
                 st.text(sentence)
-
-
-def code_that_ran(*functions: Callable) -> None:
-    """The source of the functions that computed this page."""
-    with st.expander("The code that ran"):
-        st.code("\n\n".join(inspect.getsource(function).rstrip() for function in functions), language="python")

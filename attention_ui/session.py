@@ -84,6 +84,11 @@ def repaired_number(name: str, asked: str, limit: Limit) -> tuple[str | None, st
     )
 
 
+def hidden(part: str) -> bool:
+    """True when the link of this class leaves the part out: `?hide=predict,code`."""
+    return part in st.query_params.get("hide", "").split(",")
+
+
 def shortened(text: str, most: int = 20) -> str:
     """The beginning of a text that may be anything, made fit to show."""
     clean = clean_text(text).text

@@ -4,11 +4,10 @@ import streamlit as st
 
 from attention_core.training import RunView, TrainingRun, TrainingSettings
 from attention_core.watching import Watched, heads_caption, loss_caption, watch
-from attention_ui.charts.grid import cell_size, grid_chart
 from attention_ui.charts.heads import MOST_NUMBERED_COLUMNS, heads_size, heads_table
 from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.template import template
-from attention_ui.lesson import show_chart, show_notes
+from attention_ui.lesson import grid_template, show_chart, show_notes
 from attention_ui.services import training_room
 from attention_ui.session import keep, recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, Choice, differences
@@ -130,9 +129,10 @@ def draw_heads(watched: Watched, view: RunView) -> None:
     caption = heads_caption(watched)
     st.text(caption)
     n = len(watched.tokens)
-    cell = cell_size(heads_size(n, view.settings.model.n_heads), HEADS_WIDTH, numbered=n <= MOST_NUMBERED_COLUMNS)
+    columns, numbered = heads_size(n, view.settings.model.n_heads), n <= MOST_NUMBERED_COLUMNS
+    chart = grid_template(columns, HEADS_WIDTH, numbered=numbered)
     tables = {"cells": heads_table(watched)}
-    show_chart("heads", "The attention of every head", template(grid_chart, cell), tables, alt=caption)
+    show_chart("heads", "The attention of every head", chart, tables, alt=caption)
 
 
 def training_chip(on_training_page: bool) -> None:

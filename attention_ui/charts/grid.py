@@ -3,6 +3,7 @@
 All matrices of a figure lie in one view and one table. Each row of the table is something drawn at one
 place of the grid. Which cells light up when one is pointed at is data as well: a cell `lights` a list of
 tags, and every cell that carries one of them gets a ring, in the browser, without asking the server.
+A click picks a cell, which keeps its ring; whoever shows the figure may ask for the picked cell's tag.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -134,6 +135,9 @@ def grid_chart(cell: int) -> alt.LayerChart:
     hover = alt.selection_point(
         name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
     )
+    pick = alt.selection_point(
+        name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
+    )
     tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
     place = {
         "x": alt.X("gx:O", axis=None, scale=alt.Scale(paddingInner=0.06, paddingOuter=0)),
@@ -150,6 +154,7 @@ def grid_chart(cell: int) -> alt.LayerChart:
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     small, large = max(8.5, cell * 0.345), max(11, cell * 0.42)
     lit = " || ".join(f"indexof(hover.lights[0], datum.{tag}) >= 0" for tag in ("row_tag", "column_tag", "cell_tag"))
+    ringed = f"isValid(hover.lights) && ({lit}) || isValid(pick.cell_tag) && pick.cell_tag[0] === datum.cell_tag"
     cells = ("score", "weight", "masked")
     ring = layer(*cells).mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=2.5, stroke="transparent")
     layers = [
@@ -176,10 +181,10 @@ def grid_chart(cell: int) -> alt.LayerChart:
         )
         .encode(tone, text="text:N"),
         ring.encode(
-            stroke=alt.condition(f"isValid(hover.lights) && ({lit})", tone_of_ring(), alt.value("transparent")),
+            stroke=alt.condition(ringed, tone_of_ring(), alt.value("transparent")),
             tooltip=alt.Tooltip("say:N", title=" "),
             description="say:N",
-        ).add_params(hover),
+        ).add_params(hover, pick),
         layer("hint")
         .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2)
         .encode(tone, text="text:N", opacity=alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))),

@@ -3,11 +3,11 @@
 import inspect
 
 import pytest
+from visiting import cell, chart, open_page, texts
 
 from attention_core.attention import attend
 from attention_core.captions import STAGES, stage_caption
 from attention_core.examples import Example, run_example
-from pages import cell, chart, open_page, texts
 
 
 def test_it_opens_with_the_whole_picture_and_its_caption():

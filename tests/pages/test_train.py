@@ -3,9 +3,9 @@
 import threading
 
 import pytest
+from visiting import ROOT, chart, open_page, texts
 
 from attention_ui.services import training_room
-from pages import ROOT, chart, open_page, texts
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ def open_page(page="start/overview", **query):
     at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
     for name, value in query.items():
         at.query_params[name] = str(value)
-    at.run()
     if page != "start/overview":
-        at.switch_page(str(ROOT / f"pages/{page}.py")).run()
+        at.switch_page(str(ROOT / f"pages/{page}.py"))
+    at.run()
     assert not at.exception, at.exception
     return at
 

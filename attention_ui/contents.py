@@ -1,0 +1,133 @@
+"""The table of contents: every page, in the order of the lessons."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import streamlit as st
+
+PAGES = Path(__file__).parent.parent / "pages"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One page: where it stands in the menu, its file, its address and the question it answers."""
+
+    section: str
+    file: str
+    address: str
+    title: str
+    question: str
+    opening: str
+
+    def page(self, **settings):
+        """The page as Streamlit wants it."""
+        return st.Page(PAGES / self.file, title=self.title, **({"url_path": self.address} | settings))
+
+
+CONTENTS = (
+    Entry(
+        "Begin here",
+        "start/overview.py",
+        "home",
+        "Overview",
+        "What happens in attention, in one picture?",
+        "Each token asks with its **query**, every token answers with its **key**, "
+        "and the asker takes away a mixture of what the others carry, their **values**.",
+    ),
+    Entry(
+        "One head",
+        "one_head/tokens.py",
+        "tokens",
+        "Tokens",
+        "What goes in?",
+        "A text is cut into tokens, each token has a number, and each number stands for a row of one table. "
+        "Those rows are all that attention ever sees.",
+    ),
+    Entry(
+        "One head",
+        "one_head/dot_product.py",
+        "dot_product",
+        "Dot product",
+        "Can tokens attend with no weights at all?",
+        "Compare one token with every other by the dot product, turn the scores into shares, and mix the rows "
+        "by these shares. That is attention already; nothing in it was learnt.",
+    ),
+    Entry(
+        "One head",
+        "one_head/projections.py",
+        "projections",
+        "Projections",
+        "Why queries, keys and values?",
+        "Three matrices give every token three roles: what it asks for, what it answers to, and what it hands on.",
+    ),
+    Entry(
+        "One head",
+        "one_head/scores.py",
+        "scores",
+        "Scores and √d_k",
+        "Why divide by the square root of d_k?",
+        "The more features a query and a key have, the larger their dot product can grow. "
+        "Measure what that does to the softmax, with and without the division.",
+    ),
+    Entry(
+        "One head",
+        "one_head/mask.py",
+        "mask",
+        "Mask",
+        "Who may look at whom?",
+        "A mask hides keys from queries. What is hidden is hidden before the softmax, so that the rest still "
+        "shares out the whole.",
+    ),
+    Entry(
+        "One head",
+        "one_head/softmax.py",
+        "softmax",
+        "Softmax",
+        "How do scores become weights?",
+        "Subtract the largest, take the exponential, divide by the sum. Only differences between scores matter.",
+    ),
+    Entry(
+        "One head",
+        "one_head/output.py",
+        "output",
+        "Output",
+        "What comes out?",
+        "Each query takes away the values it looked at, mixed by their weights. "
+        "A large weight on a short value is still a small part.",
+    ),
+    Entry(
+        "Training",
+        "training/train.py",
+        "train",
+        "Train it live",
+        "How do the weights get there?",
+        "A small transformer reads windows of a text and learns which character comes next. "
+        "Press **Start** and watch its heads take shape.",
+    ),
+)
+
+
+def entry(address: str) -> Entry:
+    """The entry with this address."""
+    return next(e for e in CONTENTS if e.address == address)
+
+
+def opening(address: str) -> None:
+    """The question of a page and the sentence that opens it."""
+    here = entry(address)
+    st.title(here.question)
+    st.markdown(here.opening)
+
+
+def next_and_previous(address: str) -> None:
+    """Buttons to the page before and the page after; Shift with an arrow key does the same."""
+    here = [e.address for e in CONTENTS].index(address)
+    left, right = st.columns(2)
+    if here > 0:
+        before = CONTENTS[here - 1]
+        if left.button(f"← {before.title}", key="lesson_before", shortcut="Shift+Left"):
+            st.switch_page(before.page(default=here == 1))
+    if here + 1 < len(CONTENTS):
+        after = CONTENTS[here + 1]
+        if right.button(f"{after.title} →", key="lesson_after", shortcut="Shift+Right"):
+            st.switch_page(after.page())

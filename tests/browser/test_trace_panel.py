@@ -1,0 +1,102 @@
+"""Clicking a number in a real browser: the panel shows its arithmetic, and the picture stays what it was."""
+
+from attention_core.arithmetic import Explainer, trace_number
+from attention_core.examples import Example, run_example
+
+EXPLAIN = Explainer.of(run_example(Example())).explain
+LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
+RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
+    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
+    .map(cell => cell.getAttribute('aria-label'))"""
+
+
+def figure(tab):
+    tab.page.wait_for_selector(".st-key-pipeline svg .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def cell(tab, *place, explain=EXPLAIN):
+    return tab.page.locator(".st-key-pipeline svg").get_by_label(explain(*place), exact=True).last
+
+
+def shows(tab, *place, example=None):
+    """Wait until the panel shows the arithmetic of this cell."""
+    wanted = [line.equation for line in trace_number(run_example(example or Example()), 0, *place)]
+    tab.page.wait_for_function(f"wanted => JSON.stringify(({LINES})()) === wanted", arg=as_json(wanted))
+    tab.settled()
+
+
+def as_json(lines):
+    return "[" + ",".join(f'"{line}"' for line in lines) + "]"
+
+
+def mark(tab):
+    """Put a mark on the picture itself, to know it again."""
+    svg = tab.page.locator(".st-key-pipeline svg.marks")
+    svg.evaluate("svg => svg.dataset.mine = 'yes'")
+    return lambda: svg.evaluate("svg => svg.dataset.mine") == "yes"
+
+
+def test_a_click_on_a_number_shows_its_arithmetic_and_the_picture_stays(visit):
+    tab = figure(visit().open())
+    stays = mark(tab)
+    cell(tab, "scores", 4, 1).click()
+    shows(tab, "scores", 4, 1)
+    assert tab.page.get_by_text("score of “journey” for “one”: query · key", exact=True).is_visible()
+    tab.page.mouse.move(5, 5)
+    tab.page.wait_for_function(
+        f"label => JSON.stringify(({RINGED})()) === JSON.stringify([label])", arg=EXPLAIN("scores", 4, 1)
+    )
+    cell(tab, "output", 2, 1).click()
+    shows(tab, "output", 2, 1)
+    assert stays()
+
+
+def test_pointing_asks_nobody_before_and_after_a_click(visit):
+    tab = figure(visit().open())
+    for clicked in (False, True):
+        if clicked:
+            cell(tab, "weights", 3, 0).click()
+            shows(tab, "weights", 3, 0)
+        before = len(tab.sent)
+        for place in (("q", 1, 0), ("scores", 5, 2), ("v", 0, 1)):
+            cell(tab, *place).hover()
+        tab.page.get_by_text(EXPLAIN("v", 0, 1)).first.wait_for()
+        tab.page.wait_for_timeout(500)
+        assert len(tab.sent) == before
+
+
+def test_the_arithmetic_follows_a_slider_and_the_picture_changes_in_place(visit):
+    tab = figure(visit().open())
+    stays = mark(tab)
+    cell(tab, "scaled", 2, 2).click()
+    shows(tab, "scaled", 2, 2)
+    tab.page.locator(".st-key-d_k input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**d_k=3**")
+    shows(tab, "scaled", 2, 2, example=Example(d_k=3))
+    assert stays()
+
+
+def test_without_a_mouse_the_selectors_reach_a_number(visit):
+    tab = figure(visit().open())
+    tab.page.locator(".st-key-trace_open summary").focus()
+    tab.page.keyboard.press("Enter")
+    shows(tab, "weights", 5, 0)
+    row = tab.page.locator(".st-key-trace_row input")
+    row.focus()
+    tab.page.keyboard.press("ArrowDown")
+    tab.page.keyboard.type("with")
+    tab.page.keyboard.press("Enter")
+    shows(tab, "weights", 3, 0)
+
+
+def test_a_click_beside_all_numbers_takes_the_ring_away_and_the_panel_stays(visit):
+    tab = figure(visit().open())
+    cell(tab, "x", 1, 1).click()
+    shows(tab, "x", 1, 1)
+    cell(tab, "x", 1, 1).dblclick()
+    tab.page.mouse.move(5, 5)
+    tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
+    tab.settled()
+    shows(tab, "x", 1, 1)

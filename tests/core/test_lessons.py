@@ -1,0 +1,196 @@
+"""What single lessons compute, against loops and hand-made cases; their captions against the tensors."""
+
+import math
+import re
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from attention_core.attention import attend
+from attention_core.captions import number
+from attention_core.examples import Example, run_example
+from attention_core.lessons import (
+    asymmetry,
+    asymmetry_caption,
+    attend_without_weights,
+    blind_caption,
+    blind_row,
+    change_caption,
+    contribution_caption,
+    contributions,
+    mask_after_softmax,
+    masking_caption,
+    projection_of,
+    shift_caption,
+    softmax_caption,
+    softmax_row,
+)
+from attention_core.masks import causal_mask, full_mask
+from attention_core.measures import measure_scaling, scaling_story, softmax_jacobian_norm
+from attention_core.randomness import generator
+from attention_core.shapes import shape_table
+from attention_core.three_ways import compare_ways
+
+examples = st.builds(
+    Example,
+    source=st.just("sentence"),
+    text=st.lists(st.sampled_from("abcdef"), min_size=1, max_size=7).map(" ".join),
+    d_model=st.sampled_from([2, 5, 11]),
+    d_k=st.sampled_from([1, 3, 7]),
+    d_v=st.sampled_from([2, 5]),
+    n_heads=st.sampled_from([1, 3]),
+    seed=st.integers(0, 10_000),
+    causal=st.booleans(),
+    scaling=st.booleans(),
+)
+many = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def number_after(sentence, words):
+    return float(re.search(rf"{words} ?(−?\d+\.\d+)", sentence).group(1).replace("−", "-"))
+
+
+def test_the_notebooks_attention_without_weights():
+    trace = attend_without_weights(run_example(Example()).x)
+    printed = torch.tensor([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
+    torch.testing.assert_close(trace.weights[1], printed, atol=5e-5, rtol=0)
+    assert torch.equal(trace.scores, trace.scaled)
+
+
+@many
+@given(examples, st.data())
+def test_each_heads_map_makes_its_queries_keys_and_values(example, data):
+    trace = run_example(example)
+    head = data.draw(st.integers(0, example.n_heads - 1))
+    for role in "qkv":
+        made = trace.x @ projection_of(trace, role, head)
+        torch.testing.assert_close(made, getattr(trace.heads.select(head), role))
+
+
+@many
+@given(examples)
+def test_the_mirror_sentence_says_the_true_differences(example):
+    trace = run_example(example)
+    scores = trace.heads.select(0).scores
+    assert asymmetry(trace.x @ trace.x.mT) < 1e-5
+    sentence = asymmetry_caption(trace, 0)
+    assert f"by up to {number(float((scores - scores.mT).abs().max()))}." in sentence
+
+
+@many
+@given(examples, st.floats(0.2, 5), st.floats(-50, 50))
+def test_one_row_of_softmax_step_by_step(example, factor, shift):
+    attention = run_example(example).heads.select(0)
+    query = len(attention.q) - 1
+    row = softmax_row(attention, query, factor=factor, shift=shift)
+    scores = [float(attention.scaled[query, j]) * factor + shift for j in row.keys]
+    powers = [math.exp(s - max(scores)) for s in scores]
+    for j, power in enumerate(powers):
+        assert math.isclose(row.weights[j], power / sum(powers), abs_tol=2e-4)
+    plain = softmax_row(attention, query)
+    assert torch.allclose(plain.weights, attention.weights[query][attention.visible[query]], atol=1e-6)
+    assert 1 - 1e-4 <= row.effective_keys <= len(row.keys) + 1e-3
+
+
+def test_entropy_of_even_and_of_certain_rows():
+    even = attend(torch.zeros(3, 2), torch.zeros(5, 2), torch.zeros(5, 7))
+    assert softmax_row(even, 0).effective_keys == pytest.approx(5, rel=1e-5)
+    certain = attend(torch.full((3, 2), 100.0), torch.eye(5, 2) * 100, torch.zeros(5, 7))
+    assert softmax_row(certain, 1).entropy < 1
+
+
+@many
+@given(examples)
+def test_adding_changes_nothing_and_multiplying_does(example):
+    trace = run_example(example)
+    attention, query = trace.heads.select(0), len(trace.tokens) - 1
+    row = softmax_row(attention, query)
+    added, doubled = softmax_row(attention, query, shift=5.0), softmax_row(attention, query, factor=2.0)
+    sentence = shift_caption(row, added, doubled, 5.0, 2.0)
+    assert number_after(sentence, "more than") < 0.001
+    told = number_after(sentence, "a weight changes by")
+    assert told == pytest.approx(float((doubled.weights - row.weights).abs().max()), abs=6e-4)
+    assert softmax_caption(trace.tokens, row)
+
+
+@many
+@given(examples)
+def test_contributions_are_weight_times_length(example):
+    trace = run_example(example)
+    attention, query = trace.heads.select(0), len(trace.tokens) - 1
+    parts = contributions(attention, query)
+    for j in range(len(trace.tokens)):
+        length = math.sqrt(sum(float(v) ** 2 for v in attention.v[j]))
+        assert math.isclose(parts.lengths[j], float(attention.weights[query, j]) * length, rel_tol=1e-4, abs_tol=1e-6)
+    assert float(parts.shares.sum()) == pytest.approx(1, abs=1e-5)
+    sentence = contribution_caption(trace.tokens, parts)
+    gap = (parts.shares - parts.weights).abs()
+    assert ("disagree" in sentence) == (float(gap.max()) >= 0.005)
+
+
+@many
+@given(examples)
+def test_a_mask_that_comes_too_late_loses_weight(example):
+    trace = run_example(example)
+    n = len(trace.tokens)
+    free = attend(*(getattr(trace.heads.select(0), name) for name in "qkv"), scale=trace.scale)
+    mistake = mask_after_softmax(free, causal_mask(n))
+    for i in range(n):
+        assert float(mistake.row_sums[i]) == pytest.approx(
+            sum(float(free.weights[i, j]) for j in range(i + 1)), abs=1e-5
+        )
+    worst = float(mistake.row_sums.min())
+    sentence = masking_caption(trace.tokens, mistake)
+    assert f"sums to {number(worst)}" in sentence if worst <= 0.995 else "hides nothing" in sentence
+    assert "no weight" in change_caption(
+        trace.tokens, free, attend(free.q, free.k, free.v, full_mask(n), scale=trace.scale)
+    )
+
+
+def test_a_blind_row_is_no_number_or_silently_even():
+    attention = run_example(Example(causal=False)).heads.select(0)
+    row = blind_row(attention, 2)
+    assert all(math.isnan(w) for w in row.with_infinity)
+    assert row.with_number == pytest.approx([1 / 6] * 6)
+    assert "0.17" in blind_caption(row)
+
+
+@many
+@given(examples)
+def test_loops_and_numpy_agree_with_pytorch(example):
+    trace = run_example(example)
+    difference = compare_ways(trace.heads.select(0), trace.scale)
+    assert 0 <= difference.loops < 1e-4 and 0 <= difference.numpy < 1e-4
+
+
+def test_the_shapes_are_those_of_the_annotations():
+    table = shape_table(run_example(Example(d_k=5, d_v=3)).heads.select(0))
+    assert table[0] == {"tensor": "q", "axes": "*batch queries d_k", "shape": "6 × 5"}
+    assert [row["tensor"] for row in table] == ["q", "k", "v", "scores", "scaled", "masked", "weights", "output"]
+    assert table[-1]["shape"] == "6 × 3"
+
+
+def test_the_jacobian_norm_is_that_of_the_whole_matrix():
+    weights = torch.randn(7, 5, generator=generator(3)).softmax(dim=-1)
+    for row, norm in zip(weights, softmax_jacobian_norm(weights), strict=True):
+        assert float(norm) == pytest.approx(float((torch.diag(row) - torch.outer(row, row)).norm()), rel=1e-4)
+
+
+def test_what_the_division_does_is_measured_as_known():
+    measured = {(m.d_k, m.divided): m for m in measure_scaling(16, 400, 0)}
+    assert measured[2, False].largest == pytest.approx(0.30, abs=0.03)
+    assert measured[512, False].largest == pytest.approx(0.95, abs=0.02)
+    assert measured[512, False].jacobian == pytest.approx(0.07, abs=0.03)
+    for d_k in (1, 4, 64, 512):
+        assert measured[d_k, True].spread == pytest.approx(1, abs=0.06)
+        assert measured[d_k, False].spread == pytest.approx(math.sqrt(d_k), rel=0.06)
+    assert measured[512, True].largest == pytest.approx(0.25, abs=0.03)
+    assert measure_scaling(16, 400, 1) != measure_scaling(16, 400, 0)
+
+
+def test_the_story_tells_the_measured_numbers():
+    measured = measure_scaling(16, 50, 3)
+    chosen = next(m for m in measured if m.d_k == 64 and not m.divided)
+    assert f"spread by {chosen.spread:.2f}" in scaling_story(measured, 64)

@@ -1,0 +1,407 @@
+"""Every question has exactly one right choice: proved here by computing it again, in numpy and double precision."""
+
+import math
+import re
+from typing import get_args
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core import quiz
+from attention_core.captions import name
+from attention_core.examples import LIMITS, Example, Source, run_example
+from attention_core.quiz import QUESTIONS, Choice, Question, among_numbers, ask
+from attention_core.randomness import generator
+
+NAME = r"(“[^”]*”(?: \(\d+\))?)"
+SENTENCES = [
+    "one",
+    "no no",
+    "The cat sat on the mat",
+    "a b a b a",
+    "A long walk, a long talk, a long day !",
+    "one two three four five six seven eight nine ten eleven twelve",
+    "<b>bold</b> ![x](http://127.0.0.1:9/a.png) $x^2$ {0} :red[no]",
+]
+EXAMPLES = st.builds(
+    Example,
+    source=st.sampled_from([*get_args(Source), "sentence", "sentence"]),
+    text=st.sampled_from(SENTENCES),
+    unit=st.sampled_from(["words", "characters"]),
+    d_model=st.integers(1, 12),
+    d_k=st.integers(1, 8),
+    d_v=st.integers(1, 8),
+    n_heads=st.integers(1, 3),
+    seed=st.integers(0, LIMITS["seed"].most),
+    causal=st.booleans(),
+    scaling=st.booleans(),
+    weight_kind=st.sampled_from(["normal", "small", "linear"]),
+)
+
+
+class Again:
+    """The numbers of one head, computed once more from X and the weight matrices."""
+
+    def __init__(self, trace, head):
+        self.example, self.tokens = trace.example, trace.tokens
+        self.x = trace.x.double().numpy()
+        self.n, self.d = self.x.shape
+        d_k, d_v = trace.example.d_k, trace.example.d_v
+        self.q = self.x @ trace.W_q.double().numpy()[:, head * d_k : (head + 1) * d_k]
+        self.k = self.x @ trace.W_k.double().numpy()[:, head * d_k : (head + 1) * d_k]
+        self.v = self.x @ trace.W_v.double().numpy()[:, head * d_v : (head + 1) * d_v]
+        self.scores = np.einsum("if,jf->ij", self.q, self.k)
+        self.weights = self.softmax(example_scale(trace.example), trace.example.causal)
+        self.output = np.einsum("ij,jf->if", self.weights, self.v)
+
+    def softmax(self, scale, causal, order=None):
+        """Weights row by row, over the visible keys alone: no −∞ involved."""
+        scores = self.scores if order is None else self.scores[np.ix_(order, order)]
+        weights = np.zeros_like(scores)
+        for i, row in enumerate(scores * scale):
+            seen = slice(0, i + 1) if causal else slice(None)
+            e = np.exp(row[seen] - row[seen].max())
+            weights[i, seen] = e / e.sum()
+        return weights
+
+    def place(self, label):
+        """Where the token of this name stands."""
+        return [name(self.tokens, p) for p in range(self.n)].index(label)
+
+
+def example_scale(example):
+    return example.d_k**-0.5 if example.scaling else 1.0
+
+
+# What is right, for each kind: the pattern of its prompt, and a test of the text of a choice.
+
+
+def is_number(text, value):
+    """True when this is the value, printed with the digits that are shown."""
+    if not re.fullmatch(r"−?\d+\.\d+", text):
+        return False
+    digits = len(text.split(".")[1])
+    return abs(float(text.replace("−", "-")) - value) <= 0.5 * 10**-digits + 1e-5 * max(1, abs(value))
+
+
+def is_winner(again, text, values):
+    return again.place(text) == int(np.argmax(values)) and np.sort(values)[-1] > np.sort(values)[-2]
+
+
+def right_shape_of_x(again, text):
+    return text == f"{again.n} × {again.d}"
+
+
+def right_same_token(again, text, a, b):
+    equal = (again.x[again.place(a)] == again.x[again.place(b)]).all()
+    return text == ("They hold the same numbers." if equal else "They differ, as the two stand at different places.")
+
+
+def right_swap(again, text, a, b):
+    order = np.arange(again.n)
+    order[[again.place(a), again.place(b)]] = order[[again.place(b), again.place(a)]]
+    assert (again.x[order] != again.x).any()
+    return text == "Two rows change places."
+
+
+def right_once_more(again, text, a):
+    found = re.fullmatch(rf"The row that {re.escape(a)} has already; it starts with (.*)\.", text)
+    return bool(found) and is_number(found[1], again.x[again.place(a), 0])
+
+
+def right_dot(again, text, a, b):
+    return is_number(text, sum(again.x[again.place(a)] * again.x[again.place(b)]))
+
+
+def right_other_dot(again, text, a, shown, b, b_again, a_again):
+    assert (a, b) == (a_again, b_again) and right_dot(again, shown, a, b)
+    return right_dot(again, text, b, a)
+
+
+def right_longer(again, text, a):
+    vector = again.x[again.place(a)]
+    factor = (2 * vector) @ (2 * vector) / (vector @ vector)
+    return text == f"It becomes {factor:.0f} times as large."
+
+
+def right_other_score(again, text, a, b, shown, b_again, a_again):
+    assert (a, b) == (a_again, b_again) and is_number(shown, again.scores[again.place(a), again.place(b)])
+    return is_number(text, again.scores[again.place(b), again.place(a)])
+
+
+def right_w_q(again, text):
+    assert (np.vstack([again.x, again.x[:1]]) @ np.zeros((again.d, again.example.d_k))).shape[0] == again.n + 1
+    return text == f"{again.d} × {again.example.d_k}"
+
+
+def right_scaled(again, text, a, b, shown):
+    score = again.scores[again.place(a), again.place(b)]
+    assert is_number(shown, score)
+    return is_number(text, score * again.example.d_k**-0.5)
+
+
+def right_switched_scaling(again, text, now, a, shown, then):
+    assert (now == "With") == again.example.scaling and (then == "with") == (not again.example.scaling)
+    assert is_number(shown, again.weights[again.place(a)].max())
+    scale = 1.0 if again.example.scaling else again.example.d_k**-0.5
+    return is_number(text, again.softmax(scale, again.example.causal)[again.place(a)].max())
+
+
+def right_spread(again, text, more):
+    random = generator(0, "test of the spread")
+    q, k = (torch.randn(4000, int(more), generator=random) for _ in range(2))
+    measured = float((q * k).sum(dim=-1).std()) / math.sqrt(int(more))
+    return abs(float(text) - measured) < 0.1
+
+
+def right_hidden(again, text, a, b):
+    assert again.place(a) < again.place(b)
+    return is_number(text, again.softmax(example_scale(again.example), True)[again.place(a), again.place(b)])
+
+
+def right_switched_mask(again, text, now, a, shown, b, then):
+    causal = again.example.causal
+    assert (now == "With") == causal and (then == "with") == (not causal)
+    place = again.place(a), again.place(b)
+    assert is_number(shown, again.weights[place])
+    return is_number(text, again.softmax(example_scale(again.example), not causal)[place])
+
+
+def right_zeros(again, text, a):
+    i = again.place(a)
+    return is_number(text, again.softmax(example_scale(again.example), False)[i, : i + 1].sum())
+
+
+def right_visible(again, text, switch, a, place, n):
+    assert again.example.causal == (switch == "on") and (int(place), int(n)) == (again.place(a) + 1, again.n)
+    return text == str((again.weights[again.place(a)] > 0).sum())
+
+
+def right_most(again, text, a):
+    return is_winner(again, text, again.weights[again.place(a)])
+
+
+def right_weight(again, text, a, b):
+    return is_number(text, again.weights[again.place(a), again.place(b)])
+
+
+def right_doubled(again, text, a, b, shown):
+    assert right_weight(again, shown, a, b)
+    doubled = again.softmax(2 * example_scale(again.example), again.example.causal)
+    return is_number(text, doubled[again.place(a), again.place(b)])
+
+
+def right_constant(again, text, a, b, shown, constant):
+    i, j = again.place(a), again.place(b)
+    assert right_weight(again, shown, a, b)
+    e = np.exp(again.scores[i] * example_scale(again.example) + int(constant)) * (again.weights[i] > 0)
+    assert e[j] / e.sum() == pytest.approx(again.weights[i, j])
+    return text == "It stays as it is."
+
+
+def right_output(again, text, feature, a):
+    return is_number(text, again.output[again.place(a), int(feature) - 1])
+
+
+def right_part(again, text, a):
+    return is_winner(again, text, np.linalg.norm(again.weights[again.place(a)][:, None] * again.v, axis=-1))
+
+
+def right_shuffle(again, text, switch, a, b):
+    assert again.example.causal == (switch == "on")
+    i, j = again.place(a), again.place(b)
+    order = np.arange(again.n)
+    order[[i, j]] = j, i
+    weights = again.softmax(example_scale(again.example), again.example.causal, order)
+    after = (weights @ again.v[order])[j]
+    same, other = (np.allclose(after, again.output[place], atol=1e-3) for place in (i, j))
+    said = {
+        "It keeps its numbers.": same,
+        f"It takes on the numbers of {b}.": other,
+        f"It gets other numbers, and not those of {b}.": not same and not other,
+    }
+    return said[text]
+
+
+def right_twice_the_values(again, text, a):
+    i = again.place(a)
+    assert again.weights[i] @ (2 * again.v) == pytest.approx(2 * again.output[i])
+    return text == "It doubles."
+
+
+KINDS = {
+    "shape_of_x": (r"The sentence has \d+ .*", right_shape_of_x),
+    "same_token_twice": (rf"{NAME} and {NAME} are the same token.*", right_same_token),
+    "tokens_swapped": (rf"{NAME} and {NAME} change places, and each brings its vector.*", right_swap),
+    "token_once_more": (rf"Let each row of X .* Suppose {NAME} came once more.*", right_once_more),
+    "largest_dot_product": (
+        rf"No weights, only X: take the dot product of {NAME} with every.*",
+        lambda again, text, a: is_winner(again, text, again.x @ again.x[again.place(a)]),
+    ),
+    "dot_product_cell": (rf"What is the dot product of {NAME} and {NAME}, taken.*", right_dot),
+    "dot_product_the_other_way": (
+        rf"In X Xᵀ, the row of {NAME} holds (\S+) in the column of {NAME}. "
+        rf"What does the row of {NAME} hold in the column of {NAME}\?",
+        right_other_dot,
+    ),
+    "shape_of_dot_products": (r"X is .* X Xᵀ\?", lambda again, text: text == f"{again.n} × {again.n}"),
+    "vector_twice_as_long": (rf"Make the vector of {NAME} twice as long.*", right_longer),
+    "shape_of_q": (
+        r"X is .* Q = X W_q\?",
+        lambda again, text: text == " × ".join(map(str, again.q.shape)),
+    ),
+    "longest_value": (
+        r"In this head, which token has the longest value vector\?",
+        lambda again, text: is_winner(again, text, np.linalg.norm(again.v, axis=-1)),
+    ),
+    "score_the_other_way": (
+        rf"The query of {NAME} times the key of {NAME} is (\S+)\. "
+        rf"What is the query of {NAME} times the key of {NAME}\?",
+        right_other_score,
+    ),
+    "one_more_token": (r"W_q of one head is .*", right_w_q),
+    "best_match": (
+        rf"Before any mask: which key fits the query of {NAME} best.*",
+        lambda again, text, a: is_winner(again, text, again.scores[again.place(a)]),
+    ),
+    "scaled_score": (rf"The score of {NAME} with {NAME} is (\S+), and d_k is .*", right_scaled),
+    "scaling_switched": (
+        rf"(With|Without) scaling, the largest weight in the row of {NAME} is (\S+)\. "
+        r"What is it (with|without) scaling\?",
+        right_switched_scaling,
+    ),
+    "spread_of_scores": (r"Let all features .* for d_k = (\d+), divided by √\1\?", right_spread),
+    "hidden_weight": (rf"With the causal mask, which weight does {NAME} give to {NAME}, .*", right_hidden),
+    "mask_switched": (
+        rf"(With|Without) the causal mask, {NAME} gives the weight (\S+) to {NAME}\. "
+        r"What is it (with|without) the mask\?",
+        right_switched_mask,
+    ),
+    "zeros_after_softmax": (rf"Somebody takes the softmax .* the row of {NAME} sum to\?", right_zeros),
+    "how_many_visible": (rf"The causal mask is (on|off), and {NAME} is token (\d+) of (\d+)\. .*", right_visible),
+    "most_looked_at": (rf"Which token does {NAME} give its largest weight\?", right_most),
+    "weight_cell": (rf"What is the weight that {NAME} gives to {NAME}\?", right_weight),
+    "scores_doubled": (rf"{NAME} gives {NAME} the weight (\S+)\. All scores in the row are doubled.*", right_doubled),
+    "column_sum": (
+        rf"Add up the weights that all tokens give to {NAME}, .*",
+        lambda again, text, a: is_number(text, again.weights[:, again.place(a)].sum()),
+    ),
+    "constant_added": (rf"{NAME} gives {NAME} the weight (\S+)\. Add (\d) to every score.*", right_constant),
+    "output_cell": (rf"What is number (\d+) in the output of {NAME}\?", right_output),
+    "shape_of_output": (
+        r"In one head the weights are .*",
+        lambda again, text: text == " × ".join(map(str, again.output.shape)),
+    ),
+    "largest_contribution": (rf"The output of {NAME} adds up weight × value .*", right_part),
+    "tokens_shuffled": (rf"The causal mask is (on|off)\. {NAME} and {NAME} change places.*", right_shuffle),
+    "values_doubled": (rf"Every value is doubled.* output of {NAME}\?", right_twice_the_values),
+}
+
+
+def check(question, kind, again):
+    """One choice is right, and it is the one that the question says."""
+    pattern, is_right = KINDS[kind]
+    found = re.fullmatch(pattern, question.prompt)
+    assert found, question.prompt
+    shown = [choice.text for choice in question.choices]
+    assert [is_right(again, text, *found.groups()) for text in shown] == [
+        place == question.right for place in range(len(shown))
+    ], question
+    assert 2 <= len(set(shown)) == len(shown) <= 4
+    assert all(choice.text.strip() and choice.answer_to_it.strip() for choice in question.choices)
+
+
+def kind_of(question):
+    return next(kind for kind, (pattern, _) in KINDS.items() if re.fullmatch(pattern, question.prompt))
+
+
+def test_every_kind_is_proved():
+    assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
+    assert list(QUESTIONS) == ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
+
+
+@given(EXAMPLES, st.integers(0, 1000))
+def test_exactly_one_choice_is_right_in_every_kind_of_question(example, seed):
+    trace = run_example(example)
+    for head in range(trace.example.n_heads):
+        again, random = Again(trace, head), generator(seed)
+        for lesson, makers in QUESTIONS.items():
+            for maker in makers:
+                question = maker(trace, head, random)
+                assert question is None or check(question, maker.__name__, again) is None
+            assert makers[-1](trace, head, random) is not None, f"the last kind of {lesson} is always possible"
+
+
+@pytest.mark.parametrize("lesson", QUESTIONS)
+@given(example=EXAMPLES, seed=st.integers(0, LIMITS["seed"].most))
+def test_asking_always_gives_a_question_and_the_same_one_again(lesson, example, seed):
+    trace = run_example(example)
+    head = trace.example.n_heads - 1
+    question = ask(lesson, trace, head, seed)
+    check(question, kind_of(question), Again(trace, head))
+    assert ask(lesson, run_example(example), head, seed) == question
+
+
+@pytest.mark.parametrize("lesson", QUESTIONS)
+def test_all_kinds_come_up_and_the_right_choice_stands_anywhere(lesson):
+    trace = run_example(Example(source="sentence", text="the cat saw the dog"))
+    questions = [ask(lesson, trace, 0, seed) for seed in range(100)]
+    assert {kind_of(question) for question in questions} == {maker.__name__ for maker in QUESTIONS[lesson]}
+    assert {question.right for question in questions} >= {0, 1, 2}
+
+
+def test_one_token_of_one_feature_still_gives_questions():
+    trace = run_example(Example(source="sentence", text="hi", d_model=1, d_k=1, d_v=1))
+    for lesson in QUESTIONS:
+        for seed in range(20):
+            question = ask(lesson, trace, 0, seed)
+            check(question, kind_of(question), Again(trace, 0))
+
+
+def wrong_answers(maker):
+    """What is said to the wrong choices of one kind, over many seeds."""
+    traces = [run_example(Example(source="sentence", text="the cat saw the dog", seed=seed)) for seed in range(8)]
+    questions = [maker(trace, 0, generator(seed)) for trace in traces for seed in range(10)]
+    return [c.answer_to_it for q in questions if q for i, c in enumerate(q.choices) if i != q.right]
+
+
+@pytest.mark.parametrize(
+    ("maker", "mended"),
+    [
+        (quiz.spread_of_scores, "does not make it softer and softer"),
+        (quiz.zeros_after_softmax, "Only if the mask comes first"),
+        (quiz.best_match, "read down the column"),
+        (quiz.weight_cell, "Rows ask, columns answer"),
+        (quiz.score_the_other_way, "would make Q Kᵀ symmetric"),
+        (quiz.largest_contribution, "A big weight is not a big influence"),
+        (quiz.scaled_score, "still has to be divided"),
+        (quiz.weight_cell, "forgets the mask"),
+        (quiz.tokens_swapped, "Order is not built into the vectors"),
+        (quiz.same_token_twice, "The same token has the same row wherever it stands"),
+        (quiz.constant_added, "the share stays"),
+    ],
+)
+def test_every_misconception_is_met(maker, mended):
+    assert any(mended in answer for answer in wrong_answers(maker))
+
+
+def test_numbers_that_print_alike_are_never_both_offered():
+    def prompt(shown):
+        return shown(0.3)
+
+    assert among_numbers(prompt, (0.3, "yes"), (0.30001, "no")) is None
+    question = among_numbers(prompt, (0.3, "yes"), (0.3001, "no"), (0.304, "no"), (0.304, "no"), (0.29, "no"))
+    assert [choice.text for choice in question.choices] == ["0.300", "0.304", "0.290"]
+    assert question.prompt == "0.300"
+    assert among_numbers(prompt, (0.0, "yes"), (-0.001, "no"), (math.nan, "no")).choices[1].text == "−0.0010"
+
+
+def test_shuffling_keeps_the_right_choice_right():
+    question = Question("?", tuple(Choice(text, text) for text in "abcd"), 2)
+    for seed in range(10):
+        again = quiz.shuffled(question, generator(seed))
+        assert again.choices[again.right].text == "c"
+        assert {choice.text for choice in again.choices} == set("abcd")

@@ -1,0 +1,155 @@
+"""The arithmetic of a cell, reached by a click or by the selectors."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from visiting import open_page, texts
+
+from attention_core.arithmetic import MATRICES, matrix_shape, trace_number
+from attention_core.examples import Example, run_example
+from attention_ui.lesson import picked_cell
+from attention_ui.trace_panel import TITLES
+
+WHERE = ("trace_matrix", "trace_row", "trace_column")
+
+
+def panel(example, head, picked):
+    """A page with the panel and nothing else."""
+    from attention_core.examples import run_example
+    from attention_ui.trace_panel import trace_panel
+
+    trace_panel(run_example(example), head, picked)
+
+
+def open_panel(example=None, head=0, picked=None):
+    parts = {"example": example or Example(), "head": head, "picked": picked}
+    at = AppTest.from_function(panel, default_timeout=30, kwargs=parts)
+    at.session_state["trace_open"] = True
+    return run(at)
+
+
+def run(at, **parts):
+    at.kwargs = at.kwargs | parts
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def choose(at, part, value):
+    at.selectbox(key=f"trace_{part}").set_value(value)
+    return run(at)
+
+
+def chosen(at):
+    return tuple(at.selectbox(key=key).value for key in WHERE)
+
+
+def equations(at):
+    """The arithmetic on the page, which is the only code in no language."""
+    return [code.value for code in at.code if code.language != "python"]
+
+
+def shows(at, example, head, *cell):
+    lines = trace_number(run_example(example), head, *cell)
+    assert texts(at) == [line.says for line in lines]
+    assert equations(at) == [line.equation for line in lines]
+
+
+@pytest.mark.parametrize("matrix", MATRICES)
+def test_the_selectors_reach_every_matrix(matrix):
+    example = Example(n_heads=2, d_k=3)
+    at = open_panel(example, head=1)
+    rows, columns = matrix_shape(run_example(example), matrix)
+    for part, value in (("matrix", matrix), ("row", rows - 1), ("column", columns - 1)):
+        choose(at, part, value)
+    assert [len(at.selectbox(key=key).options) for key in WHERE] == [len(MATRICES), rows, columns]
+    shows(at, example, 1, matrix, rows - 1, columns - 1)
+
+
+def test_rows_and_columns_are_called_by_their_tokens_or_features():
+    at = open_panel(Example(source="sentence", text="no, no `$x$`"), picked=("k_transposed", 0, 1))
+    row, column = (at.selectbox(key=key).options for key in WHERE[1:])
+    assert row == ["feature 1", "feature 2"]
+    assert column[0] == "1 · “no”" and column[2] == "3 · “no”" and len(set(column)) == len(column)
+    assert at.selectbox(key="trace_matrix").options == [TITLES.get(key, key) for key in MATRICES]
+
+
+def test_a_closed_panel_has_selectors_but_no_lines_and_a_click_opens_it():
+    at = open_page()
+    assert chosen(at) == ("weights", 5, 0)
+    assert equations(at) == []
+    at.session_state["trace_open"] = True
+    at.run()
+    lines = trace_number(run_example(Example()), 0, "weights", 5, 0)
+    assert equations(at) == [line.equation for line in lines]
+
+
+@pytest.mark.parametrize("opened", [True, False])
+def test_a_click_opens_the_panel_at_its_cell(opened):
+    at = open_panel()
+    at.session_state["trace_open"] = opened
+    run(at, picked=("scores", 3, 1))
+    assert chosen(at) == ("scores", 3, 1)
+    shows(at, Example(), 0, "scores", 3, 1)
+
+
+def test_after_a_click_the_selectors_go_their_own_way_until_the_next():
+    at = open_panel(picked=("scores", 3, 1))
+    choose(at, "row", 5)
+    assert chosen(at) == ("scores", 5, 1)
+    run(at, picked=("output", 2, 0))
+    assert chosen(at) == ("output", 2, 0)
+    run(at, picked=None)
+    assert chosen(at) == ("output", 2, 0)
+    choose(at, "matrix", "x")
+    run(at, picked=("output", 2, 0))
+    assert chosen(at) == ("output", 2, 0)
+
+
+def test_a_cell_that_is_gone_gives_way_to_the_nearest():
+    at = open_panel(picked=("weights", 5, 4))
+    small = Example(source="sentence", text="one two")
+    run(at, example=small)
+    assert chosen(at) == ("weights", 1, 1)
+    shows(at, small, 0, "weights", 1, 1)
+    choose(at, "matrix", "q")
+    run(at, example=Example(source="sentence", text="one", d_k=1))
+    assert chosen(at) == ("q", 0, 0)
+
+
+def test_the_numbers_follow_the_head_and_the_example():
+    at = open_panel(Example(n_heads=2), picked=("output", 4, 1))
+    run(at, head=1)
+    shows(at, Example(n_heads=2), 1, "output", 4, 1)
+    run(at, example=Example(n_heads=2, causal=False, scaling=False, seed=7))
+    shows(at, Example(n_heads=2, causal=False, scaling=False, seed=7), 1, "output", 4, 1)
+
+
+def test_masked_cells_say_so():
+    at = open_panel(picked=("weights", 0, 5))
+    assert "may not look at" in texts(at)[0] and at.code[-1].value == "e^(−∞) = 0"
+
+
+@pytest.mark.parametrize("text", ["<b>bold</b>", "![x](http://127.0.0.1:9/a.png)", "$x^2$", ":red[no]"])
+def test_a_learners_text_never_becomes_markup(text):
+    at = open_panel(Example(source="sentence", text=text), picked=("output", 1, 0))
+    markup = [element.value for kind in ("markdown", "caption") for element in at.get(kind)]
+    assert markup == ["Click a number in the picture, or choose it here."]
+    first = run_example(Example(source="sentence", text=text)).tokens[0]
+    assert any(f"“{first}”" in says for says in texts(at))
+
+
+@pytest.mark.parametrize("tag", ["", "|scores 1|", "|scores 1,2", "|scores −1,2|", "|scores 1,99999|", None, 7])
+def test_what_no_figure_would_report_is_no_cell(tag):
+    assert picked_cell({"selection": {"pick": [{"cell_tag": tag}]}}) is None
+
+
+def test_a_reported_cell_is_read():
+    assert picked_cell({"selection": {"pick": [{"cell_tag": "|k_transposed 0,11|"}]}}) == ("k_transposed", 0, 11)
+    assert picked_cell({"selection": {"pick": {}}}) is None
+    assert picked_cell({}) is None
+
+
+@pytest.mark.parametrize("picked", [("no matrix", 0, 0), ("scores", 9999, 9999)])
+def test_an_impossible_pick_is_harmless(picked):
+    at = open_panel(picked=picked)
+    assert chosen(at)[0] in MATRICES
