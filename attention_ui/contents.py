@@ -5,6 +5,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from attention_ui.session import go_to
+
 PAGES = Path(__file__).parent.parent / "pages"
 
 
@@ -126,8 +128,8 @@ def next_and_previous(address: str) -> None:
     if here > 0:
         before = CONTENTS[here - 1]
         if left.button(f"← {before.title}", key="lesson_before", shortcut="Shift+Left"):
-            st.switch_page(before.page(default=here == 1))
+            go_to(before.page(default=here == 1))
     if here + 1 < len(CONTENTS):
         after = CONTENTS[here + 1]
         if right.button(f"{after.title} →", key="lesson_after", shortcut="Shift+Right"):
-            st.switch_page(after.page())
+            go_to(after.page())

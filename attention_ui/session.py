@@ -89,6 +89,12 @@ def hidden(part: str) -> bool:
     return part in st.query_params.get("hide", "").split(",")
 
 
+def go_to(page) -> None:
+    """Open another page. What the teacher's link hides stays hidden; the widgets bring their own parameters."""
+    hide = st.query_params.get("hide")
+    st.switch_page(page, query_params={"hide": hide} if hide else {})
+
+
 def shortened(text: str, most: int = 20) -> str:
     """The beginning of a text that may be anything, made fit to show."""
     clean = clean_text(text).text
