@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 
 import streamlit as st
 
@@ -13,9 +14,9 @@ from attention_ui.session import hidden
 
 def code_panel(attention: AttentionTrace, scale: float, *functions: Callable) -> None:
     """The functions of this lesson as they stand in the files that ran, and the same in two other ways."""
-    if hidden("code"):
-        return
-    with st.expander("The code that ran"):
+    with source_panel() as panel:
+        if not panel.open:
+            return
         torch_tab, loops_tab, numpy_tab, shapes_tab = st.tabs(["PyTorch", "Plain loops", "NumPy", "Shapes"])
         difference = compare_ways(attention, scale)
         with torch_tab:
@@ -30,12 +31,27 @@ def code_panel(attention: AttentionTrace, scale: float, *functions: Callable) ->
             st.dataframe(shape_table(attention), hide_index=True)
 
 
-def source_panel(*functions: Callable) -> None:
+def plain_code_panel(*functions: Callable) -> None:
     """The functions that ran, where there is nothing to compare them with."""
+    with source_panel() as panel:
+        if panel.open:
+            show_source(*functions)
+
+
+def source_panel():
+    """A fold that is filled when it is opened: every element on a page costs the browser time at each change."""
     if hidden("code"):
-        return
-    with st.expander("The code that ran"):
-        show_source(*functions)
+        return ClosedPanel()
+    return st.expander("The code that ran", key="code_open", on_change="rerun")
+
+
+class ClosedPanel(nullcontext):
+    """Stands in for a panel that a class does not see."""
+
+    open = False
+
+    def __enter__(self):
+        return self
 
 
 def show_source(*functions: Callable) -> None:

@@ -18,9 +18,9 @@ def trace_panel(trace: ExampleTrace, head: int, picked: tuple[str, int, int] | N
     if hidden("trace"):
         return
     with st.expander("Trace one number", key="trace_open", on_change="rerun") as panel:
-        st.caption("Click a number in the picture, or choose it here.")
-        matrix, row, column = chosen_cell(trace)
         if panel.open:
+            st.caption("Click a number in the picture, or choose it here.")
+            matrix, row, column = chosen_cell(trace)
             show_lines(trace_number(trace, head, matrix, row, column))
 
 

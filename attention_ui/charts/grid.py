@@ -71,7 +71,8 @@ class Grid:
                 "gx": pa.array(columns.pop("gx"), pa.int16()),
                 "gy": pa.array(columns.pop("gy"), pa.int16()),
                 "v": pa.array(columns.pop("v"), pa.float32()),
-                **{name: pa.array(values, pa.string()) for name, values in columns.items()},
+                **{name: pa.array(values, pa.string()).dictionary_encode() for name, values in columns.items()},
+                "ink": pa.array(["ink"] * len(self.rows)).dictionary_encode(),
             }
         )
 
@@ -139,14 +140,15 @@ def grid_chart(cell: int) -> alt.LayerChart:
         name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
     )
     tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
+    ink = alt.Color("ink:N", scale=tone_scale(), legend=None)
     place = {
         "x": alt.X("gx:O", axis=None, scale=alt.Scale(paddingInner=0.06, paddingOuter=0)),
         "y": alt.Y("gy:O", axis=None, scale=alt.Scale(paddingInner=0.06, paddingOuter=0)),
     }
 
     def layer(*kinds: str) -> alt.Chart:
-        chart = alt.Chart(source).transform_filter(alt.FieldOneOfPredicate("kind", list(kinds)))
-        return chart.transform_calculate(ink="'ink'").encode(**place)
+        wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
+        return alt.Chart(source).transform_filter(wanted).encode(**place)
 
     def coloured(kind: str, scale: alt.Scale) -> alt.Chart:
         return layer(kind).mark_rect(aria=False, cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
@@ -165,7 +167,7 @@ def grid_chart(cell: int) -> alt.LayerChart:
         layer("masked")
         .mark_point(aria=False, shape=hatch, size=(cell * 0.62) ** 2, strokeWidth=1, filled=False)
         .encode(tone),
-        layer("score", "weight").mark_text(aria=False, fontSize=small).encode(text="text:N", color=ink()),
+        layer("score", "weight").mark_text(aria=False, fontSize=small).encode(text="text:N", color=ink),
         layer("title")
         .mark_text(aria=False, fontSize=large, fontWeight="bold", align="left", dx=-cell / 2 + 1)
         .encode(tone, text="text:N"),
@@ -190,7 +192,7 @@ def grid_chart(cell: int) -> alt.LayerChart:
         .encode(tone, text="text:N", opacity=alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))),
         layer("hint")
         .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2, limit=1100)
-        .encode(text=alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''")), color=ink()),
+        .encode(text=alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''")), color=ink),
     ]
     return (
         alt.layer(alt_layer(), *layers)
@@ -198,11 +200,6 @@ def grid_chart(cell: int) -> alt.LayerChart:
         .properties(width=alt.Step(cell), height=alt.Step(cell), autosize=alt.AutoSizeParams(type="pad"))
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )
-
-
-def ink() -> alt.Color:
-    """The colour of running text in the theme of the moment, for layers that compute `ink`."""
-    return alt.Color("ink:N", scale=tone_scale(), legend=None)
 
 
 def tone_of_ring() -> alt.Stroke:
