@@ -26,6 +26,6 @@ page = st.navigation(menu, position="top")
 repair_link(page, {"large": SWITCH, **example.LINK_RULES, **choices.LINK_RULES, **training_controls.LINK_RULES})
 with training_room().page():
     training_chip(on_training_page=page.url_path == "train")
-    page.run()
     with st.sidebar:
         large_switch()
+    page.run()

@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import chart, open_page, texts
+from visiting import chart, open_page, source_shown, texts
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.captions import tokens_caption
@@ -80,7 +80,7 @@ def test_masks_hide_what_they_say(mask):
     assert hidden == expected
     at.segmented_control(key="masking").set_value("late").run()
     assert not at.exception
-    assert at.code[0].value == inspect.getsource(mask_scores).rstrip()
+    assert source_shown(at) == inspect.getsource(mask_scores).rstrip()
 
 
 def test_softmax_shows_every_number_of_a_row():
@@ -98,8 +98,32 @@ def test_output_puts_weights_beside_contributions():
     assert not at.exception
     shares = [cells(at)[f"share {j},0"]["v"] for j in range(6)]
     assert sum(shares) == pytest.approx(1, abs=1e-5)
-    assert at.code[0].value == inspect.getsource(mix_values).rstrip()
+    assert source_shown(at) == inspect.getsource(mix_values).rstrip()
 
 
 def open_lesson(lesson, **query):
     return open_page(f"one_head/{lesson}", **query)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_what_a_class_hides_is_not_there(lesson):
+    at = open_lesson(lesson, hide="predict,trace,code")
+    assert not at.exception
+    assert not at.expander or {panel.label for panel in at.expander} <= {"More"}
+    assert not any("first tries" in line for line in texts(at))
+    assert not [button for button in at.button if button.label == "Another question"]
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_question_is_answered_on_the_page(lesson):
+    at = open_lesson(lesson)
+    at.segmented_control(key=f"{lesson}_answer").set_value("A").run()
+    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert not at.exception
+
+
+def test_large_figures_are_larger():
+    assert (
+        chart(open_lesson("softmax", large="true"))[0]["width"]["step"]
+        > chart(open_lesson("softmax"))[0]["width"]["step"]
+    )

@@ -73,12 +73,13 @@ def test_rows_and_columns_are_called_by_their_tokens_or_features():
     assert at.selectbox(key="trace_matrix").options == [TITLES.get(key, key) for key in MATRICES]
 
 
-def test_a_closed_panel_has_selectors_but_no_lines_and_a_click_opens_it():
+def test_a_closed_panel_is_empty_and_opens_at_a_weight():
     at = open_page()
-    assert chosen(at) == ("weights", 5, 0)
     assert equations(at) == []
+    assert [box.key for box in at.selectbox if box.key in WHERE] == []
     at.session_state["trace_open"] = True
     at.run()
+    assert chosen(at) == ("weights", 5, 0)
     lines = trace_number(run_example(Example()), 0, "weights", 5, 0)
     assert equations(at) == [line.equation for line in lines]
 

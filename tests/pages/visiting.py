@@ -22,6 +22,14 @@ def open_page(page="start/overview", **query):
     return at
 
 
+def source_shown(at):
+    """The first piece of source on the page, once the panel is opened."""
+    assert not [code for code in at.code if code.language == "python"], "the panel is folded at first"
+    at.session_state["code_open"] = True
+    at.run()
+    return next(code.value for code in at.code if code.language == "python")
+
+
 def texts(at):
     """Everything that is shown literally."""
     return [element.value for element in at.text]
