@@ -52,6 +52,8 @@ def test_it_goes_on_while_one_looks_at_another_page(visit):
     tab = opened(visit(), "steps=5000")
     press(tab, "Start")
     wait_for_updates(tab, 0)
+    tab.page.get_by_role("button", name="← Output").wait_for()
+    tab.settled()
     tab.page.keyboard.press("Shift+ArrowLeft")
     tab.page.wait_for_url("**/output*")
     chip = tab.page.get_by_text("Your model:")
