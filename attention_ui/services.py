@@ -3,12 +3,15 @@
 import functools
 import gc
 
+import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import torch
 
 from attention_core.model import notebook_model
 from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
+from attention_ui.charts.grid import LARGEST_CELL, grid_chart
+from attention_ui.charts.template import template
 
 
 @functools.lru_cache(maxsize=1)
@@ -28,5 +31,7 @@ def warm_up() -> None:
     torch.set_num_threads(1)
     task = CharacterTask("hello world")
     Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
+    # The first template brings Altair's schema with it.
+    template(grid_chart, LARGEST_CELL)
     gc.collect()
     gc.freeze()

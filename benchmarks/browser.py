@@ -1,0 +1,156 @@
+"""What a visitor with a real browser waits for: key press to repainted figure, launch to painted page."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from playwright.sync_api import Browser, Page, sync_playwright
+from servers import NO_CHART, OURS, Server
+
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+SIZE = {"width": 1366, "height": 768}
+FIGURE = ".st-key-pipeline svg.marks"
+NO_FIGURE = ".st-key-value [data-testid=stText]"
+SLIDER = ".st-key-d_k input[type=range]"
+PATIENCE_MS = 30_000
+SETTLE_MS = 350
+WARM_UP = 2  # presses that are not counted
+
+# From the key press to the first frame after the one in which the text of the figure changed.
+WAIT_FOR_CHANGE = """
+([selector, patience]) => {
+  const text = () => document.querySelector(selector)?.textContent ?? "";
+  const before = text();
+  window.repainted = new Promise((resolve, reject) => {
+    document.addEventListener("keydown", () => {
+      const pressed = performance.now();
+      const look = () => {
+        const now = performance.now();
+        if (now - pressed > patience) reject(new Error("the figure did not change"));
+        else if (text() !== before && text() !== "") {
+          const changed = text();
+          requestAnimationFrame(() => resolve([performance.now() - pressed, changed]));
+        } else requestAnimationFrame(look);
+      };
+      requestAnimationFrame(look);
+    }, {once: true, capture: true});
+  });
+}
+"""
+TEXT_OF = "selector => document.querySelector(selector)?.textContent ?? ''"
+PAINTED = """
+selector => {
+  const figure = document.querySelector(selector), box = figure?.getBoundingClientRect();
+  return box?.width > 0 && box.height > 0 && /[0-9]/.test(figure.textContent);
+}
+"""
+NEXT_FRAME = "() => new Promise(requestAnimationFrame)"
+
+
+@dataclass
+class KeyPresses:
+    """Milliseconds from key press to repainted, for each kind of page."""
+
+    times: dict[str, list[float]] = field(default_factory=dict)
+    changed_again: int = 0  # presses after which the text changed once more: the first change was not the end
+
+    def percentile(self, kind: str, percent: float) -> float:
+        """A percentile for one kind of page."""
+        return float(np.percentile(self.times[kind], percent))
+
+
+@dataclass
+class Launch:
+    """Seconds until a server answers, and until its page is painted, and its memory then."""
+
+    ready: float
+    painted: float
+    memory: float
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A browser without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def measure_key_presses(presses: int) -> KeyPresses:
+    """The same key on the same slider, on each page in turn."""
+    fast = ("--runner.postScriptGC", "false")
+    with Server(OURS) as ours, Server(NO_CHART, *fast) as bare, Server(NO_CHART) as default, chromium() as browser:
+        pages = {
+            "ours": (open_page(browser, ours.url, FIGURE), FIGURE),
+            "no chart": (open_page(browser, bare.url, NO_FIGURE), NO_FIGURE),
+            "no chart, default settings": (open_page(browser, default.url, NO_FIGURE), NO_FIGURE),
+        }
+        found = KeyPresses({kind: [] for kind in pages})
+        for number in range(WARM_UP + presses):
+            key = "ArrowRight" if number % 10 < 5 else "ArrowLeft"  # from 2 to 7 and back
+            for kind, (page, selector) in pages.items():
+                milliseconds, changed_again = press_once(page, selector, key)
+                if number >= WARM_UP:
+                    found.times[kind].append(milliseconds)
+                    found.changed_again += changed_again
+        return found
+
+
+def open_page(browser: Browser, url: str, selector: str) -> Page:
+    """A page of its own, painted, with nothing cached."""
+    page = browser.new_context(viewport=SIZE).new_page()
+    page.set_default_timeout(PATIENCE_MS)
+    page.goto(url)
+    page.wait_for_selector(selector)
+    page.wait_for_selector(SLIDER, state="attached")
+    return page
+
+
+def press_once(page: Page, selector: str, key: str) -> tuple[float, bool]:
+    """Milliseconds from pressing the key to the repainted text, and whether it changed again afterwards."""
+    page.bring_to_front()
+    page.focus(SLIDER)
+    page.wait_for_timeout(SETTLE_MS)
+    page.evaluate(WAIT_FOR_CHANGE, [selector, PATIENCE_MS])
+    page.keyboard.press(key)
+    milliseconds, text = page.evaluate("() => window.repainted")
+    page.wait_for_timeout(SETTLE_MS)
+    return milliseconds, page.evaluate(TEXT_OF, selector) != text
+
+
+def measure_launches(times: int) -> list[Launch]:
+    """Start the server and open the page, again and again; the first time warms the disk and is left out."""
+    with chromium() as browser:
+        return [launch_once(browser) for _ in range(times + 1)][1:]
+
+
+def launch_once(browser: Browser) -> Launch:
+    """From the command to the painted overview."""
+    with Server(OURS) as server:
+        ready = time.perf_counter() - server.started
+        context = browser.new_context(viewport=SIZE)
+        page = context.new_page()
+        page.set_default_timeout(PATIENCE_MS)
+        page.goto(server.url, wait_until="commit")
+        page.wait_for_function(PAINTED, arg=FIGURE)
+        page.evaluate(NEXT_FRAME)
+        painted = time.perf_counter() - server.started
+        page.wait_for_timeout(SETTLE_MS)
+        launch = Launch(ready, painted, server.memory())
+        context.close()
+    return launch
+
+
+def typical(launches: list[Launch]) -> Launch:
+    """The middle one of the times, and the most memory."""
+    middle = [
+        statistics.median(getattr(launch, name) for launch in launches) for name in ("ready", "painted", "memory")
+    ]
+    return Launch(*middle)

@@ -1,0 +1,148 @@
+"""A class at work: many sessions that each move a slider every few seconds, with or without training beside them."""
+
+import asyncio
+import math
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from client import PATIENCE_SECONDS, Session, exceptions_on
+from servers import OURS, Server
+
+THINK_SECONDS = (2.0, 3.0)
+SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}
+AT_ONCE = 4  # how many sessions connect at the same time
+DRAIN_SECONDS = 45.0  # how long reruns that were asked for in time may still take
+TRAINING_STEPS = 5000  # the most that the app allows
+FASTEST = "as fast as it can"
+
+
+@dataclass
+class Load:
+    """What a class measured: the latency of each rerun, and how the server fared."""
+
+    latencies: list[float] = field(default_factory=list)  # seconds
+    unfinished: int = 0  # reruns that took longer than anybody waited; counted with the time waited
+    memory_first: float = 0.0
+    memory_end: float = 0.0
+    cores: float = 0.0  # processor seconds per second
+    training_speeds: list[float] = field(default_factory=list)  # steps per second of all trainings together
+    trainings_over: int = 0  # trainings that ended before the class did; should be none
+    errors: list[str] = field(default_factory=list)
+
+    def percentile(self, percent: float) -> float:
+        """A percentile of the latencies, in milliseconds."""
+        return float(np.percentile(self.latencies, percent)) * 1000 if self.latencies else math.nan
+
+    def note_failures(self, outcomes: list) -> None:
+        """Keep what went wrong among these. Being called off is counted elsewhere."""
+        failures = (outcome for outcome in outcomes if isinstance(outcome, Exception))
+        self.errors += [f"{type(failure).__name__}: {failure}" for failure in failures]
+
+    def add(self, other: "Load") -> None:
+        """Take over what another round measured."""
+        self.latencies += other.latencies
+        self.unfinished += other.unfinished
+        self.memory_first = max(self.memory_first, other.memory_first)
+        self.memory_end = max(self.memory_end, other.memory_end)
+        self.cores = max(self.cores, other.cores)
+        self.training_speeds += other.training_speeds
+        self.trainings_over += other.trainings_over
+        self.errors += other.errors
+
+
+def run_class(server: Server, *, sessions: int, seconds: float, training: bool, seed: int) -> Load:
+    """One class at a server that nobody has visited yet."""
+    return asyncio.run(_run_class(server, sessions, seconds, training, seed))
+
+
+async def _run_class(server: Server, sessions: int, seconds: float, training: bool, seed: int) -> Load:
+    load = Load()
+    visitors = [Session(server.port, live=True) for _ in range(sessions)]
+    try:
+        await visitors[0].open()
+        load.memory_first = server.memory()
+        await a_few_at_a_time([visitor.open for visitor in visitors[1:]])
+        if training:
+            begin = begin_in_the_app if server.folder == OURS else begin_in_the_ordinary_app
+            beginnings = (begin(visitor, number) for number, visitor in enumerate(visitors))
+            load.note_failures(await asyncio.gather(*beginnings, return_exceptions=True))
+        await _move_sliders(server, visitors, seconds, training, seed, load)
+        load.memory_end = server.memory()
+        load.errors += [error for visitor in visitors for error in exceptions_on(visitor)] + server.complaints()
+    finally:
+        await asyncio.gather(*(visitor.close() for visitor in visitors))
+    return load
+
+
+async def a_few_at_a_time(actions: list[Callable[[], Awaitable]]) -> None:
+    """All of these, at most AT_ONCE of them at any moment."""
+    places = asyncio.Semaphore(AT_ONCE)
+
+    async def take_turn(action: Callable[[], Awaitable]) -> None:
+        async with places:
+            await action()
+
+    await asyncio.gather(*(take_turn(action) for action in actions))
+
+
+async def begin_in_the_app(visitor: Session, number: int) -> None:
+    """Start a training that nobody else has, and come back to the overview."""
+    await visitor.goto("train")
+    await visitor.set("train_seed", 1000 + number)
+    await visitor.set("steps", TRAINING_STEPS)
+    await visitor.set("pace", FASTEST)
+    await visitor.click("start")
+    await visitor.goto("")
+
+
+async def begin_in_the_ordinary_app(visitor: Session, number: int) -> None:
+    """Start a training; every session has its own in any case."""
+    await visitor.click("start")
+
+
+async def _move_sliders(
+    server: Server, visitors: list[Session], seconds: float, training: bool, seed: int, load: Load
+) -> None:
+    began, cpu_before = time.perf_counter(), server.cpu_seconds()
+    steps_before = [steps_made(visitor) for visitor in visitors] if training else []
+    classmates = [
+        asyncio.create_task(_move_one(visitor, random.Random(seed * 1000 + number), began + seconds, load))
+        for number, visitor in enumerate(visitors)
+    ]
+    await asyncio.sleep(seconds)
+    load.cores = (server.cpu_seconds() - cpu_before) / (time.perf_counter() - began)
+    await asyncio.wait(classmates, timeout=DRAIN_SECONDS)
+    if training:
+        steps_after = [steps_made(visitor) for visitor in visitors]
+        load.training_speeds.append((sum(steps_after) - sum(steps_before)) / (time.perf_counter() - began))
+        load.trainings_over += sum(steps >= TRAINING_STEPS - 1 for steps in steps_after)
+    for classmate in classmates:
+        classmate.cancel()
+    load.note_failures(await asyncio.gather(*classmates, return_exceptions=True))
+
+
+async def _move_one(visitor: Session, chance: random.Random, deadline: float, load: Load) -> None:
+    """One visitor: think, move a slider, wait for the page, and again."""
+    while True:
+        think = chance.uniform(*THINK_SECONDS) if load.latencies else chance.uniform(0, THINK_SECONDS[1])
+        if time.perf_counter() + think >= deadline:
+            return
+        await asyncio.sleep(think)
+        name = chance.choice(list(SLIDERS))
+        asked = time.perf_counter()
+        try:
+            load.latencies.append(await visitor.set(name, chance.randint(*SLIDERS[name])))
+        except (TimeoutError, asyncio.CancelledError):
+            load.latencies.append(min(time.perf_counter() - asked, PATIENCE_SECONDS))
+            load.unfinished += 1
+            raise
+
+
+def steps_made(visitor: Session) -> int:
+    """The steps that the page says its training has made. A page that says nothing any more saw it end."""
+    found = re.search(r"(?:Step|Your model:) ([\d,]+)", " ".join(visitor.texts()))
+    return int(found[1].replace(",", "")) if found else TRAINING_STEPS

@@ -1,0 +1,228 @@
+"""Measure the app beside an ordinary one on this machine, and print a table: `python benchmarks/run.py`.
+
+Only ratios within one run mean something; what the machine does besides changes the milliseconds. Everything
+stays on this machine: servers on free ports of 127.0.0.1, which end with the run, and one headless Chromium.
+"""
+
+import argparse
+import os
+import platform
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+from browser import measure_key_presses, measure_launches, typical  # noqa: E402
+from load import Load, run_class  # noqa: E402
+from servers import ORDINARY, OURS, Server  # noqa: E402
+from training_speed import measure_training  # noqa: E402
+
+SECTIONS = ("class", "training", "keys", "launch")
+SESSIONS = 30
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How long to measure what."""
+
+    our_rounds: int = 3
+    our_seconds: float = 20.0
+    ordinary_seconds: float = 30.0
+    alone_seconds: float = 20.0
+    training_rounds: int = 6
+    presses: int = 30
+    launches: int = 3
+
+
+QUICK = Plan(
+    our_rounds=1,
+    our_seconds=8.0,
+    ordinary_seconds=8.0,
+    alone_seconds=8.0,
+    training_rounds=3,
+    presses=6,
+    launches=1,
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table."""
+
+    what: str
+    ours: str
+    other: str = ""
+    ratio: str = ""
+    goal: str = ""
+
+
+def main() -> None:
+    """Measure what was asked for, and print it."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="two or three minutes; the numbers are coarse")
+    parser.add_argument("--only", choices=SECTIONS, action="append", help="only this part; may be given repeatedly")
+    parser.add_argument("--seed", type=int, default=1, help="for the visitors' thinking times and choices")
+    options = parser.parse_args()
+    # So that the servers end with this program when it is told to end.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    busy = os.getloadavg()[0]
+    plan, chosen, started = (QUICK if options.quick else Plan()), options.only or SECTIONS, time.perf_counter()
+    notes: list[str] = []
+    print("| what | ours | ordinary | ratio | goal |\n|---|--:|--:|--:|---|", flush=True)
+    if "launch" in chosen:
+        print_rows(launch_rows(plan))
+    if "keys" in chosen:
+        print_rows(key_rows(plan, notes))
+    if "training" in chosen:
+        print_rows(training_rows(plan))
+    if "class" in chosen:
+        print_rows(class_rows(plan, options.seed, notes))
+    notes.append(f"{machine()}; {time.perf_counter() - started:.0f} s of measuring; load before: {busy:.1f}.")
+    for note in notes:
+        print(f"\n{note}")
+
+
+def launch_rows(plan: Plan) -> list[Row]:
+    """From the command to the painted page, and the memory then."""
+    say("launching")
+    launch = typical(measure_launches(plan.launches))
+    return [
+        Row("launch → server answers, s", f"{launch.ready:.1f}"),
+        Row("launch → overview painted, s", f"{launch.painted:.1f}", goal=judged(launch.painted < 4, "< 4")),
+        Row("memory after the first session, MB", f"{launch.memory:.0f}", goal=judged(launch.memory < 450, "< 450")),
+    ]
+
+
+def key_rows(plan: Plan, notes: list[str]) -> list[Row]:
+    """A key press in a real browser, beside pages without a chart."""
+    say("pressing keys")
+    keys = measure_key_presses(plan.presses)
+    if keys.changed_again:
+        notes.append(f"After {keys.changed_again} key presses the figure changed more than once.")
+    rows = []
+    for kind in ("no chart", "no chart, default settings"):
+        for percent in (50, 95):
+            ours, bare = keys.percentile("ours", percent), keys.percentile(kind, percent)
+            goal = judged(ours <= 2 * bare, "≤ 2") if kind == "no chart" else ""
+            what = f"key press → repainted, p{percent}, ms (beside: {kind})"
+            rows.append(Row(what, f"{ours:.0f}", f"{bare:.0f}", f"{ours / bare:.1f}", goal))
+    return rows
+
+
+def training_rows(plan: Plan) -> list[Row]:
+    """Steps per second beside the notebook's loop."""
+    say("training")
+    speeds = measure_training(plan.training_rounds)
+    rows = []
+    for what, ours, notebook, goal in (
+        ("recorded", "alone", "notebook", ""),
+        ("recorded and drawn twice a second", "drawn", "notebook_beside", "≥ 2.5"),
+        ("in the server, its page open", "in_server", "notebook_beside_server", "≥ 2.5"),
+    ):
+        mine, its = (statistics.median(getattr(speeds, name)) for name in (ours, notebook))
+        ratio = speeds.ratio(ours, notebook)
+        goal = goal and judged(ratio >= 2.5, goal)
+        rows.append(Row(f"training steps/s: {what}", f"{mine:.0f}", f"{its:.0f}", f"{ratio:.1f}", goal))
+    return rows
+
+
+def class_rows(plan: Plan, seed: int, notes: list[str]) -> list[Row]:
+    """Reruns of the overview with one session, with a class, and with a class that trains."""
+    kinds = {"alone": Load(), "class": Load(), "training": Load()}
+    ours, ordinary = kinds, {kind: Load() for kind in kinds}
+    ours["alone"] = one_class(OURS, 1, plan.alone_seconds, False, seed)
+    ordinary["alone"] = one_class(ORDINARY, 1, plan.alone_seconds, False, seed)
+    for number in range(plan.our_rounds):
+        if number == plan.our_rounds // 2:
+            ordinary["class"].add(one_class(ORDINARY, SESSIONS, plan.ordinary_seconds, False, seed))
+            ordinary["training"].add(one_class(ORDINARY, SESSIONS, plan.ordinary_seconds, True, seed))
+        ours["class"].add(one_class(OURS, SESSIONS, plan.our_seconds, False, seed + number))
+        ours["training"].add(one_class(OURS, SESSIONS, plan.our_seconds, True, seed + number))
+    for name, loads in (("ours", ours), ("the ordinary page", ordinary)):
+        notes += class_notes(name, loads)
+    return latency_rows(ours, ordinary) + memory_rows(ours, ordinary)
+
+
+def one_class(folder: Path, sessions: int, seconds: float, training: bool, seed: int) -> Load:
+    """One class at a fresh server."""
+    say(f"{folder.name}: {sessions} session(s){', training' if training else ''}")
+    with Server(folder) as server:
+        return run_class(server, sessions=sessions, seconds=seconds, training=training, seed=seed)
+
+
+def latency_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
+    """Percentiles of the latencies, and what training adds."""
+    rows = []
+    for kind, what in (("alone", "1 session"), ("class", "30 sessions"), ("training", "30 sessions, 30 trainings")):
+        for percent, name in ((50, "p50"), (95, "p95"), (100, "max")):
+            mine, its = ours[kind].percentile(percent), ordinary[kind].percentile(percent)
+            goal = judged(its >= 20 * mine, "≥ 20") if (kind, percent) == ("class", 95) else ""
+            rows.append(Row(f"rerun, {what}: {name}, ms", f"{mine:.0f}", f"{its:.0f}", f"{its / mine:.0f}", goal))
+    slower, its_slower = (
+        loads["training"].percentile(95) / loads["class"].percentile(95) for loads in (ours, ordinary)
+    )
+    goal = judged(slower <= 1.5, "≤ 1.5 (ours)")
+    rows.append(Row("rerun p95 with trainings ÷ without", f"{slower:.2f}", f"{its_slower:.2f}", goal=goal))
+    mine, its = (statistics.fmean(loads["training"].training_speeds) for loads in (ours, ordinary))
+    rows.append(Row("steps/s of the 30 trainings together", f"{mine:.0f}", f"{its:.0f}" if its else "no page told"))
+    return rows
+
+
+def memory_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
+    """Resident memory of the servers."""
+    pairs = [
+        ("after the first session", "class", "memory_first"),
+        ("with 30 sessions, at the end", "class", "memory_end"),
+        ("with 30 sessions and trainings, at the end", "training", "memory_end"),
+    ]
+    rows = []
+    for what, kind, name in pairs:
+        mine, its = getattr(ours[kind], name), getattr(ordinary[kind], name)
+        goal = judged(mine < 450, "< 450") if name == "memory_first" else ""
+        rows.append(Row(f"memory {what}, MB", f"{mine:.0f}", f"{its:.0f}", f"{mine / its:.2f}", goal))
+    return rows
+
+
+def class_notes(name: str, loads: dict[str, Load]) -> Iterable[str]:
+    """How much was measured, and what went wrong."""
+    counts = ", ".join(f"{len(load.latencies)} ({kind}, {load.cores:.2f} cores)" for kind, load in loads.items())
+    yield f"Reruns measured, {name}: {counts}."
+    for kind, load in loads.items():
+        if load.unfinished:
+            yield f"{name}, {kind}: {load.unfinished} reruns were still unfinished; the time waited so far was counted."
+        if load.trainings_over:
+            yield f"{name}, {kind}: {load.trainings_over} trainings ended before the class did."
+        if load.errors:
+            yield f"{name}, {kind}: {len(load.errors)} errors, the first: {load.errors[0]}"
+
+
+def judged(met: bool, goal: str) -> str:
+    """A goal, and whether it was met."""
+    return f"{goal}: {'met' if met else 'MISSED'}"
+
+
+def print_rows(rows: list[Row]) -> None:
+    """Lines of the table, in Markdown, as soon as they are known."""
+    for row in rows:
+        print(f"| {row.what} | {row.ours} | {row.other} | {row.ratio} | {row.goal} |", flush=True)
+
+
+def machine() -> str:
+    """The machine, in general terms."""
+    version = ".".join(platform.python_version_tuple()[:2])
+    return f"{len(os.sched_getaffinity(0))} virtual cores, {platform.system()}, Python {version}"
+
+
+def say(what: str) -> None:
+    """Where the measurement is, beside the table."""
+    print(f"[{time.strftime('%H:%M:%S')}] {what}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()

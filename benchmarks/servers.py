@@ -1,0 +1,110 @@
+"""Starting a Streamlit server as a visitor's teacher would, watching its memory, and ending it again."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+OURS = ROOT
+ORDINARY = ROOT / "benchmarks" / "ordinary"
+NO_CHART = ROOT / "benchmarks" / "no_chart"
+START_SECONDS = 60.0
+END_SECONDS = 5.0
+
+
+class Server:
+    """`streamlit run app.py` in a folder, from `with` to the end of its block."""
+
+    def __init__(self, folder: Path, *options: str):
+        self.folder = folder
+        self.options = options
+        self.port = free_port()
+        self.started = 0.0
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the server
+        self._process: subprocess.Popen | None = None
+
+    def __enter__(self) -> "Server":
+        self.started = time.perf_counter()
+        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
+        self._process = subprocess.Popen(
+            [*command, *self.options], cwd=self.folder, stdout=self._log, stderr=self._log, start_new_session=True
+        )
+        try:
+            self._wait_until_ready()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+        self._log.close()
+
+    @property
+    def url(self) -> str:
+        """Where a browser finds it."""
+        return f"http://127.0.0.1:{self.port}"
+
+    def memory(self) -> float:
+        """The resident memory of the server, in megabytes (2²⁰ bytes)."""
+        for line in Path(f"/proc/{self._process.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        raise RuntimeError("the system does not tell how much memory a process has")
+
+    def cpu_seconds(self) -> float:
+        """The time its threads have computed so far."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def log(self) -> str:
+        """Everything it has printed."""
+        self._log.seek(0)
+        return self._log.read().decode(errors="replace")
+
+    def complaints(self) -> list[str]:
+        """Lines of the log that speak of errors or warnings."""
+        words = ("Traceback", "Error", "error", "Warning", "warning", "Exception")
+        return [line for line in self.log().splitlines() if any(word in line for word in words)]
+
+    def _wait_until_ready(self) -> None:
+        while time.perf_counter() - self.started < START_SECONDS:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the server in {self.folder} ended at once:\n{self.log()}")
+            if is_healthy(self.url):
+                return
+            time.sleep(0.02)
+        raise TimeoutError(f"the server in {self.folder} was not ready after {START_SECONDS:.0f} s:\n{self.log()}")
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(END_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(self._process.pid, signal.SIGKILL)
+                self._process.wait()
+
+
+def is_healthy(url: str) -> bool:
+    """True when the server answers that it is well."""
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=1) as answer:
+            return answer.status == 200
+    except (urllib.error.URLError, TimeoutError, ConnectionError):
+        return False
+
+
+def free_port() -> int:
+    """A port of this machine that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
