@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from attention_core.captions import name, number
 from attention_core.examples import ExampleTrace
+from attention_core.lessons import projection_of
 
 MATRICES = ("x", "q", "k", "k_transposed", "v", "scores", "scaled", "masked", "weights", "output")
 MOST_TERMS = 8
@@ -25,12 +26,9 @@ class Explainer:
     def of(cls, trace: ExampleTrace, head: int = 0) -> "Explainer":
         """For the cells of one head of an example."""
         a = trace.heads.select(head)
-        d_k, d_v = trace.example.d_k, trace.example.d_v
         tensors = {
             "x": trace.x,
-            "W_q": trace.W_q[:, head * d_k : (head + 1) * d_k],
-            "W_k": trace.W_k[:, head * d_k : (head + 1) * d_k],
-            "W_v": trace.W_v[:, head * d_v : (head + 1) * d_v],
+            **{f"W_{role}": projection_of(trace, role, head) for role in "qkv"},
         }
         tensors |= {key: getattr(a, key) for key in ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")}
         names = [name(trace.tokens, i) for i in range(len(trace.tokens))]

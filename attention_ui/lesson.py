@@ -1,4 +1,4 @@
-"""The furniture every page shares: the question, the steps, the chart, the code that ran."""
+"""The furniture every page shares: the steps, the charts, the notes."""
 
 import re
 from collections.abc import Sequence

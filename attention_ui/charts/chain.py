@@ -4,7 +4,7 @@ import pyarrow as pa
 
 from attention_core.attention import AttentionTrace
 from attention_core.captions import name, number, percent, seen
-from attention_ui.charts.grid import Grid, Matrix, cell_tag, column_tag, row_tag
+from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, column_tag, row_tag
 
 LABEL_COLUMNS = 2
 HEADER_ROWS = 2
@@ -80,5 +80,5 @@ def chain_table(
     bottom = top + len(tokens) + 1
     grid.text("sum", columns["part"] - 1, bottom, "row")
     grid.matrix(Matrix("sum", "", [attention.output[query].tolist()], tone="v"), columns["part"], bottom)
-    grid.text("Point at a number to see where it comes from.", 0, bottom + 1, "hint")
+    grid.text(POINT_AT, 0, bottom + 1, "hint")
     return grid.table()
