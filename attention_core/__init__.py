@@ -1,7 +1,7 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports torch, numpy, jaxtyping and the standard library, never Streamlit, Altair or pandas,
-so that everything here also runs in a notebook.
+It imports torch, numpy, jaxtyping and the standard library, and safetensors for the files of `checkpoint` alone;
+never Streamlit, Altair or pandas, so that everything here also runs in a notebook.
 
 Reading order
     tokens        text → tokens → ids
@@ -10,9 +10,13 @@ Reading order
     masks         who may look at whom
     heads         several attentions side by side
     examples      the running example that every lesson shows
+    edits         numbers in it changed by hand; changes: what follows from them, cell by cell
+    many_heads    several heads on one sentence: how they differ and what each can see; then its captions
     captions      sentences computed from the numbers
-    arithmetic    the numbers behind any cell, down to X and W
+    arithmetic    the numbers behind any cell, down to X and W; `sheets` and the modules ending so: of each figure
     lessons       what single lessons compute; measures: what the size of d_k does
+    order         shuffles and positions: does attention know the order?
+    parity        the same weights in PyTorch's own functions, and every difference
     three_ways    attention with loops, with NumPy and with PyTorch; shapes: of any trace
     quiz          questions about the current tensors, each with one right answer
     model         a small transformer made of `attend`
@@ -20,9 +24,12 @@ Reading order
     gradients     the same steps backwards
     optimiser     from gradients to better weights
     training      `train`: an iterator of steps; tapes and runs
-    sampling      logits → the next token
+    sampling      logits → the next token: temperature, top-k, top-p, one draw
+    writing       token after token, with what led to each
+    checkpoint    a trained model as a file, and back
     scheduler     one thread that trains for everybody
     watching      what can be seen of a model in training
+    comparison    two runs side by side
     randomness    where every random number comes from
 
 Axes, as the shape annotations name them

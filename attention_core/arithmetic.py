@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from attention_core.attention import AttentionTrace
 from attention_core.captions import name, number
 from attention_core.examples import ExampleTrace
 from attention_core.lessons import projection_of
@@ -23,17 +24,32 @@ class Explainer:
     factor: float
 
     @classmethod
-    def of(cls, trace: ExampleTrace, head: int = 0) -> "Explainer":
-        """For the cells of one head of an example."""
-        a = trace.heads.select(head)
+    def of(cls, trace: ExampleTrace, head: int = 0, attention: AttentionTrace | None = None) -> "Explainer":
+        """For the cells of one head of an example; of another attention with the same q, k and v where one is given."""
+        a = trace.heads.select(head) if attention is None else attention
         tensors = {
             "x": trace.x,
             **{f"W_{role}": projection_of(trace, role, head) for role in "qkv"},
         }
-        tensors |= {key: getattr(a, key) for key in ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")}
-        names = [name(trace.tokens, i) for i in range(len(trace.tokens))]
+        return cls._of_tensors(trace.tokens, a, tensors, 1 / trace.scale)
+
+    @classmethod
+    def without_weights(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
+        """For attention whose queries, keys and values are the rows of X themselves; nothing is divided."""
+        return cls._of_tensors(tokens, attention, {"x": attention.q}, 1.0)
+
+    @classmethod
+    def of_attention(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
+        """For one attention alone, from its queries, keys and values on, whatever made these."""
+        return cls._of_tensors(tokens, attention, {}, 1.0)
+
+    @classmethod
+    def _of_tensors(cls, tokens, a: AttentionTrace, tensors: dict, factor: float) -> "Explainer":
+        steps = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
+        tensors = tensors | {key: getattr(a, key) for key in steps}
+        names = [name(tokens, i) for i in range(len(tokens))]
         numbers = {key: tensor.tolist() for key, tensor in tensors.items()}
-        return cls(trace.tokens, names, numbers, a.visible.tolist(), 1 / trace.scale)
+        return cls(tokens, names, numbers, a.visible.tolist(), factor)
 
     def explain(self, matrix: str, row: int, column: int) -> str:
         """One line: what the cell is, and how its number comes about."""
@@ -104,8 +120,12 @@ def trace_number(trace: ExampleTrace, head: int, matrix: str, row: int, column: 
             f"{matrix} of {trace.example.n_heads} heads has {rows} rows and {columns} columns, "
             f"so there is no row {row}, column {column} of head {head}"
         )
-    derivation = Derivation(Explainer.of(trace, head), head, f"√{trace.example.d_k}" if trace.example.scaling else "1")
-    return tuple(derivation.lines(matrix, row, column))
+    return tuple(Derivation(Explainer.of(trace, head), head, divisor_of(trace)).lines(matrix, row, column))
+
+
+def divisor_of(trace: ExampleTrace) -> str:
+    """What the scores of an example are divided by, as it is written."""
+    return f"√{trace.example.d_k}" if trace.example.scaling else "1"
 
 
 def matrix_shape(trace: ExampleTrace, matrix: str) -> tuple[int, int]:
@@ -119,11 +139,14 @@ def matrix_shape(trace: ExampleTrace, matrix: str) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Derivation:
-    """Follows cells of one head down to X and W, line by line. `divisor` is what the scores are divided by."""
+    """Follows cells of one head down to X and W, line by line.
+
+    `divisor` is what the scores are divided by; None where nothing is divided, as in attention without weights.
+    """
 
     of: Explainer
     head: int
-    divisor: str
+    divisor: str | None
 
     def lines(self, matrix: str, i: int, j: int) -> Iterator[Line]:
         """All lines that lead to a cell, the cell itself last."""
@@ -149,14 +172,15 @@ class Derivation:
         yield Line(f"score of {pair}: query · key", self._dot(i, j), n["scores"][i][j])
         if matrix == "scores":
             return
-        quotient = f"{factor(n['scores'][i][j])} ÷ {self.divisor}"
-        yield Line(f"scaled score of {pair}", quotient, n["scaled"][i][j])
+        if self.divisor is not None:
+            quotient = f"{factor(n['scores'][i][j])} ÷ {self.divisor}"
+            yield Line(f"scaled score of {pair}", quotient, n["scaled"][i][j])
         if matrix == "masked":
             yield Line(f"masked score of {pair}: visible, so it stays", *self._known("masked", i, j))
         elif matrix == "weights":
             yield from (self._scaled(i, m) for m in self._seen_by(i) if m != j)
             scaled = n["masked"][i][j]
-            above = Line(f"e to the scaled score of {pair}", power(scaled), exponential(scaled))
+            above = Line(f"e to the {self._score} of {pair}", power(scaled), exponential(scaled))
             below = self._sum(i)
             yield from (above, below)
             quotient = f"{factor(above.value)} ÷ {factor(below.value)}"
@@ -189,6 +213,9 @@ class Derivation:
 
     def _feature(self, vector: str, token: int, feature: int) -> Line:
         n, word = self.of.numbers, {"q": "query", "k": "key", "v": "value"}[vector]
+        if f"W_{vector}" not in n:
+            says = f"{word} of {self.of.names[token]}, feature {feature + 1}: an entry of X as it is"
+            return Line(says, *self._known("x", token, feature))
         column = self.head * len(n[vector][token]) + feature + 1
         says = f"{word} of {self.of.names[token]}, feature {feature + 1}: its row of X · column {column} of W_{vector}"
         weight = [w[feature] for w in n[f"W_{vector}"]]
@@ -196,8 +223,12 @@ class Derivation:
 
     def _scaled(self, i: int, m: int) -> Line:
         """A scaled score in one go."""
-        quotient = f"({self._dot(i, m)}) ÷ {self.divisor}"
-        return Line(f"scaled score of {self._pair_name(i, m)}", quotient, self.of.numbers["scaled"][i][m])
+        text = self._dot(i, m) if self.divisor is None else f"({self._dot(i, m)}) ÷ {self.divisor}"
+        return Line(f"{self._score} of {self._pair_name(i, m)}", text, self.of.numbers["scaled"][i][m])
+
+    @property
+    def _score(self) -> str:
+        return "score" if self.divisor is None else "scaled score"
 
     def _sum(self, i: int) -> Line:
         """What the exponentials of a row are divided by."""
@@ -223,6 +254,8 @@ class Derivation:
 def digits(value: float) -> str:
     """The number with four decimals and at least four significant digits, to compute with; no zeros at the end."""
     size = abs(value)
+    if math.isnan(value):
+        return "not a number"
     if size == math.inf:
         text = "-∞" if value < 0 else "∞"
     elif size and not 1e-4 <= size < 1e6:

@@ -12,6 +12,18 @@ def number(value: float, digits: int = 2) -> str:
     return text.replace("-", "−") if float(text) else text.removeprefix("-")
 
 
+def magnitude(value: float) -> str:
+    """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
+    if value == 0:
+        return "0"
+    return number(value) if value >= 0.01 else f"{value:.1e}".replace("-", "−")
+
+
+def tiny_number(value: float) -> str:
+    """As `magnitude`, with its sign."""
+    return f"{'−' if value < 0 else ''}{magnitude(abs(value))}"
+
+
 def percent(value: float) -> str:
     """A share as a whole percentage; a share that is small but not zero never reads 0 %."""
     return "under 1 %" if 0 < value <= 0.005 else f"{value:.0%}".replace("%", " %")

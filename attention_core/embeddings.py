@@ -1,4 +1,4 @@
-"""From ids to vectors: one row of a table for each token of the vocabulary."""
+"""From ids to vectors: one row of a table for each token of the vocabulary; and ways to say where it stands."""
 
 import torch
 from jaxtyping import Float, Int
@@ -18,3 +18,43 @@ def embed(
 ) -> Float[Tensor, "*batch tokens d_model"]:
     """The row of the table for each id: the same token always gets the same vector."""
     return table[ids]
+
+
+def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
+    """The table with one row more, for tokens it does not know: the mean of all others, so it prefers none."""
+    return torch.cat([table, table.mean(dim=0, keepdim=True)])
+
+
+def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d_model"]:
+    """A row of sines and cosines for each place, from quick waves to slow ones, to be added to the embeddings.
+
+    Feature 2i is sin(place · ω_i), feature 2i + 1 is cos(place · ω_i), with ω_i = 10000^(−2i/d_model).
+    Vaswani et al. 2017, section 3.5. Raises ValueError when there is no token or no feature.
+    """
+    if n_tokens < 1 or d_model < 1:
+        raise ValueError(f"positions need at least 1 token and 1 feature, but got {n_tokens} and {d_model}")
+    angles = rotation_angles(n_tokens, d_model)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
+
+
+def rotation_angles(n_tokens: int, d_model: int) -> Float[Tensor, "tokens pairs"]:
+    """place · ω_i in radians, for each place and each pair of neighbouring features."""
+    pairs = torch.arange(0, d_model, 2, dtype=torch.float32)
+    return torch.arange(n_tokens, dtype=torch.float32)[:, None] * 10000.0 ** (-pairs / d_model)
+
+
+def rotate(x: Float[Tensor, "*batch tokens d_head"], *, back: bool = False) -> Float[Tensor, "*batch tokens d_head"]:
+    """Each token's pairs of neighbouring features, turned by an angle that grows with its place (RoPE).
+
+    Done to queries and keys, it makes their product depend on the distance between two tokens and not on
+    where they stand; `back` turns the other way round. Su et al. 2021. Raises ValueError when the number of
+    features is odd.
+    """
+    n_tokens, d_head = x.shape[-2:]
+    if d_head % 2:
+        raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {d_head}")
+    angles = -rotation_angles(n_tokens, d_head) if back else rotation_angles(n_tokens, d_head)
+    angles = angles.to(x.dtype)
+    even, odd = x[..., 0::2], x[..., 1::2]
+    turned = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
+    return torch.stack(turned, dim=-1).flatten(-2)

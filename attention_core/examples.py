@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
+from attention_core.edits import LETTERS, Edits, apply_edits, waiting_notes
 from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import split_heads
 from attention_core.masks import causal_mask
@@ -67,6 +68,7 @@ class Example:
     `source` names one of the `PRESETS`: an example of a notebook, or a sentence of one's own, whose
     vectors are drawn from the seed. Some notebooks fix all sizes; what is chosen here then has no effect,
     and those sizes may lie outside the limits. `sentence_of_batch` counts from 1 and matters to “batch” only.
+    `edits` are numbers set by hand in the place of those drawn; they stay when anything else is chosen anew.
     """
 
     source: Source = "journey"
@@ -81,6 +83,7 @@ class Example:
     scaling: bool = True
     weight_kind: WeightKind = "normal"
     sentence_of_batch: int = 1
+    edits: Edits = ()
 
     def __post_init__(self):
         if self.source not in PRESETS:
@@ -97,7 +100,7 @@ class ExampleTrace:
     """Everything that follows from an example, in the order in which it is computed.
 
     `heads` has the axis of the heads first, also when there is one head. `notes` are sentences
-    about what had to be changed in the text to make it fit.
+    about what had to be changed in the text to make it fit, and about edits that find no place.
     """
 
     example: Example
@@ -121,12 +124,13 @@ def run_example(example: Example) -> ExampleTrace:
     example = replace(example, **asdict(preset.fixed)) if preset.fixed else example
     tokens, notes = (preset.tokens, ()) if preset.tokens else sentence_tokens(example)
     ids = preset.ids or tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
-    drawn = preset.draw(example, ids)
+    drawn, waiting = with_edits(preset.draw(example, ids), example.edits, ids)
     q, k, v = (split_heads(drawn.x @ W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))
     may_attend = causal_mask(len(tokens)) if example.causal else None
     scale = 1 / math.sqrt(example.d_k) if example.scaling else 1.0
     heads = attend(q, k, v, may_attend, scale=scale)
-    return ExampleTrace(example, tokens, ids, drawn.x, drawn.W_q, drawn.W_k, drawn.W_v, scale, heads, notes)
+    x, W_q, W_k, W_v = drawn.x, drawn.W_q, drawn.W_k, drawn.W_v
+    return ExampleTrace(example, tokens, ids, x, W_q, W_k, W_v, scale, heads, (*notes, *waiting))
 
 
 def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -149,6 +153,14 @@ class Drawn:
     W_q: Float[Tensor, "d_model all_d_k"]
     W_k: Float[Tensor, "d_model all_d_k"]
     W_v: Float[Tensor, "d_model all_d_v"]
+
+
+def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[str, ...]]:
+    """The numbers set by hand in the place of those drawn, and notes on those that find no place."""
+    if not edits:
+        return drawn, ()
+    matrices = {name: getattr(drawn, name) for name in LETTERS}
+    return Drawn(**apply_edits(matrices, edits, ids)), waiting_notes(matrices, edits)
 
 
 def draw_journey(example: Example, ids: tuple[int, ...]) -> Drawn:

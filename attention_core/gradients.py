@@ -13,6 +13,8 @@ from torch import Tensor, nn
 
 from attention_core.attention import AttentionTrace
 
+NO_TARGET = -100  # the target of a place that does not count in the loss; PyTorch's cross_entropy reads it so, too
+
 
 def attend_backward(
     trace: AttentionTrace, d_output: Float[Tensor, "*batch queries d_v"], scale: float | None = None
@@ -60,7 +62,18 @@ def layer_norm_backward(
 def cross_entropy_backward(
     logits: Float[Tensor, "*batch vocabulary"], targets: Int[Tensor, "*batch"]
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """The gradient of the mean cross-entropy: the predicted probabilities, less 1 at the right answer."""
-    d_logits = logits.softmax(dim=-1)
-    d_logits.scatter_add_(-1, targets[..., None], torch.full_like(targets[..., None], -1, dtype=logits.dtype))
-    return d_logits / targets.numel()
+    """The gradient of the mean cross-entropy: the predicted probabilities, less 1 at the right answer.
+
+    Places whose target is NO_TARGET do not count and have no gradient.
+    """
+    d_logits, counts = logits.softmax(dim=-1), targets != NO_TARGET
+    answers = targets.clamp(min=0)[..., None]
+    d_logits.scatter_add_(-1, answers, torch.full_like(answers, -1, dtype=logits.dtype))
+    return d_logits * (counts / counts.sum())[..., None]
+
+
+def squared_error_backward(
+    output: Float[Tensor, "*batch d_model"], wanted: Float[Tensor, "*batch d_model"]
+) -> Float[Tensor, "*batch d_model"]:
+    """The gradient of the mean squared error: twice the difference, over the number of entries."""
+    return 2 * (output - wanted) / output.numel()

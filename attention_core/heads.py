@@ -7,6 +7,7 @@ and one `W_v`; each head owns d_head = d_model / n_heads neighbouring columns of
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import torch
@@ -14,12 +15,16 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from attention_core.attention import AttentionTrace, Mask, attend, mix_values
+from attention_core.embeddings import rotate
 from attention_core.gradients import attend_backward, linear_backward
 
 
 @dataclass(frozen=True, eq=False)
 class MultiHeadTrace:
-    """What several heads compute: `heads` has the axis of the heads before queries and keys."""
+    """What several heads compute: `heads` has the axis of the heads before queries and keys.
+
+    Heads that are switched off are zero in `concatenated` only.
+    """
 
     heads: AttentionTrace
     concatenated: Float[Tensor, "*batch queries d_model"]
@@ -31,21 +36,33 @@ class MultiHeadAttention(nn.Module):
 
     The weights are drawn from `generator` in the order W_q, W_k, W_v, W_o, as PyTorch draws those
     of `nn.Linear`. Dropout, drawn from the same generator, works in training mode only.
-    Raises ValueError when the heads cannot share the features evenly.
+    `d_k` gives each head's queries and keys another number of features than d_head; its values keep d_head.
+    `rotary` turns queries and keys by their places. Raises ValueError when the heads cannot share the
+    features evenly.
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, *, bias: bool = False, dropout: float = 0.0, generator: torch.Generator
+        self,
+        d_model: int,
+        n_heads: int,
+        *,
+        d_k: int | None = None,
+        rotary: bool = False,
+        bias: bool = False,
+        dropout: float = 0.0,
+        generator: torch.Generator,
     ):
         super().__init__()
         self.d_head = features_per_head(d_model, n_heads)
+        d_asked = n_heads * (self.d_head if d_k is None else d_k)
+        self.rotary = rotary
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
         self.n_heads = n_heads
         self.dropout = dropout
         self.generator = generator
-        self.W_q = linear(d_model, d_model, bias=bias, generator=generator)
-        self.W_k = linear(d_model, d_model, bias=bias, generator=generator)
+        self.W_q = linear(d_model, d_asked, bias=bias, generator=generator)
+        self.W_k = linear(d_model, d_asked, bias=bias, generator=generator)
         self.W_v = linear(d_model, d_model, bias=bias, generator=generator)
         self.W_o = linear(d_model, d_model, bias=bias, generator=generator)
 
@@ -56,21 +73,57 @@ class MultiHeadAttention(nn.Module):
         *,
         key_value: Float[Tensor, "*batch keys d_model"] | None = None,
         scale: float | None = None,
+        places: Float[Tensor, "queries d_model"] | None = None,
+        without: Collection[int] = (),
     ) -> tuple[Float[Tensor, "*batch queries d_model"], MultiHeadTrace]:
         """The output and the trace. `key_value` gives other tokens to look at; left out, x looks at itself.
 
         A mask holds for all heads unless it has an axis of its own for them before the queries.
+        `places` is added to what queries and keys are made of, not to what values are; it is for
+        self-attention. The heads listed in `without` are switched off.
         """
-        source = x if key_value is None else key_value
-        q = split_heads(self.W_q(x), self.n_heads)
-        k = split_heads(self.W_k(source), self.n_heads)
+        q, k, v = self.project(x, x if key_value is None else key_value, places)
+        trace = self.attend(q, k, v, may_attend, scale)
+        concatenated, output = self.join(trace, without)
+        return output, MultiHeadTrace(trace, concatenated, output)
+
+    def project(
+        self,
+        x: Float[Tensor, "*batch queries d_model"],
+        source: Float[Tensor, "*batch keys d_model"],
+        places: Float[Tensor, "queries d_model"] | None = None,
+    ) -> tuple[
+        Float[Tensor, "*batch heads queries d_k"],
+        Float[Tensor, "*batch heads keys d_k"],
+        Float[Tensor, "*batch heads keys d_head"],
+    ]:
+        """Each head's queries, made of x, and its keys and values, made of `source`."""
+        asks, answers = (x, source) if places is None else (x + places, source + places)
+        q = split_heads(self.W_q(asks), self.n_heads)
+        k = split_heads(self.W_k(answers), self.n_heads)
         v = split_heads(self.W_v(source), self.n_heads)
+        return (rotate(q), rotate(k), v) if self.rotary else (q, k, v)
+
+    def attend(
+        self,
+        q: Float[Tensor, "*batch heads queries d_k"],
+        k: Float[Tensor, "*batch heads keys d_k"],
+        v: Float[Tensor, "*batch heads keys d_head"],
+        may_attend: Mask | None,
+        scale: float | None,
+    ) -> AttentionTrace:
+        """All heads at once, each on its own q, k and v; in training some weights are dropped."""
         trace = attend(q, k, v, may_attend, scale=scale)
         if self.training and self.dropout > 0:
             trace = drop_weights(trace, self.dropout, self.generator)
-        concatenated = merge_heads(trace.output)
-        output = self.W_o(concatenated)
-        return output, MultiHeadTrace(trace, concatenated, output)
+        return trace
+
+    def join(
+        self, trace: AttentionTrace, without: Collection[int] = ()
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], Float[Tensor, "*batch queries d_model"]]:
+        """What the heads found, side by side; and that, mixed by W_o."""
+        concatenated = merge_heads(silence(trace.output, without))
+        return concatenated, self.W_o(concatenated)
 
     def backward(
         self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
@@ -79,11 +132,32 @@ class MultiHeadAttention(nn.Module):
 
         Raises ValueError while dropout is at work: the trace then lacks the weights before dropping.
         """
+        d_asked, d_given = self.backward_parts(x, trace, d_output, scale)
+        return d_asked + d_given
+
+    def backward_parts(
+        self,
+        x: Float[Tensor, "*batch queries d_model"],
+        trace: MultiHeadTrace,
+        d_output: Tensor,
+        scale: float | None,
+        places: Float[Tensor, "queries d_model"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], Float[Tensor, "*batch queries d_model"]]:
+        """The same, with the part that went through queries and keys apart from that through the values.
+
+        The first part is also the gradient of `places`, before the sum over the batch.
+        """
         if self.training and self.dropout > 0:
             raise ValueError("these gradients hold without dropout only; use autograd, or eval()")
         d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
-        d_q, d_k, d_v = (merge_heads(d) for d in attend_backward(trace.heads, d_heads, scale))
-        return linear_backward(self.W_q, x, d_q) + linear_backward(self.W_k, x, d_k) + linear_backward(self.W_v, x, d_v)
+        d_q, d_k, d_v = attend_backward(trace.heads, d_heads, scale)
+        if self.rotary:
+            d_q, d_k = rotate(d_q, back=True), rotate(d_k, back=True)
+        asked = x if places is None else x + places
+        d_asked = linear_backward(self.W_q, asked, merge_heads(d_q)) + linear_backward(
+            self.W_k, asked, merge_heads(d_k)
+        )
+        return d_asked, linear_backward(self.W_v, x, merge_heads(d_v))
 
 
 class SlicedHeads(nn.Module):
@@ -92,13 +166,14 @@ class SlicedHeads(nn.Module):
     This is not multi-head attention: a head can never use a feature outside its slice, and its
     maps hold d_head² numbers each where those of a projecting head hold d_model · d_head.
     `W_qkv[h]` holds W_q, W_k and W_v of head h side by side. The weights are drawn head by head
-    in the order key, query, value, then the output map.
+    in the order key, query, value, then the output map. `rotary` turns queries and keys by their places.
     """
 
-    def __init__(self, d_model: int, n_heads: int, *, generator: torch.Generator):
+    def __init__(self, d_model: int, n_heads: int, *, rotary: bool = False, generator: torch.Generator):
         super().__init__()
         d_head = features_per_head(d_model, n_heads)
         self.n_heads = n_heads
+        self.rotary = rotary
         drawn = [[default_weight(d_head, d_head, generator).T for _ in "kqv"] for _ in range(n_heads)]
         self.W_qkv = nn.Parameter(torch.stack([torch.cat([q, k, v], dim=-1) for k, q, v in drawn]))
         self.W_o = linear(d_model, d_model, bias=True, generator=generator)
@@ -109,11 +184,18 @@ class SlicedHeads(nn.Module):
         may_attend: Mask | None = None,
         *,
         scale: float | None = None,
+        places: Float[Tensor, "queries d_model"] | None = None,
+        without: Collection[int] = (),
     ) -> tuple[Float[Tensor, "*batch queries d_model"], MultiHeadTrace]:
         """The output and the trace, as `MultiHeadAttention` gives them."""
         q, k, v = (split_heads(x, self.n_heads) @ self.W_qkv).chunk(3, dim=-1)
+        if places is not None:
+            q_place, k_place, _ = (split_heads(places, self.n_heads) @ self.W_qkv).chunk(3, dim=-1)
+            q, k = q + q_place, k + k_place
+        if self.rotary:
+            q, k = rotate(q), rotate(k)
         trace = attend(q, k, v, may_attend, scale=scale)
-        concatenated = merge_heads(trace.output)
+        concatenated = merge_heads(silence(trace.output, without))
         output = self.W_o(concatenated)
         return output, MultiHeadTrace(trace, concatenated, output)
 
@@ -121,11 +203,39 @@ class SlicedHeads(nn.Module):
         self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
     ) -> Float[Tensor, "*batch queries d_model"]:
         """From the gradient of the output to that of x; fills the gradients of the maps."""
+        d_qkv = self.backward_maps(x, trace, d_output, scale)
+        return merge_heads(d_qkv @ self.W_qkv.mT)
+
+    def backward_parts(
+        self,
+        x: Float[Tensor, "*batch queries d_model"],
+        trace: MultiHeadTrace,
+        d_output: Tensor,
+        scale: float | None,
+        places: Float[Tensor, "queries d_model"] | None = None,
+    ) -> tuple[Float[Tensor, "*batch queries d_model"], Float[Tensor, "*batch queries d_model"]]:
+        """The same in two parts, as `MultiHeadAttention` gives them."""
+        d_qkv = self.backward_maps(x, trace, d_output, scale)
+        d_head = x.shape[-1] // self.n_heads
+        d_qk, d_v = d_qkv[..., : 2 * d_head], d_qkv[..., 2 * d_head :]
+        if places is not None:
+            d_places = d_qk.reshape(-1, *d_qk.shape[-3:]).sum(dim=0)
+            self.W_qkv.grad[..., : 2 * d_head] += split_heads(places, self.n_heads).mT @ d_places
+        d_asked = merge_heads(d_qk @ self.W_qkv[..., : 2 * d_head].mT)
+        return d_asked, merge_heads(d_v @ self.W_qkv[..., 2 * d_head :].mT)
+
+    def backward_maps(
+        self, x: Float[Tensor, "*batch queries d_model"], trace: MultiHeadTrace, d_output: Tensor, scale: float | None
+    ) -> Float[Tensor, "*batch heads queries d_qkv"]:
+        """The gradient of q, k and v side by side; fills the gradients of the maps as if there were no places."""
         d_heads = split_heads(linear_backward(self.W_o, trace.concatenated, d_output), self.n_heads)
-        d_qkv = torch.cat(attend_backward(trace.heads, d_heads, scale), dim=-1)
+        d_q, d_k, d_v = attend_backward(trace.heads, d_heads, scale)
+        if self.rotary:
+            d_q, d_k = rotate(d_q, back=True), rotate(d_k, back=True)
+        d_qkv = torch.cat([d_q, d_k, d_v], dim=-1)
         slices = split_heads(x, self.n_heads)
         self.W_qkv.grad = (slices.mT @ d_qkv).reshape(-1, *self.W_qkv.shape).sum(dim=0)
-        return merge_heads(d_qkv @ self.W_qkv.mT)
+        return d_qkv
 
 
 def split_heads(x: Float[Tensor, "*batch tokens d_model"], n_heads: int) -> Float[Tensor, "*batch heads tokens d_head"]:
@@ -136,6 +246,22 @@ def split_heads(x: Float[Tensor, "*batch tokens d_model"], n_heads: int) -> Floa
 def merge_heads(x: Float[Tensor, "*batch heads tokens d_head"]) -> Float[Tensor, "*batch tokens d_model"]:
     """The features of all heads side by side again: undoes `split_heads`."""
     return x.transpose(-2, -3).flatten(-2)
+
+
+def silence(
+    x: Float[Tensor, "*batch heads tokens d_head"], without: Collection[int]
+) -> Float[Tensor, "*batch heads tokens d_head"]:
+    """The outputs of all heads, with zeros for those that are switched off.
+
+    Raises ValueError when one of them does not exist.
+    """
+    if not without:
+        return x
+    n_heads = x.shape[-3]
+    if not all(0 <= head < n_heads for head in without):
+        raise ValueError(f"the heads are 0 to {n_heads - 1}, but to be switched off are {sorted(without)}")
+    works = torch.tensor([head not in without for head in range(n_heads)])
+    return x * works[:, None, None]
 
 
 def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:

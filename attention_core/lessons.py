@@ -9,12 +9,57 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.captions import name, number, percent
-from attention_core.examples import ExampleTrace
+from attention_core.embeddings import embed, with_unknown_row
+from attention_core.examples import MAX_TOKENS, ExampleTrace
+from attention_core.tokens import Vocabulary, clean_text, tokenize
 
 
 def attend_without_weights(x: Float[Tensor, "tokens d_model"]) -> AttentionTrace:
     """Attention in which every token is its own query, key and value, and nothing is divided."""
     return attend(x, x, x, scale=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """What becomes of words that the text may not hold: refused by its vocabulary, or taken by a row for all unknown.
+
+    `refusal` is the vocabulary's own sentence, None where it knows every token.
+    """
+
+    tokens: tuple[str, ...]
+    refusal: str | None
+    ids: tuple[int, ...]
+    rows: Float[Tensor, "tokens d_model"]
+    unknown_id: int
+
+
+def look_up(trace: ExampleTrace, text: str) -> Lookup:
+    """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
+    tokens = tuple(tokenize(clean_text(text).text, trace.example.unit)[:MAX_TOKENS])
+    vocabulary = Vocabulary.in_order_of_appearance(trace.tokens)
+    first = [trace.tokens.index(token) for token in vocabulary.tokens]
+    ids = vocabulary.encode_with_unknown(tokens)
+    try:
+        vocabulary.encode(tokens)
+        refusal = None
+    except ValueError as error:
+        refusal = str(error)
+    rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(trace.x[first]))
+    return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
+
+
+def lookup_caption(lookup: Lookup) -> str:
+    """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
+    if not lookup.tokens:
+        return "Type a word to look it up."
+    if lookup.refusal is None:
+        return "The table knows every one of these: each gets the row it has in the text."
+    strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
+    shared = f"all {strangers} get that same row" if strangers > 1 else "it gets that row"
+    return (
+        f"As it is, the table refuses: {lookup.refusal}. With one row more for all unknown words (number "
+        f"{lookup.unknown_id}, the mean of the others), {shared}, like any other word it does not know."
+    )
 
 
 def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:
@@ -72,6 +117,11 @@ def softmax_row(attention: AttentionTrace, query: int, *, factor: float = 1.0, s
     powers = shifted.exp()
     keys = tuple(visible.nonzero().flatten().tolist())
     return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
+
+
+def temperature_caption(tokens: tuple[str, ...], row: RowSoftmax, temperature: float) -> str:
+    """`softmax_caption`, with the temperature at which it is true."""
+    return f"At temperature {number(temperature, 1)}: {softmax_caption(tokens, row)}"
 
 
 def softmax_caption(tokens: tuple[str, ...], row: RowSoftmax) -> str:
@@ -166,20 +216,25 @@ def change_caption(tokens: tuple[str, ...], before: AttentionTrace, after: Atten
     )
 
 
+LARGE_NEGATIVE = -1e9
+
+
 @dataclass(frozen=True)
 class BlindRow:
     """The weights of a query that may see nothing, with −∞ and with a large negative number."""
 
+    scores: tuple[float, ...]  # before anything is hidden
+    large: float
     with_infinity: tuple[float, ...]
     with_number: tuple[float, ...]
 
 
-def blind_row(attention: AttentionTrace, query: int, large: float = -1e9) -> BlindRow:
+def blind_row(attention: AttentionTrace, query: int, large: float = LARGE_NEGATIVE) -> BlindRow:
     """Hide every key from one query, in the two usual ways."""
-    hidden = torch.full_like(attention.scaled[query], -math.inf)
-    return BlindRow(
-        tuple(hidden.softmax(-1).tolist()), tuple((attention.scaled[query] * 0 + large).softmax(-1).tolist())
-    )
+    scores = attention.scaled[query]
+    everything = torch.ones_like(scores, dtype=torch.bool)
+    ways = (scores.masked_fill(everything, hidden).softmax(dim=-1) for hidden in (-math.inf, large))
+    return BlindRow(tuple(scores.tolist()), large, *(tuple(weights.tolist()) for weights in ways))
 
 
 def blind_caption(row: BlindRow) -> str:

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import softmax_rows
+from attention_core.attention import AttentionTrace, softmax_rows
 from attention_core.randomness import generator
 
 D_K_MEASURED = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
@@ -56,6 +56,35 @@ def measure(d_k: int, divided: bool, scores: Float[Tensor, "draws keys"]) -> Sca
         entropy=float(torch.special.entr(weights).sum(dim=-1).mean()),
         jacobian=float(softmax_jacobian_norm(weights).mean()),
     )
+
+
+@dataclass(frozen=True)
+class OwnMeasure:
+    """The same four measures of one head's own scores: means over the queries, of what each may see."""
+
+    spread: float
+    largest: float
+    entropy: float
+    jacobian: float
+
+
+def measure_own(attention: AttentionTrace) -> OwnMeasure:
+    """Measure one head as `measure` does random draws; the spread is that of all visible scores together."""
+    weights = attention.weights
+    return OwnMeasure(
+        spread=float(attention.masked[attention.visible].std(correction=0)),
+        largest=float(weights.max(dim=-1).values.mean()),
+        entropy=float(torch.special.entr(weights).sum(dim=-1).mean()),
+        jacobian=float(softmax_jacobian_norm(weights).mean()),
+    )
+
+
+def own_story(plain: OwnMeasure, divided: OwnMeasure, d_k: int) -> str:
+    """What the division by √d_k does to one head's own scores, in measured numbers."""
+    return (
+        f"Here, with d_k = {d_k}, the scores spread by {plain.spread:.2f} and the largest weight of a row is "
+        f"{plain.largest:.0%} on average; divided they spread by {divided.spread:.2f} and it is {divided.largest:.0%}."
+    ).replace("%", " %")
 
 
 def softmax_jacobian_norm(weights: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:

@@ -1,4 +1,4 @@
-"""AdamW, the rule that turns gradients into better weights.
+"""AdamW and plain gradient descent, the rules that turn gradients into better weights.
 
     m ← β₁ m + (1 − β₁) g            the mean of recent gradients
     v ← β₂ v + (1 − β₂) g²           and of their squares
@@ -6,8 +6,10 @@
 
 Loshchilov & Hutter 2019, algorithm 2, https://arxiv.org/abs/1711.05101. `torch.optim.AdamW` computes the
 same (a test compares them), but its first use imports a symbolic algebra system: a second of everybody's
-start and 80 MB of a small server's memory.
+start and 80 MB of a small server's memory. With λ = 0 it is Adam (Kingma & Ba 2015).
 """
+
+from typing import Literal
 
 import torch
 from jaxtyping import Float
@@ -41,3 +43,26 @@ class AdamW:
         deviation = (self.mean_square / (1 - beta_2**self.updates)).sqrt_().add_(self.epsilon)
         self.weights.mul_(1 - self.learning_rate * self.weight_decay)
         self.weights.addcdiv_(self.mean, deviation, value=-self.learning_rate / (1 - beta_1**self.updates))
+
+
+class Sgd:
+    """Plain gradient descent with decoupled decay: w ← w − lr λ w − lr g."""
+
+    def __init__(self, weights: Float[Tensor, " parameters"], learning_rate: float, *, weight_decay: float = 0.0):
+        self.weights = weights
+        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+
+    def step(self, gradient: Float[Tensor, " parameters"]) -> None:
+        """One update of the weights."""
+        self.weights.mul_(1 - self.learning_rate * self.weight_decay)
+        self.weights.sub_(gradient, alpha=self.learning_rate)
+
+
+Optimiser = AdamW | Sgd
+OptimiserName = Literal["adamw", "sgd"]
+OPTIMISERS: dict[OptimiserName, type[Optimiser]] = {"adamw": AdamW, "sgd": Sgd}
+
+
+def clipped(gradient: Float[Tensor, " parameters"], longest: float) -> Float[Tensor, " parameters"]:
+    """The gradient, shortened to the length `longest` where it is longer; its direction stays."""
+    return gradient * torch.clamp(longest / gradient.norm(), max=1.0)

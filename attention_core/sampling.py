@@ -1,9 +1,15 @@
-"""From the scores a model gives each token to the token that comes next."""
+"""From the scores a model gives each token to the token that comes next.
+
+The order of the steps: temperature, top-k, top-p, draw. After each cut what is left is renormalised, so that
+top-p measures shares of what top-k has kept. (Fan et al. 2018, https://arxiv.org/abs/1805.04833, for top-k;
+Holtzman et al. 2020, https://arxiv.org/abs/1904.09751, for top-p.)
+"""
 
 import math
+from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention_core.model import TinyTransformer
@@ -11,18 +17,116 @@ from attention_core.model import TinyTransformer
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sampling:
+    """How the next token is drawn. Raises ValueError for what cannot be.
+
+    Temperature 0 is the limit: the likeliest token, always. `top_k` None keeps all tokens, and so does `top_p` 1.
+    """
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float = 1.0
+
+    def __post_init__(self):
+        check_temperature(self.temperature)
+        check_top_k(self.top_k)
+        check_top_p(self.top_p)
+
+
+@dataclass(frozen=True, eq=False)
+class TokenDraw:
+    """Everything between the scores of a model and the token that was drawn, in the order it is computed."""
+
+    logits: Float[Tensor, " vocabulary"]
+    probabilities: Float[Tensor, " vocabulary"]  # softmax of the logits: what the model says
+    tempered: Float[Tensor, " vocabulary"]  # after the temperature
+    kept_by_top_k: Bool[Tensor, " vocabulary"]
+    kept: Bool[Tensor, " vocabulary"]  # by top-k and by top-p
+    final: Float[Tensor, " vocabulary"]  # what the token was drawn from
+    uniform: float  # the random number from 0 to 1 that decided
+    token: int
+
+
+def draw_token(logits: Float[Tensor, " vocabulary"], sampling: Sampling, generator: torch.Generator) -> TokenDraw:
+    """Draw the next token: temperature, top-k, top-p, one random number.
+
+    Raises ValueError for logits that are not all finite numbers.
+    """
+    logits = logits.double()
+    probabilities = next_token_probabilities(logits)
+    tempered = next_token_probabilities(logits, sampling.temperature)
+    kept_by_top_k = keep_top_k(logits, sampling.top_k)
+    shares = renormalise(tempered, kept_by_top_k)
+    kept = kept_by_top_k & keep_top_p(shares, sampling.top_p)
+    final = renormalise(tempered, kept)
+    uniform = float(torch.rand((), generator=generator, dtype=torch.float64))
+    token = pick(final, uniform)
+    return TokenDraw(logits, probabilities, tempered, kept_by_top_k, kept, final, uniform, token)
+
+
 def next_token_probabilities(
     logits: Float[Tensor, " vocabulary"], temperature: float = 1.0
 ) -> Float[Tensor, " vocabulary"]:
     """softmax(logits / temperature): below 1 the likely gets likelier, at 0 only the likeliest is left.
 
-    Raises ValueError for a negative temperature, or one that is not a number.
+    Raises ValueError for a negative temperature, or for numbers that are not finite.
     """
-    if not (math.isfinite(temperature) and temperature >= 0):
-        raise ValueError(f"a temperature is a number from 0 up, but got {temperature}")
+    check_logits(logits)
+    check_temperature(temperature)
     if temperature < SMALLEST_TEMPERATURE:
-        return torch.nn.functional.one_hot(logits.argmax(), len(logits)).to(logits.dtype)
+        return torch.nn.functional.one_hot(ranked(logits)[0], len(logits)).to(logits.dtype)
     return ((logits - logits.max()) / temperature).softmax(dim=-1)
+
+
+def ranked(values: Float[Tensor, " vocabulary"]) -> Int[Tensor, " vocabulary"]:
+    """The places of the values, the largest first; of equal values the earlier in the vocabulary first."""
+    return values.argsort(descending=True, stable=True)
+
+
+def keep_top_k(logits: Float[Tensor, " vocabulary"], k: int | None) -> Bool[Tensor, " vocabulary"]:
+    """True for the k tokens with the largest scores: exactly k, as `ranked` decides between equal scores.
+
+    None, or a k beyond the vocabulary, keeps all. Raises ValueError for k below 1.
+    """
+    check_top_k(k)
+    kept = torch.zeros_like(logits, dtype=torch.bool)
+    kept[ranked(logits)[:k]] = True
+    return kept
+
+
+def keep_top_p(probabilities: Float[Tensor, " vocabulary"], p: float) -> Bool[Tensor, " vocabulary"]:
+    """True for the fewest tokens, likeliest first, whose probabilities reach p together.
+
+    The token that reaches p is kept, so there is always one; `ranked` decides between equal probabilities.
+    Raises ValueError for p outside (0, 1].
+    """
+    check_top_p(p)
+    if p == 1:  # rounding must not cut off an unlikely tail
+        return torch.ones_like(probabilities, dtype=torch.bool)
+    order = ranked(probabilities)
+    likelier = probabilities[order].cumsum(dim=0).roll(1)
+    likelier[0] = 0
+    kept = torch.zeros_like(probabilities, dtype=torch.bool)
+    kept[order[likelier < p]] = True
+    return kept
+
+
+def renormalise(
+    probabilities: Float[Tensor, " vocabulary"], kept: Bool[Tensor, " vocabulary"]
+) -> Float[Tensor, " vocabulary"]:
+    """What is kept, scaled up so that it sums to 1; zero elsewhere."""
+    left = probabilities * kept
+    return left / left.sum()
+
+
+def pick(probabilities: Float[Tensor, " vocabulary"], uniform: float) -> int:
+    """The token on whose stretch the random number falls, when all stretches lie end to end from 0 to 1.
+
+    A token that has no stretch is never picked.
+    """
+    ends = probabilities.cumsum(dim=0)
+    return int((ends > uniform * ends[-1]).nonzero()[0])
 
 
 @torch.inference_mode()
@@ -35,9 +139,36 @@ def continue_text(
     """
     if not start:
         raise ValueError("a text needs at least one character to go on from")
-    ids = list(start)
+    ids, sampling = list(start), Sampling(temperature=temperature)
     for _ in range(n_new):
         seen = torch.tensor(ids[-model.config.context :])
-        probabilities = next_token_probabilities(model(seen).logits[-1], temperature)
-        ids.append(int(torch.multinomial(probabilities, 1, generator=generator)))
+        ids.append(draw_token(model(seen).logits[-1], sampling, generator).token)
     return ids
+
+
+def check_logits(logits: Float[Tensor, " vocabulary"]) -> None:
+    """Raises ValueError where a score is infinite or not a number, as after steps that were too large."""
+    if not torch.isfinite(logits).all():
+        broken = int((~torch.isfinite(logits)).sum())
+        raise ValueError(
+            f"every score must be a finite number, but {broken} of {len(logits)} are not; "
+            "the model is broken: train it with a smaller learning rate, or choose another"
+        )
+
+
+def check_temperature(temperature: float) -> None:
+    """Raises ValueError for what is no temperature."""
+    if not (math.isfinite(temperature) and temperature >= 0):
+        raise ValueError(f"a temperature is a number from 0 up, but got {temperature}")
+
+
+def check_top_k(k: int | None) -> None:
+    """Raises ValueError where nothing would be kept."""
+    if k is not None and k < 1:
+        raise ValueError(f"top-k keeps a whole number of tokens from 1 up, but got {k}")
+
+
+def check_top_p(p: float) -> None:
+    """Raises ValueError for what is no share, and for 0, which would keep nothing."""
+    if not 0 < p <= 1:
+        raise ValueError(f"top-p is a share above 0 and up to 1, but got {p}")

@@ -19,10 +19,16 @@ class Scheduler:
 
     `turn_seconds` is one tape's turn. A run that nobody has looked at for `patience_seconds` is left
     where it is, and goes on when somebody looks again. Beyond `max_tapes` tapes those that nobody
-    has a run on are forgotten, the longest unused first.
+    has a run on are forgotten, the longest unused first. Beyond `max_growing` tapes at a time the ones that
+    began to wait last stand in a queue, and see their place in it.
+
+    Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
+    4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
+    that have all ended hold 100 MB, with the largest models 200 MB; more are there only as long as somebody has a
+    run on each of them.
     """
 
-    COURTESY_SECONDS = 0.05  # the longest that training waits for pages, so that it never starves
+    COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
     IDLE_SECONDS = 0.5
 
     def __init__(
@@ -30,12 +36,15 @@ class Scheduler:
         *,
         turn_seconds: float = 0.010,
         patience_seconds: float = 60.0,
-        max_tapes: int = 100,
+        max_tapes: int = 50,
+        max_growing: int = 40,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.turn_seconds = turn_seconds
         self.patience_seconds = patience_seconds
         self.max_tapes = max_tapes
+        self.max_growing = max_growing
+        self._waiting: dict[Tape, None] = {}  # tapes that want to grow, those who asked first in front
         self._clock = clock
         self._tapes: OrderedDict[TrainingSettings, Tape] = OrderedDict()
         self._runs: weakref.WeakSet[TrainingRun] = weakref.WeakSet()
@@ -50,7 +59,7 @@ class Scheduler:
     def start(self) -> None:
         """Start the thread; a second call does nothing."""
         with self._lock:
-            if self._thread is None or not self._thread.is_alive():
+            if not self.alive:
                 self._stopping.clear()
                 self._thread = threading.Thread(target=self._work, name="training", daemon=True)
                 self._thread.start()
@@ -63,6 +72,12 @@ class Scheduler:
         self._something_to_do.set()
         if thread is not None:
             thread.join()
+
+    @property
+    def alive(self) -> bool:
+        """True while the thread runs; when it is gone, every training stands still."""
+        thread = self._thread
+        return thread is not None and thread.is_alive()
 
     def open(self, settings: TrainingSettings, steps_per_second: float | None = None) -> TrainingRun:
         """A new run, standing at step 0 of the tape for these settings."""
@@ -91,10 +106,30 @@ class Scheduler:
                     self._no_page.set()
 
     def growing(self) -> dict[Tape, int]:
-        """The tapes to grow now, and how far: those that a run plays which somebody watches."""
+        """The tapes to grow now, and how far: the first `max_growing` that a run plays which somebody watches."""
+        until = self._wanted()
+        with self._lock:
+            self._waiting = {tape: None for tape in (*self._waiting, *until) if tape in until}
+            served = list(self._waiting)[: self.max_growing]
+        return {tape: until[tape] for tape in served}
+
+    def place_in_queue(self, run: TrainingRun) -> int:
+        """0 for a run that is served, or wants nothing; else how many waiting tapes there are up to its own.
+
+        A place becomes free when a tape is as far as its learners want it, or nobody watches it any more.
+        """
+        self.growing()
+        with self._lock:
+            place = list(self._waiting).index(run.tape) if run.tape in self._waiting else 0
+        return max(0, place + 1 - self.max_growing)
+
+    def _wanted(self) -> dict[Tape, int]:
+        """Every tape that should grow, in the order in which they were opened, and how far."""
         oldest = self._clock() - self.patience_seconds
         with self._lock:
+            order = {settings: i for i, settings in enumerate(self._tapes)}
             runs = [run for run in self._runs if run.last_seen >= oldest]
+        runs.sort(key=lambda run: order.get(run.tape.settings, len(order)))
         until: dict[Tape, int] = {}
         for run in runs:
             if not run.tape.ended and run.wanted > run.tape.head:

@@ -4,10 +4,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
+from attention_core.captions import magnitude
 
 Rows = list[list[float]]
 
@@ -56,12 +58,51 @@ class Comparison:
     numpy: float
 
 
+@dataclass(frozen=True, eq=False)
+class LoopsBesideMatrices:
+    """The same head by plain loops and by matrix products, and what is between the two outputs."""
+
+    loops: Float[Tensor, "queries d_v"]
+    matrices: Float[Tensor, "queries d_v"]
+    gap: Float[Tensor, "queries d_v"]  # loops − matrices, in the precision of the loops
+    largest: float  # of all weights and outputs
+
+
+def loops_beside_matrices(trace: AttentionTrace, scale: float) -> LoopsBesideMatrices:
+    """Run the head of this trace with loops and put the output beside that of the matrices."""
+    looped = attend_with_loops(*(tensor.tolist() for tensor in (trace.q, trace.k, trace.v, trace.visible)), scale)
+    loops = torch.tensor(looped[1], dtype=torch.float64)
+    largest = largest_difference(looped, trace.weights, trace.output)
+    return LoopsBesideMatrices(loops, trace.output, loops - trace.output, largest)
+
+
+def loops_caption(beside: LoopsBesideMatrices) -> str:
+    """How far the two ways are apart, and why it is not exactly nothing."""
+    size = magnitude(beside.largest)
+    if beside.largest == 0:
+        return "Loops and matrices give the very same weights and output."
+    if beside.largest > 1e-4:
+        return f"Loops and matrices differ by up to {size}: more than rounding explains."
+    return (
+        f"Loops and matrices give the same weights and output: they differ by at most {size}. "
+        "That is rounding: Python's loops count with about 16 digits, PyTorch's matrices with about 7."
+    )
+
+
 def compare_ways(trace: AttentionTrace, scale: float) -> Comparison:
     """Run the head of this trace with loops and with NumPy, and compare with what PyTorch gave."""
     tensors = (trace.q, trace.k, trace.v, trace.visible)
     looped = attend_with_loops(*(tensor.tolist() for tensor in tensors), scale)
     arrays = attend_with_numpy(*(tensor.numpy() for tensor in tensors), scale)
     return Comparison(*(largest_difference(way, trace.weights, trace.output) for way in (looped, arrays)))
+
+
+def comparison_caption(difference: Comparison) -> str:
+    """That all three were run, and how far they are apart."""
+    return (
+        "All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ "
+        f"by at most {difference.loops:.1e} and NumPy by at most {difference.numpy:.1e}."
+    )
 
 
 def largest_difference(way: tuple, weights: Tensor, output: Tensor) -> float:

@@ -131,6 +131,11 @@ class Vocabulary:
             raise ValueError(f"these tokens are not in the vocabulary of {len(self)}: {some}")
         return [ids[token] for token in tokens]
 
+    def encode_with_unknown(self, tokens: Sequence[str]) -> list[int]:
+        """The id of each token; all tokens it does not know share one id more, the last: nobody can tell them apart."""
+        ids = {token: i for i, token in enumerate(self.tokens)}
+        return [ids.get(token, len(self)) for token in tokens]
+
     def decode(self, ids: Sequence[int]) -> list[str]:
         """The token of each id."""
         return [self.tokens[i] for i in ids]

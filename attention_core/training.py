@@ -9,38 +9,43 @@ import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from attention_core.gradients import cross_entropy_backward
+from attention_core.gradients import NO_TARGET, cross_entropy_backward, squared_error_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
-from attention_core.optimiser import AdamW
+from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
-from attention_core.tasks import Batch, CharacterTask
+from attention_core.tasks import Batch, Task
 
 log = logging.getLogger(__name__)
 
 MAX_STEPS = 5000
 MAX_BATCH = 64
-MAX_SNAPSHOT_BYTES = 4_000_000
+MAX_SNAPSHOT_BYTES = 2_000_000
 MAX_SNAPSHOTS = 512
+DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
+MEASURE_EVERY = 20
+HELD_OUT = 64  # sequences
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSettings:
     """All that determines a run. Raises ValueError that says which setting cannot be, and what could."""
 
-    task: CharacterTask
+    task: Task
     model: ModelConfig
+    optimiser: OptimiserName = "adamw"
     learning_rate: float = 0.01
     weight_decay: float = 0.01
+    clip: float | None = None  # the longest gradient; None leaves gradients as they are
     steps: int = 300
     batch_size: int = 4
     seed: int = 0
@@ -50,6 +55,10 @@ class TrainingSettings:
             raise ValueError(f"a learning rate is a number above 0, but got {self.learning_rate}")
         if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
             raise ValueError(f"a weight decay is a number from 0 up, but got {self.weight_decay}")
+        if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0):
+            raise ValueError(f"gradients are cut to a length above 0, but got {self.clip}")
+        if self.optimiser not in OPTIMISERS:
+            raise ValueError(f"an optimiser is one of {', '.join(OPTIMISERS)}, but got {self.optimiser}")
         generator(self.seed)
         if not 1 <= self.steps <= MAX_STEPS:
             raise ValueError(f"a run has 1 to {MAX_STEPS} steps, but got {self.steps}")
@@ -57,13 +66,52 @@ class TrainingSettings:
             raise ValueError(f"a batch has 1 to {MAX_BATCH} windows, but got {self.batch_size}")
         if self.model.vocabulary != len(self.task.vocabulary):
             raise ValueError(
-                f"the text has {len(self.task.vocabulary)} different characters, "
+                f"the {self.task.source} has {len(self.task.vocabulary)} different {self.task.unit}, "
                 f"but the model was made for {self.model.vocabulary}"
             )
         if self.model.context < self.task.window:
             raise ValueError(
-                f"the model sees {self.model.context} characters at once, too few for a window of {self.task.window}"
+                f"the model sees {self.model.context} {self.task.unit} at once, "
+                f"too few for a window of {self.task.window}"
             )
+        if (wanted := self.task.model.get("output", "scores")) != self.model.output:
+            raise ValueError(f"this task compares {wanted}, but the model gives {self.model.output}")
+
+
+def recommended(task: Task, seed: int = 0, **changes: object) -> TrainingSettings:
+    """The settings that learn a task within seconds; `changes` replace some of the model's or the training's.
+
+    Raises ValueError, as `TrainingSettings` does, for changes that cannot be.
+    """
+    names = set(ModelConfig.__dataclass_fields__)
+    parts = dict(task.model) | {name: value for name, value in changes.items() if name in names}
+    config = ModelConfig(**{"vocabulary": len(task.vocabulary), "context": task.window} | parts)
+    plain = dict(task.training) | {name: value for name, value in changes.items() if name not in names}
+    return TrainingSettings(**{"task": task, "model": config, "seed": seed} | plain)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """How good a model is at sequences it is not trained on.
+
+    `jobs` holds, for each job of the task, how much of its weight each head puts on the right cells.
+    """
+
+    step: int
+    loss: float  # as in training
+    accuracy: float  # the share of answers that are right
+    jobs: Float[Tensor, "jobs layers heads"]
+    learnt: bool
+
+    @property
+    def job_weights(self) -> tuple[float, ...]:
+        """For each job of the task, the weight that the best head puts on the right cells."""
+        return tuple(self.jobs.flatten(1).amax(dim=1).tolist()) if self.jobs.numel() else ()
+
+    @property
+    def weight(self) -> float:
+        """The weight on the right cells in the job that is done worst; NaN where a task has no picture of success."""
+        return min(self.job_weights, default=math.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,8 +122,9 @@ class TrainingStep:
     """
 
     step: int
-    loss: float  # nats per character
+    loss: float  # nats per place that counts; squared error where vectors are compared
     weights: Float[Tensor, " parameters"]
+    measured: Measured | None = None  # every MEASURE_EVERY steps, and at the last
 
 
 def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
@@ -87,30 +136,102 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     random = generator(settings.seed)
     model = TinyTransformer(settings.model, random)
     weights = pack_weights(model)
-    optimiser = AdamW(weights, settings.learning_rate, weight_decay=settings.weight_decay)
+    optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate, weight_decay=settings.weight_decay)
+    held_out, batches = held_out_batch(settings), draw_batches(settings, random)
     for step in range(settings.steps + 1):
-        batch = settings.task.batch(settings.batch_size, random)
+        batch = next(batches)
         trace, loss = predict(model, batch)
-        yield TrainingStep(step, loss, weights)
+        gradient = gradient_of(model, trace, batch)
+        del trace  # by far the largest part of a run that waits
+        yield TrainingStep(step, loss, weights, measure_now(settings, model, held_out, step))
         if not math.isfinite(loss):
             return
         if step < settings.steps:
-            improve(model, optimiser, trace, batch)
+            optimiser.step(gradient if settings.clip is None else clipped(gradient, settings.clip))
+
+
+def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
+    """Batch after batch, many drawn together."""
+    while True:
+        yield from settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random).split(settings.batch_size)
 
 
 @torch.inference_mode()
 def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, float]:
-    """What the model computes for a batch, and the mean cross-entropy of its predictions."""
+    """What the model computes for a batch, and its loss."""
     trace = model(batch.inputs)
-    loss = cross_entropy(trace.logits.flatten(0, 1), batch.targets.flatten())
-    return trace, loss.item()
+    return trace, loss_of(model, trace, batch)
+
+
+def loss_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> float:
+    """The mean cross-entropy of the predictions that count, or the mean squared error of vectors."""
+    if model.config.output == "vectors":
+        return mse_loss(trace.logits, model.token_table[batch.targets]).item()
+    return cross_entropy(trace.logits.flatten(0, 1), batch.targets.flatten(), ignore_index=NO_TARGET).item()
 
 
 @torch.inference_mode()
-def improve(model: TinyTransformer, optimiser: AdamW, trace: ModelTrace, batch: Batch) -> None:
-    """One update: the gradient of the loss by the chain rule, then a step of the optimiser."""
-    model.backward(trace, cross_entropy_backward(trace.logits, batch.targets))
-    optimiser.step(torch.cat([parameter.grad.flatten() for parameter in model.parameters()]))
+def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Float[Tensor, " parameters"]:
+    """The gradient of the loss by the chain rule, all weights in one vector."""
+    if model.config.output == "vectors":
+        d_logits = squared_error_backward(trace.logits, model.token_table[batch.targets])
+    else:
+        d_logits = cross_entropy_backward(trace.logits, batch.targets)
+    model.backward(trace, d_logits)
+    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+
+
+def held_out_batch(settings: TrainingSettings) -> Batch | None:
+    """The sequences a run is measured on: the same at every step, from a stream of their own."""
+    return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
+
+
+def measure_now(
+    settings: TrainingSettings, model: TinyTransformer, held_out: Batch | None, step: int
+) -> Measured | None:
+    """The measures of this step, if it is one at which the model is measured."""
+    if held_out is None or (step % MEASURE_EVERY and step != settings.steps):
+        return None
+    return measure(settings.task, model, held_out, step)
+
+
+@torch.inference_mode()
+def measure(
+    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, without: Collection[tuple[int, int]] = ()
+) -> Measured:
+    """How well a model answers a batch, perhaps without some (layer, head) pairs, and where its heads look."""
+    trace = model(batch.inputs, without)
+    accuracy = accuracy_of(predicted_ids(model, trace), batch.targets)
+    jobs = job_weights(trace, batch.looks)
+    measured = Measured(step, loss_of(model, trace, batch), accuracy, jobs, False)
+    return replace(measured, learnt=task.learnt(accuracy, measured.job_weights))
+
+
+def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Tensor, "*batch tokens"]:
+    """The likeliest token at each place; where vectors are given, the token whose vector is nearest."""
+    if model.config.output == "vectors":
+        return torch.cdist(trace.logits, model.token_table).argmin(dim=-1)
+    return trace.logits.argmax(dim=-1)
+
+
+def accuracy_of(predicted: Int[Tensor, "*batch tokens"], targets: Int[Tensor, "*batch tokens"]) -> float:
+    """The share of the places that count whose prediction is right."""
+    return float((predicted == targets).sum() / (targets != NO_TARGET).sum())
+
+
+def job_weights(
+    trace: ModelTrace, looks: Bool[Tensor, "*batch jobs queries keys"] | None
+) -> Float[Tensor, "jobs layers heads"]:
+    """For each job and head, the mean weight on the right cells, over all queries that have any."""
+    n_heads = trace.layers[0].attention.heads.weights.shape[-3]
+    if looks is None:
+        return torch.zeros(0, len(trace.layers), n_heads)
+    rows = looks.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if looks.dim() > 3 else looks.any(dim=-1).sum(dim=-1)
+    on_cells = [
+        torch.einsum("...hqk,...jqk->jh", layer.attention.heads.weights, looks.to(torch.float32))
+        for layer in trace.layers
+    ]
+    return torch.stack(on_cells, dim=1) / rows[:, None, None]
 
 
 def pack_weights(model: nn.Module) -> Float[Tensor, " parameters"]:
@@ -153,6 +274,7 @@ class Tape:
         self.problem: str | None = None  # why it ended before its last step
         self._steps = train(settings)
         self._losses = np.full(settings.steps + 1, np.nan)
+        self._measured: list[Measured] = []
         self._snapshots: dict[int, Tensor] = {}
         self._stride = 1
         self._growing = threading.Lock()
@@ -178,6 +300,14 @@ class Tape:
                 return Snapshot(recorded, weights)
         raise ValueError(f"nothing is recorded up to step {step}; the newest step is {self.head}")
 
+    def measured(self, until: int) -> tuple[Measured, ...]:
+        """What was measured up to this step, the newest last."""
+        return tuple(measured for measured in tuple(self._measured) if measured.step <= until)
+
+    def snapshot_steps(self, until: int) -> list[int]:
+        """The steps up to this one whose weights are recorded, in order."""
+        return sorted(step for step in tuple(self._snapshots) if step <= until)
+
     @property
     def snapshot_bytes(self) -> int:
         """Memory of all recorded weights."""
@@ -201,11 +331,15 @@ class Tape:
             )
         else:
             self._losses[step.step] = step.loss
+            if step.measured is not None:
+                self._measured.append(step.measured)
             self._keep(step.step, step.weights.clone())
-            self.ended = step.step == self.settings.steps
+            if step.step == self.settings.steps:
+                self._end(None)
 
     def _end(self, problem: str | None) -> None:
         self.problem = problem
+        self._steps.close()  # a run that ended needs no model, no optimiser and no batches any more
         self.ended = True
 
     def _keep(self, step: int, weights: Tensor) -> None:
@@ -229,6 +363,7 @@ class RunView:
     problem: str | None
     losses: Float[np.ndarray, " steps"] = field(repr=False)
     snapshot: Snapshot = field(repr=False)
+    measured: tuple[Measured, ...] = ()  # up to here, the newest last
 
 
 class TrainingRun:
@@ -340,6 +475,7 @@ class TrainingRun:
             problem=self.tape.problem if finished else None,
             losses=self.tape.losses(position),
             snapshot=self.tape.snapshot(position),
+            measured=self.tape.measured(position),
         )
 
     def _stand_at(self, step: int) -> None:

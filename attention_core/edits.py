@@ -1,0 +1,192 @@
+"""Numbers changed by hand: entries of X, W_q, W_k and W_v that the learner sets in the place of those drawn.
+
+Reading order: one changed number (`Edit`), how numbers are set and find their place in the matrices, and
+the short text with which they travel in a link: `q1,2=0.5;x3,1=-1` sets two.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.tokens import clean_text
+
+LETTERS = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, and how a link spells them
+LARGEST = 1000
+MOST_EDITS = 50
+MOST_PLACES = 99  # rows or columns that a link can count
+MOST_CHARACTERS = 2000
+MOST_SENTENCES = 3
+
+
+@dataclass(frozen=True)
+class Edit:
+    """One number set by hand. Rows and columns count from 0, those of W through all heads side by side.
+
+    Raises ValueError for a matrix that cannot be edited, a place that no matrix has, and a value that is
+    no number from −1000 to 1000.
+    """
+
+    matrix: str
+    row: int
+    column: int
+    value: float
+
+    def __post_init__(self):
+        if self.matrix not in LETTERS:
+            raise ValueError(f"the matrices that can be edited are {', '.join(LETTERS)}, but got {self.matrix}")
+        if not (0 <= self.row < MOST_PLACES and 0 <= self.column < MOST_PLACES):
+            raise ValueError(
+                f"rows and columns go from 1 to {MOST_PLACES}, but got row {self.row + 1}, column {self.column + 1}"
+            )
+        usable_number(self.value)
+
+    @property
+    def place(self) -> tuple[str, int, int]:
+        """Matrix, row and column."""
+        return self.matrix, self.row, self.column
+
+    def fits(self, shape: tuple[int, ...]) -> bool:
+        """True when a matrix of this shape has such a place."""
+        return self.row < shape[0] and self.column < shape[1]
+
+
+Edits = tuple[Edit, ...]
+
+
+def usable_number(typed: object) -> float:
+    """What was typed, as a number. Raises ValueError for anything but a number from −1000 to 1000."""
+    if typed is None or typed == "":
+        raise ValueError(f"the cell is empty, but it needs a number from −{LARGEST} to {LARGEST}")
+    if isinstance(typed, bool) or not isinstance(typed, int | float) or typed != typed:
+        raise ValueError(f"“{shown(str(typed))}” is not a number from −{LARGEST} to {LARGEST}")
+    if abs(typed) > LARGEST:
+        raise ValueError(f"{shown(str(typed))} is too large: numbers go from −{LARGEST} to {LARGEST}")
+    return float(typed)
+
+
+def put_edit(edits: Edits, edit: Edit) -> Edits:
+    """The edits with one more; an earlier one of the same place gives way. Raises ValueError when no more fit."""
+    others = tuple(other for other in edits if other.place != edit.place)
+    if len(others) == MOST_EDITS:
+        raise ValueError(f"{MOST_EDITS} numbers are changed by hand already, and no more fit: reset some first")
+    return (*others, edit)
+
+
+def set_numbers(
+    edits: Edits,
+    matrix: str,
+    current: Float[Tensor, "rows columns"],
+    typed: Iterable[tuple[int, int, object]],
+    ids: tuple[int, ...] = (),
+) -> tuple[Edits, tuple[str, ...]]:
+    """The edits with what was typed into a matrix: (row, column, value) each. And why some was refused.
+
+    A number that is there already is no change; where a number is refused, the old one stays.
+    For x, the `ids` of its rows: tokens with the same id share one row, which is named by the first of them.
+    """
+    refused = []
+    for row, column, value in typed:
+        where = f"{title(matrix)}, row {row + 1}, column {column + 1}"
+        try:
+            edit = Edit(matrix, row, column, usable_number(value))
+            if not edit.fits(current.shape):
+                raise ValueError(f"there is no such cell among {current.shape[0]} rows and {current.shape[1]} columns")
+            if float(current.new_tensor(edit.value)) != float(current[row, column]):
+                first = ids.index(ids[row]) if ids else row
+                edits = put_edit(edits, Edit(matrix, first, column, edit.value))
+        except ValueError as error:
+            refused.append(f"{where}: {error}. The old number stays.")
+    return edits, few(refused)
+
+
+def apply_edits(
+    matrices: dict[str, Float[Tensor, "rows columns"]], edits: Edits, ids: tuple[int, ...]
+) -> dict[str, Float[Tensor, "rows columns"]]:
+    """Copies of the matrices with the numbers set by hand; edits outside a matrix wait and have no effect.
+
+    A row of x is the row that the token's id fetches from the embedding table. So a number set in it
+    is set for every token with this id, and the same word keeps the same vector.
+    """
+    edited = {name: matrix.clone() for name, matrix in matrices.items()}
+    for edit in edits:
+        matrix = edited[edit.matrix]
+        if edit.fits(matrix.shape):
+            matrix[rows_shared_with(edit, ids), edit.column] = edit.value
+    return edited
+
+
+def rows_shared_with(edit: Edit, ids: tuple[int, ...]) -> list[int]:
+    """The rows that an edit sets: in x those of all tokens with the same id, else its own alone."""
+    if edit.matrix != "x":
+        return [edit.row]
+    return [row for row, token_id in enumerate(ids) if token_id == ids[edit.row]]
+
+
+def waiting_notes(matrices: dict[str, Float[Tensor, "rows columns"]], edits: Edits) -> tuple[str, ...]:
+    """A sentence for each matrix that is too small for some of its edits."""
+    notes = []
+    for name, matrix in matrices.items():
+        rows, columns = matrix.shape
+        waiting = sum(edit.matrix == name and not edit.fits(matrix.shape) for edit in edits)
+        if waiting:
+            which = "1 number changed by hand has" if waiting == 1 else f"{waiting} numbers changed by hand have"
+            notes.append(
+                f"{title(name)} is {rows}×{columns} now, and {which} no place in it. "
+                "Nothing is lost: what was changed counts again once there is room."
+            )
+    return tuple(notes)
+
+
+def edits_code(edits: Edits) -> str:
+    """The edits as a link spells them, with rows and columns counted from 1."""
+    return ";".join(
+        f"{LETTERS[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
+        for edit in edits
+    )
+
+
+def parse_edits(code: str) -> tuple[Edits, tuple[str, ...]]:
+    """The edits that a link spells, and a sentence for what cannot be read, which is left out."""
+    if len(code) > MOST_CHARACTERS:
+        return (), (
+            f"The numbers changed by hand are written with {len(code):,} characters, "
+            f"more than the {MOST_CHARACTERS:,} that are read: none was changed.",
+        )
+    edits, bad = (), []
+    for piece in filter(None, (piece.strip() for piece in code.split(";"))):
+        try:
+            edits = put_edit(edits, parse_edit(piece))
+        except ValueError as error:
+            bad.append(f"“{shown(piece)}” was left out of the numbers changed by hand: {error}.")
+    return edits, few(bad)
+
+
+def parse_edit(piece: str) -> Edit:
+    """One edit as a link spells it. Raises ValueError for anything else."""
+    found = re.fullmatch(r"([xqkv])(\d{1,2}),(\d{1,2})=(.*)", piece, re.ASCII)
+    if not found:
+        raise ValueError("write it like q1,2=0.5, which sets row 1, column 2 of W_q; x, k and v set X, W_k and W_v")
+    letter, row, column, text = found.groups()
+    plain = re.fullmatch(r"-?\d{1,6}(\.\d{1,20})?(e-?\d{1,3})?", text, re.ASCII)
+    matrix = next(name for name in LETTERS if LETTERS[name] == letter)
+    return Edit(matrix, int(row) - 1, int(column) - 1, usable_number(float(text) if plain else text))
+
+
+def title(matrix: str) -> str:
+    """The name of a matrix as it stands over it."""
+    return "X" if matrix == "x" else matrix
+
+
+def few(sentences: list[str]) -> tuple[str, ...]:
+    """The first sentences, and how many more there are."""
+    rest = len(sentences) - MOST_SENTENCES
+    return (*sentences[:MOST_SENTENCES], f"And {rest} more like this.") if rest > 0 else tuple(sentences)
+
+
+def shown(text: str, most: int = 20) -> str:
+    """The beginning of a text that may be anything, made fit to show."""
+    clean = clean_text(text).text
+    return clean if len(clean) <= most else f"{clean[:most]}…"

@@ -1,0 +1,57 @@
+"""Predict, then look: questions about the current tensors, and for each wrong choice the sentence that mends it.
+
+Every kind of question is a function of the trace, the head and a random generator. It returns None where
+the tensors make no fair question of it: a single token, a tie, numbers that look alike when printed.
+The last kind of each lesson always makes one. Wrong choices are what a real misconception would predict.
+"""
+
+import torch
+
+from attention_core.examples import ExampleTrace
+from attention_core.many_heads import SideBySide
+from attention_core.parity import Parity
+from attention_core.quiz import (
+    dot_product,
+    heads,
+    mask,
+    output,
+    positions,
+    projections,
+    pytorch,
+    scores,
+    softmax,
+    tokens,
+)
+from attention_core.quiz.asking import Maker, Question, shuffled
+from attention_core.randomness import generator
+
+ROUNDS = 3
+
+QUESTIONS: dict[str, tuple[Maker, ...]] = {
+    "tokens": tokens.QUESTIONS,
+    "dot_product": dot_product.QUESTIONS,
+    "projections": projections.QUESTIONS,
+    "scores": scores.QUESTIONS,
+    "mask": mask.QUESTIONS,
+    "softmax": softmax.QUESTIONS,
+    "output": output.QUESTIONS,
+}
+
+# Lessons of the section “Many heads”; the questions of some are about a trace of their own.
+OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker | pytorch.ParityMaker, ...]] = {
+    "heads": heads.QUESTIONS,
+    "positions": positions.QUESTIONS,
+    "pytorch": pytorch.QUESTIONS,
+}
+
+
+def ask(lesson: str, trace: ExampleTrace | SideBySide | Parity, head: int, seed: int) -> Question:
+    """A question of this lesson about these tensors. The same arguments give the same question."""
+    random = generator(seed, f"quiz of {lesson}")
+    makers = (QUESTIONS | OWN_QUESTIONS)[lesson]
+    for _ in range(ROUNDS):
+        for place in torch.randperm(len(makers), generator=random).tolist():
+            question = makers[place](trace, head, random)
+            if question is not None:
+                return shuffled(question, random)
+    raise LookupError(f"the lesson {lesson} has no question that fits this example")

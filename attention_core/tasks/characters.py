@@ -1,0 +1,158 @@
+"""A text: predict each next character from those before it."""
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+from attention_core.model import MAX_CONTEXT
+from attention_core.tasks.common import (
+    ENOUGH_RIGHT,
+    MAX_VOCABULARY,
+    Baseline,
+    Batch,
+    Task,
+    TaskExample,
+    conditional_entropy,
+)
+from attention_core.tokens import Vocabulary, tokenize
+
+HOUSE = (
+    "this is the house that jack built. this is the malt that lay in the house that jack built. "
+    "this is the rat that ate the malt that lay in the house that jack built. "
+    "this is the cat that killed the rat that ate the malt that lay in the house that jack built. "
+)
+
+
+@dataclass(frozen=True)
+class CharacterTask(Task):
+    """Predict the next character of a text, from windows of it.
+
+    `held_out_share` of the text, its end, is kept apart to see whether what was learnt holds there.
+    Raises ValueError when there is nothing to learn from the text: fewer characters than
+    one window and its answer, a single distinct one, or too many distinct ones.
+    """
+
+    title = "Letters of a text"
+    learns = "Each place must find in the letters before it what tells the next letter."
+    looks_like = "No fixed picture: often a head looks one letter back, another at the beginning of the word."
+    source = "text"
+    unit = "characters"
+    model = MappingProxyType({"d_model": 32, "n_heads": 4, "embedding_std": 0.3})
+    training = MappingProxyType({"learning_rate": 0.003, "steps": 600, "batch_size": 16})
+
+    text: str = HOUSE
+    window: int = 8
+    held_out_share: float = 0.0
+
+    def __post_init__(self):
+        if not 1 <= self.window <= MAX_CONTEXT:
+            raise ValueError(f"a window goes from 1 to {MAX_CONTEXT} characters, but got {self.window}")
+        n, distinct = len(self.tokens), len(self.vocabulary)
+        if n < self.window + 1:
+            raise ValueError(
+                f"the text has {n} characters, but a window of {self.window} and the character after it "
+                f"need at least {self.window + 1}; type a longer text or choose a shorter window"
+            )
+        if distinct < 2:
+            raise ValueError(
+                f"the text repeats a single character, {self.tokens[0]!r}, so there is nothing to predict; "
+                "use at least two different ones"
+            )
+        if not 0 <= self.held_out_share <= 0.5:
+            raise ValueError(
+                f"the share of the text that is kept apart goes from 0 to 0.5, but got {self.held_out_share}"
+            )
+        if self.held_out_share and min(self.n_trained, n - self.n_trained) < self.window + 1:
+            raise ValueError(
+                f"with {self.held_out_share:.0%} of {n} characters kept apart, a part is shorter than a window of "
+                f"{self.window} and the character after it; type a longer text or choose a shorter window"
+            )
+        if distinct > MAX_VOCABULARY:
+            raise ValueError(
+                f"the text has {distinct} different characters and this small model chooses among at most "
+                f"{MAX_VOCABULARY}; use a text with fewer"
+            )
+
+    @cached_property
+    def tokens(self) -> tuple[str, ...]:
+        """The characters of the text, in order."""
+        return tuple(tokenize(self.text, "characters"))
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The different characters, in alphabetical order."""
+        return Vocabulary.in_alphabetical_order(self.tokens)
+
+    @cached_property
+    def n_trained(self) -> int:
+        """The characters of the text that are trained on; the others are kept apart."""
+        return len(self.tokens) - round(self.held_out_share * len(self.tokens))
+
+    @cached_property
+    def windows(self) -> Int[Tensor, "windows places"]:
+        """Every window of the text that is trained on, together with the one character after it."""
+        with torch.inference_mode(False):  # they are kept, so they must be fit for every use
+            return self.windows_of(self.tokens[: self.n_trained])
+
+    def windows_of(self, characters: tuple[str, ...]) -> Int[Tensor, "windows places"]:
+        """Every window of these characters together with the one after it."""
+        return torch.tensor(self.vocabulary.encode(characters)).unfold(0, self.window + 1, 1)
+
+    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
+        """Windows of the part kept apart, evenly spaced, at most `size`; all windows trained on where there is none.
+
+        The loss on all of them is steadier than that of a batch, but says nothing about other texts.
+        """
+        windows = self.windows_of(self.tokens[self.n_trained :]) if self.held_out_share else self.windows
+        chosen = windows[:: max(1, -(-len(windows) // size))]
+        return Batch(chosen[:, :-1], chosen[:, 1:])
+
+    @cached_property
+    def example(self) -> TaskExample:
+        """The first window of the text."""
+        with torch.inference_mode(False):  # it is kept, so it must be fit for every use
+            return self.name(Batch(self.windows[:1, :-1], self.windows[:1, 1:]))
+
+    @property
+    def measured_on(self) -> str:
+        """The part kept apart, or the whole text where there is none."""
+        return super().measured_on if self.held_out_share else "on the text it learns"
+
+    @property
+    def enough_right(self) -> float:
+        """Nearly as many letters as all that is visible allows."""
+        return ENOUGH_RIGHT * self.best_accuracy
+
+    @cached_property
+    def best_accuracy(self) -> float:
+        """The share of letters that even the best guess from all that is visible gets right."""
+        answers = Counter((tuple(row[:i]), row[i]) for row in self.windows.tolist() for i in range(1, len(row)))
+        best: Counter = Counter()
+        for (seen, _), times in answers.items():
+            best[seen] = max(best[seen], times)
+        return sum(best.values()) / sum(answers.values())
+
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """`size` windows, each drawn from all of them with equal chance."""
+        starts = torch.randint(len(self.windows), (size,), generator=generator)
+        drawn = self.windows[starts]
+        return Batch(drawn[:, :-1], drawn[:, 1:])
+
+    def baselines(self) -> list[Baseline]:
+        """Losses on these windows of guesses that know nothing, the letters, and everything visible."""
+        rows = self.windows.tolist()
+        answers = [(place, row) for row in rows for place in range(1, len(row))]
+        return [
+            Baseline("guessing evenly", math.log(len(self.vocabulary))),
+            Baseline("knowing how often each letter comes", conditional_entropy(("", row[i]) for i, row in answers)),
+            Baseline("knowing the letter before", conditional_entropy((row[i - 1], row[i]) for i, row in answers)),
+            Baseline(
+                "knowing all that is visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in answers)
+            ),
+        ]

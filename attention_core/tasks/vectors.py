@@ -1,0 +1,76 @@
+"""The notebook's task: give four fixed vectors back. It can be learnt by heart without looking anywhere."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+
+import torch
+
+from attention_core.embeddings import embedding_table
+from attention_core.model import FIXED_VECTORS_SEED
+from attention_core.randomness import generator as make_generator
+from attention_core.tasks.common import Baseline, Batch, Task, cells
+from attention_core.tokens import Vocabulary
+
+TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
+
+
+@dataclass(frozen=True)
+class FourVectorsTask(Task):
+    """Give back the vectors of four fixed tokens; held out are the same places with other tokens."""
+
+    title = "Four fixed vectors"
+    learns = "To copy, each place must look at itself; but four fixed vectors can simply be learnt by heart."
+    looks_like = "A diagonal if it copied. The weights stay spread and unseen tokens come out wrong: it memorised."
+    jobs = ("look at yourself",)
+    model = MappingProxyType(
+        {
+            "d_model": 8,
+            "n_heads": 2,
+            "positions": "none",
+            "causal": False,
+            "residual": False,
+            "embedding_std": 1.0,
+            "output": "vectors",
+        }
+    )
+    training = MappingProxyType({"learning_rate": 0.01, "steps": 200, "batch_size": 1, "weight_decay": 0.0})
+
+    MEMORISED = 0.01  # a training loss from here down means that the four vectors are known
+
+    fresh: bool = False  # other tokens at every step: then copying is all that helps
+
+    window = 4
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The fifty tokens of the notebook: four words, the others numbered."""
+        words = dict(zip(TRAINED, ("The", "cat", "sat", "down"), strict=True))
+        return Vocabulary(tuple(words.get(i, f"token {i}") for i in range(50)))
+
+    def batch(self, size: int, generator: torch.Generator) -> Batch:
+        """The four tokens again and again, or four others each time; every token is its own answer."""
+        if self.fresh:
+            return self.others(size, generator)
+        return self.copied(torch.tensor(TRAINED).expand(size, -1))
+
+    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
+        """Tokens that are not among the four."""
+        return self.others(size, generator)
+
+    def others(self, size: int, generator: torch.Generator) -> Batch:
+        """Four different tokens that are not among the trained ones."""
+        unseen = torch.tensor([i for i in range(len(self.vocabulary)) if i not in TRAINED])
+        drawn = torch.rand(size, len(unseen), generator=generator).argsort(dim=-1)[:, : self.window]
+        return self.copied(unseen[drawn])
+
+    def copied(self, inputs: torch.Tensor) -> Batch:
+        """Every token as its own answer."""
+        places = torch.arange(self.window).expand(len(inputs), -1)
+        return Batch(inputs, inputs, cells(places, self.window))
+
+    def baselines(self) -> list[Baseline]:
+        """Answering zero costs the mean square of the vectors."""
+        vectors = embedding_table(len(self.vocabulary), self.model["d_model"], make_generator(FIXED_VECTORS_SEED))
+        zero = float((vectors * self.model["embedding_std"]).square().mean())
+        return [Baseline("answering zero to every token", zero), Baseline("giving every vector back", 0.0)]
