@@ -1,14 +1,31 @@
 """The server: what starts and stops with the process. Run it with `streamlit run app.py`."""
 
 import asyncio
+import logging
 from contextlib import asynccontextmanager
+from pathlib import Path
 
+from starlette.middleware import Middleware
+from starlette.routing import Route
+from streamlit.file_util import get_static_dir
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
+
+from attention_ui.server.files import PackedFiles
+from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
+from attention_ui.server.health import Health, computes, training_thread_lives
+from attention_ui.server.logs import bare_lines, log_without_words
+
+log = logging.getLogger("app")
+health = Health(computes, training_thread_lives)
+FRONT_END = Path(get_static_dir())
+START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
 
 @asynccontextmanager
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
+    bare_lines()
     warming = asyncio.create_task(asyncio.to_thread(get_ready))
     yield
     await warming
@@ -18,10 +35,29 @@ async def lifespan(app: App):
 
 
 def get_ready() -> None:
-    """Import what takes seconds to import, and warm it up."""
-    from attention_ui.services import warm_up
+    """Import what takes seconds to import, and warm it up. A failure is known at once, to /healthz and the log."""
+    try:
+        from attention_ui.services import training_room, warm_up
 
-    warm_up()
+        warm_up()
+        training_room()
+    except Exception:
+        health.failed_to_start()
+        log.exception("the warming-up failed")
+    else:
+        health.ready()
 
 
-app = App("attention_ui/frame.py", lifespan=lifespan)
+def session_id() -> str | None:
+    """Whose page is being computed on this thread, if any is."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.session_id
+
+
+MIDDLEWARE = [
+    Middleware(SecurityHeaders, index=START_PAGE),
+    Middleware(PrivateMetrics),
+    Middleware(PackedFiles, folder=FRONT_END / "static"),
+]
+log_without_words(session_id)
+app = App("attention_ui/frame.py", lifespan=lifespan, routes=[Route("/healthz", health.answer)], middleware=MIDDLEWARE)

@@ -21,6 +21,7 @@ ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
 
 def main() -> int:
@@ -36,6 +37,7 @@ def main() -> int:
         return call(PYTHON, "-m", "streamlit", "run", "app.py", *asked.rest)
     set_up("requirements-dev.txt")
     find_a_browser()
+    find_a_proxy()
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
         if failed := call(PYTHON, "-m", *check):
             return failed
@@ -79,19 +81,33 @@ def find_a_browser() -> None:
     """The browser tests need Chromium: install Debian's where that is possible, else say what is missing."""
     if "CHROMIUM" in os.environ or any(map(shutil.which, BROWSERS)):
         return
-    if shutil.which("apt-get"):
-        admin = [] if os.geteuid() == 0 else ["sudo", "-n"] if shutil.which("sudo") else None
-        if admin is not None:
-            print("Installing chromium for the browser tests", flush=True)
-            quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-            subprocess.run([*admin, "apt-get", "update", "-qq"], check=False, **quiet)
-            subprocess.run([*admin, "apt-get", "install", "-y", "-qq", "chromium"], check=False, **quiet)
+    install("chromium", "the browser tests")
     if not any(map(shutil.which, BROWSERS)):
         print(
             "NOT TESTED: everything that needs a browser (tests/browser is skipped). No Chromium was found, and it "
             "could not be installed. Install it, or name its path in the variable CHROMIUM.",
             flush=True,
         )
+
+
+def find_a_proxy() -> None:
+    """One test kills a server behind HAProxy: install Debian's where that is possible, else say what is missing."""
+    if shutil.which("haproxy", path=PROXY_PATH):
+        return
+    install("haproxy", "the test of several servers")
+    if not shutil.which("haproxy", path=PROXY_PATH):
+        print("NOT TESTED: several servers behind a proxy. No HAProxy was found or could be installed.", flush=True)
+
+
+def install(package: str, purpose: str) -> None:
+    """Install a package of Debian's or Ubuntu's, where one may without being asked; elsewhere do nothing."""
+    admin = [] if getattr(os, "geteuid", lambda: 1)() == 0 else ["sudo", "-n"] if shutil.which("sudo") else None
+    if admin is None or not shutil.which("apt-get"):
+        return
+    print(f"Installing {package} for {purpose}", flush=True)
+    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+    subprocess.run([*admin, "apt-get", "update", "-qq"], check=False, **quiet)
+    subprocess.run([*admin, "apt-get", "install", "-y", "-qq", package], check=False, **quiet)
 
 
 def call(*command: object) -> int:

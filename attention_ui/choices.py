@@ -3,32 +3,67 @@
 import pandas as pd
 import streamlit as st
 
+from attention_core.attention import Mask
 from attention_core.captions import STAGES, name
-from attention_core.examples import ExampleTrace
-from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_ui.lesson import show_notes
-from attention_ui.session import LinkRule
+from attention_core.examples import MAX_TOKENS, ExampleTrace, Limit
+from attention_core.masks import (
+    causal_mask,
+    full_mask,
+    mask_code,
+    mask_from_code,
+    padding_mask,
+    sliding_window_mask,
+)
+from attention_core.measures import D_K_MEASURED
+from attention_ui.lesson import show_notes, stepper
+from attention_ui.session import SWITCH, Length, LinkRule, keep, linked_number, recall, tell_link
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {
-    "view": {"one": "one token asks", "all": "all at once"},
+    "view": {"one": "one token asks", "all": "all at once", "equal": "loops, matrices, equal"},
     "role": {"q": "Q: queries", "k": "K: keys", "v": "V: values", "mirror": "X Xᵀ beside Q Kᵀ"},
     "mask": {"causal": "causal", "none": "none", "window": "window", "padding": "padding", "hand": "drawn by hand"},
-    "masking": {"change": "without and with", "late": "before and after the softmax"},
+    "masking": {
+        "change": "without and with",
+        "difference": "difference",
+        "late": "before and after the softmax",
+        "blind": "a row that sees nothing",
+    },
     "of": {"one": "one query", "all": "all queries", "parts": "weights beside contributions"},
 }
-LINK_RULES: dict[str, LinkRule] = {"step": STEPS, **VIEWS}
+PLACES = dict.fromkeys(("asks", "width", "real"), Limit(1, MAX_TOKENS))
+TEMPERATURES = {f"{tenths / 10:g}": f"{tenths / 10}" for tenths in range(1, 51)}
+LENGTHS = {"drawn": Length(200), "stranger": Length(100)}
+LINK_RULES: dict[str, LinkRule] = {
+    **{"step": STEPS, **VIEWS, **PLACES, **LENGTHS, "temperature": TEMPERATURES, "cover": SWITCH},
+    "measured_d_k": {str(d_k): str(d_k) for d_k in D_K_MEASURED},
+}
 
 
 def asking_token(trace: ExampleTrace) -> int:
-    """Which token asks; the last one at first. Counted from 0."""
-    last = len(trace.tokens) - 1
-    names = [name(trace.tokens, i) for i in range(last + 1)]
+    """Which token asks; the last one at first. Counted from 0; the link counts from 1."""
+    n_tokens = len(trace.tokens)
+    names = {place + 1: name(trace.tokens, place) for place in range(n_tokens)}
+    note = linked_number("asks", Limit(1, n_tokens), n_tokens)
     chosen = st.selectbox(
-        "The token that asks", range(last + 1), last, format_func=lambda i: names[i] if i <= last else "", key="asks",
+        "The token that asks", list(names), format_func=lambda place: names.get(place, ""), key="asks",
         persist_state="session",
     )  # fmt: skip
-    return min(chosen, last)
+    tell_link("asks")
+    show_notes(*filter(None, [note]))
+    # A forged message may name what is no option; Streamlit hands its words over.
+    return (chosen if isinstance(chosen, int) else n_tokens) - 1
+
+
+def beginning_temperature() -> float:
+    """Where the slider in the figure begins: what a link can hold of it."""
+    chosen = st.number_input("The slider begins at", 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
+    return round(chosen, 1)
+
+
+def stepped(key: str) -> str:
+    """As `picked`; the arrow keys go from view to view."""
+    return stepper(key, list(VIEWS[key]), VIEWS[key], begin=next(iter(VIEWS[key])))
 
 
 def picked(key: str) -> str:
@@ -41,35 +76,75 @@ def picked(key: str) -> str:
     return chosen or next(iter(options))
 
 
-def chosen_mask(n_tokens: int):
+def chosen_mask(n_tokens: int) -> Mask:
     """A mask of the learner's choice: none, causal, a window, padding, or drawn by hand."""
-    place, size = st.columns([3, 2])
+    place, size = st.columns([3, 1])
     hand = st.container()
     with place:
         kind = picked("mask")
     with size:
         if kind == "window" and n_tokens > 1:
-            width = st.slider("Width of the window", 1, n_tokens, 2, key="width", persist_state="session")
-            return sliding_window_mask(n_tokens, width)
+            return sliding_window_mask(n_tokens, size_slider("Width of the window", "width", n_tokens, 2))
         if kind == "padding" and n_tokens > 1:
-            real = st.slider(
-                "Real tokens before the padding", 1, n_tokens, n_tokens - 1, key="real", persist_state="session"
-            )
-            return padding_mask(n_tokens, real)
+            label = "Real tokens before the padding"
+            return padding_mask(n_tokens, size_slider(label, "real", n_tokens, n_tokens - 1))
     if kind == "hand":
         with hand:
             return hand_drawn_mask(n_tokens)
     return causal_mask(n_tokens) if kind == "causal" else full_mask(n_tokens)
 
 
-def hand_drawn_mask(n_tokens: int):
-    """A grid of boxes, one row for each query; the causal mask at first, and while a query may see nothing."""
-    names = [str(place + 1) for place in range(n_tokens)]
-    start = pd.DataFrame(causal_mask(n_tokens).tolist(), columns=names, index=names)
+def size_slider(label: str, key: str, n_tokens: int, default: int) -> int:
+    """From 1 to the number of tokens; the link restores it."""
+    note = linked_number(key, Limit(1, n_tokens), default)
+    chosen = st.slider(label, 1, n_tokens, key=key, persist_state="session")
+    tell_link(key)
+    show_notes(*filter(None, [note]))
+    return chosen
+
+
+def hand_drawn_mask(n_tokens: int) -> Mask:
+    """A grid of boxes, one row for each query, and its code, which the link holds. The causal mask at first.
+
+    The boxes write the code. Where the code comes from elsewhere, from a link or typed, it fills the boxes anew.
+    """
     st.text("Rows ask, columns answer, by their places. A tick lets the query look.")
-    drawn = st.data_editor(start, key=f"drawn_mask_{n_tokens}", num_rows="fixed")
+    boxes, beside = st.columns(2)
+    causal = causal_mask(n_tokens)
+    code = beside.text_input(
+        "Code of this mask: a number for each row", key="drawn", bind="query-params", max_chars=LENGTHS["drawn"].most,
+        placeholder=mask_code(causal.tolist()),
+    )  # fmt: skip
     try:
-        return drawn_mask([[bool(tick) for tick in row] for row in drawn.to_numpy()])
+        mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
-        show_notes(f"This mask cannot be used: {error}. Until then the causal mask stands in.")
-        return causal_mask(n_tokens)
+        with beside:
+            show_notes(f"This mask cannot be used: {error}. Until then the causal mask stands in.")
+        mask = causal
+    if recall("code_of_boxes") != (code, n_tokens):
+        keep("code_of_boxes", (code, n_tokens))
+        keep("boxes_begin", mask.tolist())
+    with boxes:
+        draw_boxes(recall("boxes_begin"))
+    return mask
+
+
+def draw_boxes(begin: list[list[bool]]) -> None:
+    """The boxes as they begin; Streamlit adds what was ticked since."""
+    names = [str(place + 1) for place in range(len(begin))]
+    key = f"boxes_{mask_code(begin)}"
+    st.data_editor(
+        pd.DataFrame(begin, columns=names, index=names), key=key, num_rows="fixed", on_change=write_code,
+        args=(key, begin), width="content", row_height=24,
+        column_config={column: st.column_config.CheckboxColumn(width=44) for column in names},
+    )  # fmt: skip
+
+
+def write_code(key: str, begin: list[list[bool]]) -> None:
+    """The boxes as they are now become the code, and so the link."""
+    rows = [list(row) for row in begin]
+    for row, ticks in recall(key)["edited_rows"].items():
+        for column, tick in ticks.items():
+            rows[int(row)][int(column) - 1] = bool(tick)
+    keep("drawn", mask_code(rows))
+    keep("code_of_boxes", (mask_code(rows), len(rows)))

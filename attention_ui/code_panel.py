@@ -8,27 +8,37 @@ import streamlit as st
 
 from attention_core.attention import AttentionTrace
 from attention_core.shapes import shape_table
-from attention_core.three_ways import attend_with_loops, attend_with_numpy, compare_ways
-from attention_ui.session import hidden
+from attention_core.three_ways import attend_with_loops, attend_with_numpy, compare_ways, comparison_caption
+from attention_ui.session import hidden, in_link, keep, recall
+
+WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
+LINK_RULES = {"code": WAYS}
 
 
-def code_panel(attention: AttentionTrace, scale: float, *functions: Callable) -> None:
-    """The functions of this lesson as they stand in the files that ran, and the same in two other ways."""
+def code_panel(attention: AttentionTrace, scale: float, *functions: Callable, formula: str | None = None) -> None:
+    """The functions of this lesson as they stand in the files that ran, and the same in two other ways.
+
+    All three are run on the numbers of this page. `formula` is LaTeX, with numbers only.
+    """
+    open_for_link("code")
     with source_panel() as panel:
         if not panel.open:
             return
-        torch_tab, loops_tab, numpy_tab, shapes_tab = st.tabs(["PyTorch", "Plain loops", "NumPy", "Shapes"])
-        difference = compare_ways(attention, scale)
-        with torch_tab:
-            show_source(*functions)
-        with loops_tab:
-            st.text(f"Run on these numbers, the loops differ from PyTorch by at most {difference.loops:.1e}.")
-            show_source(attend_with_loops)
-        with numpy_tab:
-            st.text(f"Run on these numbers, NumPy differs from PyTorch by at most {difference.numpy:.1e}.")
-            show_source(attend_with_numpy)
-        with shapes_tab:
-            st.dataframe(shape_table(attention), hide_index=True)
+        if formula:
+            st.latex(formula)
+        way = st.segmented_control(
+            "Written with", list(WAYS), default="torch", format_func=WAYS.get, required=True, key="code",
+            bind="query-params", label_visibility="collapsed",
+        )  # fmt: skip
+        st.text(comparison_caption(compare_ways(attention, scale)))
+        show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, functions))
+        st.dataframe(shape_table(attention), hide_index=True)
+
+
+def open_for_link(name: str) -> None:
+    """A link that asks for one way of writing opens the panel, once."""
+    if recall("code_open") is None and in_link(name):
+        keep("code_open", True)
 
 
 def plain_code_panel(*functions: Callable) -> None:

@@ -98,13 +98,49 @@ CONTENTS = (
         "A large weight on a short value is still a small part.",
     ),
     Entry(
+        "Many heads",
+        "many_heads/heads.py",
+        "heads",
+        "Heads",
+        "Why several heads?",
+        "One row of weights can look one way only. Several heads share the features among them and look each in "
+        "its own way; W_o mixes what they found. Sentence, seed, mask and scaling come from the sidebar.",
+    ),
+    Entry(
+        "Many heads",
+        "many_heads/positions.py",
+        "positions",
+        "Positions",
+        "Does attention know the order?",
+        "Shuffle the tokens and see what the output does. Then say where each token stands, and shuffle again. "
+        "Mask and positions belong to the places; they stay while the tokens move.",
+    ),
+    Entry(
+        "Many heads",
+        "many_heads/pytorch.py",
+        "pytorch",
+        "PyTorch",
+        "Is this what PyTorch computes?",
+        "The weights of the lesson on heads are copied into PyTorch's own functions. "
+        "The same shapes would prove nothing, so every number is compared.",
+    ),
+    Entry(
         "Training",
         "training/train.py",
         "train",
         "Train it live",
         "How do the weights get there?",
-        "A small transformer reads windows of a text and learns which character comes next. "
+        "A small transformer begins with random weights and learns a task from examples. "
         "Press **Start** and watch its heads take shape.",
+    ),
+    Entry(
+        "Training",
+        "training/generate.py",
+        "generate",
+        "Generate",
+        "How does it write?",
+        "The model gives every character a probability, one is drawn, and the text has grown by one; then again. "
+        "Temperature, top-k and top-p change what can be drawn, not what the model knows.",
     ),
 )
 

@@ -13,8 +13,9 @@ from attention_core.examples import (
     Preset,
     run_example,
 )
+from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
-from attention_ui.session import SWITCH, LinkRule, link_notes
+from attention_ui.session import SWITCH, LinkRule, link_notes, too_large_in_link
 
 DEFAULTS = Example()
 SOURCES = {key: preset.title for key, preset in PRESETS.items()}
@@ -25,14 +26,20 @@ LINK_RULES: dict[str, LinkRule] = {
     "causal": SWITCH,
     "scaling": SWITCH,
     "init": WEIGHT_KINDS,
+    "head": LIMITS["n_heads"],
     **{"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()},
 }
 
 
-def example_controls() -> Example:
-    """Draw the controls in the sidebar and return what they say. What a notebook fixes is text, not a control."""
+def example_controls(*, own_sizes: bool = False) -> tuple[Example, tuple[str, ...]]:
+    """Draw the controls in the sidebar and return what they say, and notes on what they say in vain.
+
+    What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
+    from here and nothing else, so nothing else is offered there.
+    """
     with st.sidebar:
         st.subheader("The running example")
+        changed = st.container(gap="xxsmall")
         source = st.selectbox("Sentence", list(SOURCES), format_func=SOURCES.get, key="example", bind="query-params")
         preset = PRESETS[source]
         choices = sentence_controls() if source == "sentence" else {}
@@ -40,12 +47,17 @@ def example_controls() -> Example:
             st.markdown(what_is_fixed(preset))
             choices |= batch_control() if source == "batch" else {}
         else:
-            choices |= size_controls()
+            choices |= ({} if own_sizes else size_controls()) | seed_control()
         causal = st.toggle("Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params")
         scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
-        if not preset.fixed:
-            choices |= more_controls(choose_d_model=source == "sentence")
-    return Example(source=source, causal=causal, scaling=scaling, **choices)
+        edits, notes = (), ()
+        if not own_sizes:
+            with st.expander("More"):
+                choices |= {} if preset.fixed else more_controls(choose_d_model=source == "sentence")
+                edits, notes = edits_in_link()
+            with changed:
+                edits_line(edits)
+    return Example(source=source, causal=causal, scaling=scaling, edits=edits, **choices), notes
 
 
 def sentence_controls() -> dict[str, str]:
@@ -58,30 +70,28 @@ def sentence_controls() -> dict[str, str]:
 
 
 def size_controls() -> dict[str, int]:
-    """Features, heads and seed."""
+    """Features and heads."""
     d_k = whole_number("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
     d_v = whole_number("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
     n_heads = whole_number("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)
-    seed = st.number_input(
-        "Seed of all random numbers",
-        LIMITS["seed"].least,
-        LIMITS["seed"].most,
-        DEFAULTS.seed,
-        key="seed",
-        bind="query-params",
-    )
-    return {"d_k": d_k, "d_v": d_v, "n_heads": n_heads, "seed": int(seed)}
+    return {"d_k": d_k, "d_v": d_v, "n_heads": n_heads}
+
+
+def seed_control() -> dict[str, int]:
+    """The seed."""
+    limit, label = LIMITS["seed"], "Seed of all random numbers"
+    seed = st.number_input(label, limit.least, limit.most, DEFAULTS.seed, key="seed", bind="query-params")
+    return {"seed": int(seed)}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    with st.expander("More"):
-        d_model = DEFAULTS.d_model
-        if choose_d_model:
-            d_model = whole_number("$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model)
-        kind = st.selectbox(
-            "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
-        )
+    d_model = DEFAULTS.d_model
+    if choose_d_model:
+        d_model = whole_number("$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model)
+    kind = st.selectbox(
+        "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
+    )
     return {"d_model": d_model, "weight_kind": kind}
 
 
@@ -120,6 +130,7 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
+    show_notes(*filter(None, [too_large_in_link("head", n_heads)]))
     chosen = st.segmented_control(
         f"{n_heads} {plural('head', n_heads)}, each with its own W. Look at head",
         list(range(1, n_heads + 1)),
@@ -131,8 +142,9 @@ def head_choice(trace: ExampleTrace) -> int:
     return (chosen or 1) - 1
 
 
-def current_trace() -> ExampleTrace:
+def current_trace(*, own_sizes: bool = False) -> ExampleTrace:
     """The running example of this visitor, computed; its controls and notes are drawn."""
-    trace = run_example(example_controls())
-    show_notes(*link_notes(), *trace.notes)
+    example, notes = example_controls(own_sizes=own_sizes)
+    trace = run_example(example)
+    show_notes(*link_notes(), *notes, *trace.notes)
     return trace

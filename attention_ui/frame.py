@@ -4,11 +4,21 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui import choices, example, training_controls
+from attention_ui import (
+    choices,
+    code_panel,
+    comparing,
+    example,
+    many_heads,
+    order_controls,
+    parity_controls,
+    training_controls,
+    writing_view,
+)
 from attention_ui.contents import CONTENTS
-from attention_ui.lesson import large_switch
+from attention_ui.lesson import large_switch, style_without
 from attention_ui.services import training_room
-from attention_ui.session import SWITCH, repair_link
+from attention_ui.session import SWITCH, left_out, repair_link
 from attention_ui.training_view import training_chip
 
 st.set_page_config(
@@ -17,13 +27,28 @@ st.set_page_config(
     layout="wide",
     initial_sidebar_state=272,
 )
+st.html(Path(__file__).parent / "frame.css")
 overview, *lessons = CONTENTS
 # The default page has the address "/" alone; links may also say what it is.
 menu = {overview.section: [overview.page(default=True), overview.page(url_path="overview", visibility="hidden")]}
 for lesson in lessons:
     menu.setdefault(lesson.section, []).append(lesson.page())
 page = st.navigation(menu, position="top")
-repair_link(page, {"large": SWITCH, **example.LINK_RULES, **choices.LINK_RULES, **training_controls.LINK_RULES})
+LINK_RULES = {
+    "large": SWITCH,
+    **example.LINK_RULES,
+    **choices.LINK_RULES,
+    **code_panel.LINK_RULES,
+    **training_controls.LINK_RULES,
+    **comparing.LINK_RULES,
+    **many_heads.LINK_RULES,
+    **order_controls.LINK_RULES,
+    **parity_controls.LINK_RULES,
+    **writing_view.LINK_RULES,
+}
+repair_link(page, LINK_RULES)
+if left_out():
+    st.html(style_without(left_out()))
 with training_room().page():
     training_chip(on_training_page=page.url_path == "train")
     with st.sidebar:

@@ -1,34 +1,46 @@
 """The furniture every page shares: the steps, the charts, the notes."""
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import pyarrow as pa
 import streamlit as st
 
-from attention_ui.charts.grid import cell_size, grid_chart
+from attention_ui.charts.cover import covered_table
+from attention_ui.charts.export import csv_of
+from attention_ui.charts.grid import SMALLEST_CELL, cell_size, grid_chart
+from attention_ui.charts.picture import can_be_drawn, svg_of
 from attention_ui.charts.template import alt_table, template
-from attention_ui.session import keep, recall
+from attention_ui.session import asked_on, hidden, keep, recall
 
 LARGER = 15  # tenths
+FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900
+COVERED = "The numbers are covered until you have chosen an answer below."
+LEFT_OUT = "What there is to notice is left for you to find."
 
 
-def stepper(key: str, steps: Sequence[str], names: dict[str, str]) -> str:
-    """Previous, next and the row of all steps; the arrow keys work too. Opens at the last step: the whole.
+def stepper(key: str, steps: Sequence[str], names: dict[str, str], begin: str | None = None) -> str:
+    """Previous, next and the row of all steps; the arrow keys work too. Opens at the last step unless told where.
 
     The chosen step is part of the address. After the last step comes the first again.
     """
-    chosen = recall(key)
-    here = steps.index(chosen) if chosen in steps else len(steps) - 1
+    chosen, begin = recall(key), begin or steps[-1]
+    here = steps.index(chosen if chosen in steps else begin)
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
             target = steps[(here + move) % len(steps)]
             st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=keep, args=(key, target))
         shown = st.segmented_control(
-            "Step", list(steps), default=steps[-1], format_func=names.get, required=True, key=key,
+            "Step", list(steps), default=begin, format_func=names.get, required=True, key=key,
             bind="query-params", label_visibility="collapsed",
         )  # fmt: skip
-    return shown or steps[-1]
+    return shown or begin
+
+
+def style_without(names: Sequence[str]) -> str:
+    """A style sheet that hides the controls with these keys. They stay on the page and keep what the link says."""
+    return "<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in names) + "</style>"
 
 
 def large_switch() -> None:
@@ -36,42 +48,133 @@ def large_switch() -> None:
     st.toggle("Large figures, for a projector", key="large", bind="query-params")
 
 
-def grid_template(columns: int, width: int = 1000, *, numbered: bool = True) -> dict:
-    """The template for a figure of so many columns, in the size this visitor likes."""
-    cell = cell_size(columns, width, numbered=numbered)
+def grid_template(columns: int, width: int = 1000, *, rows: int = 0, numbered: bool = True) -> dict:
+    """The template for a figure of so many columns and rows, in the size this visitor likes."""
+    cell = cell_size(max(columns, -(-rows * width // FIGURE_HEIGHT)), width, numbered=numbered)
     return template(grid_chart, LARGER * cell // 10 if recall("large") else cell)
 
 
-def show_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> None:
+def own_template(builder: Callable, columns: int, *settings: int, numbered: bool = True) -> dict:
+    """As `grid_template`, for a figure of matrices that has a template of its own."""
+    cell = cell_size(columns, 1000, numbered=numbered)
+    return template(builder, LARGER * cell // 10 if recall("large") else cell, *settings)
+
+
+def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
+    """The template with which a figure fits the screen of a laptop; and whether its cells have room for numbers.
+
+    Where they have none, colours show the whole and the numbers come when a cell is pointed at.
+    """
+    needed = max(columns, -(-rows * FIGURE_WIDTH // FIGURE_HEIGHT))
+    cell = cell_size(needed, FIGURE_WIDTH, numbered=False)
+    size = LARGER * cell // 10 if recall("large") else cell
+    return template(grid_chart, size), size >= SMALLEST_CELL
+
+
+def covered(lesson: str | None) -> bool:
+    """True while the numbers of a lesson are to be thought of, not seen: until its question is answered."""
+    switch = next((said for said in (recall("cover"), recall("covering")) if said is not None), asked_on("cover"))
+    return bool(lesson and switch and not hidden("predict") and recall(f"{lesson}_answer") is None)
+
+
+def cover_switch() -> None:
+    """Drawn with a question, so below the figure that it covers."""
+    keep("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
+
+
+def tell(lesson: str, caption: str) -> None:
+    """What there is to notice; not where a class shall find it, nor while the lesson is covered."""
+    if not hidden("caption"):
+        st.text(COVERED if covered(lesson) else caption)
+
+
+def show_chart(
+    key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str, lesson: str | None = None
+) -> None:
     """A chart from a shared template and fresh tables. The box scrolls sideways; the page never does.
 
-    `name` says what kind of picture it is and never changes; `alt` says what the numbers show.
+    `name` says what kind of picture it is and never changes; `alt` says what the numbers show. Where a `lesson`
+    is named, its question can cover the numbers.
     """
     with st.container(key=key):
-        datasets = {**tables, "alt": alt_table(alt)}
-        st.vega_lite_chart({**spec, "datasets": datasets}, width="content", alt=name)
+        st.vega_lite_chart({**spec, "datasets": datasets_of(tables, alt, lesson)}, width="content", alt=name)
+        offer_numbers(key, tables.get("cells"), lesson)
 
 
-def pick_chart(key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str) -> tuple[str, int, int] | None:
+def pick_chart(
+    key: str,
+    name: str,
+    spec: dict,
+    tables: dict[str, pa.Table],
+    alt: str,
+    lesson: str | None = None,
+    given: Collection[str] = (),
+) -> tuple[str, int, int] | None:
     """As `show_chart`, for a chart whose cells can be clicked: the matrix, row and column of the picked cell.
 
     Only a click asks the server; pointing never does. `name` must never change, or the chart is drawn anew.
+    A lesson's question does not cover the matrices that are `given`.
     """
     with st.container(key=key):
-        datasets = {**tables, "alt": alt_table(alt)}
         state = st.vega_lite_chart(
-            {**spec, "datasets": datasets}, width="content", alt=name,
+            {**spec, "datasets": datasets_of(tables, alt, lesson, given)}, width="content", alt=name,
             key=f"{key}_chart", on_select="rerun", selection_mode=["pick"],
         )  # fmt: skip
-    return picked_cell(state)
+        with st.container(horizontal=True):
+            offer_numbers(key, tables.get("cells"), lesson)
+            offer_picture(key, tables.get("cells"), spec, lesson)
+    return None if covered(lesson) else picked_cell(state)
+
+
+def datasets_of(
+    tables: dict[str, pa.Table], alt: str, lesson: str | None, given: Collection[str] = ()
+) -> dict[str, pa.Table]:
+    """The tables of a chart and its alternative text, covered where the lesson is."""
+    if covered(lesson):
+        return {**{key: covered_table(table, given) for key, table in tables.items()}, "alt": alt_table(COVERED)}
+    return {**tables, "alt": alt_table(LEFT_OUT if lesson and hidden("caption") else alt)}
+
+
+def offer_numbers(key: str, table: pa.Table | None, lesson: str | None = None) -> None:
+    """A button that saves the numbers of a figure; they are written when it is pressed."""
+    if table is None or covered(lesson):
+        return
+    label = "Undivided scores as CSV" if "score" in table.column_names else "Numbers as CSV"
+    st.download_button(
+        label, functools.partial(csv_of, table), f"{key}.csv", "text/csv", key=f"{key}_csv",
+        on_click="ignore", type="tertiary",
+    )  # fmt: skip
+
+
+def offer_picture(key: str, table: pa.Table | None, spec: dict, lesson: str | None = None) -> None:
+    """A button that saves a figure of matrices as a picture that stays sharp at any size; Streamlit itself has PNG."""
+    if table is None or covered(lesson) or not can_be_drawn(table):
+        return
+    st.download_button(
+        "Picture as SVG", functools.partial(svg_of, table, spec["width"]["step"]), f"{key}.svg", "image/svg+xml",
+        key=f"{key}_svg", on_click="ignore", type="tertiary",
+    )  # fmt: skip
 
 
 def picked_cell(state: dict) -> tuple[str, int, int] | None:
     """The cell that the browser says was picked, if it says so in the way the figures do."""
-    picked = state.get("selection", {}).get("pick")
-    tag = picked[0].get("cell_tag") if picked else None
-    found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(tag), re.ASCII)
+    found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(first_pick(state).get("cell_tag")), re.ASCII)
     return (found[1], int(found[2]), int(found[3])) if found else None
+
+
+def picked_with(key: str, field: str, otherwise: float, least: float = 0.1, most: float = 5.0) -> float:
+    """A number within these limits that the browser reported together with the picked cell of a figure."""
+    number = first_pick(recall(f"{key}_chart")).get(field)
+    known = isinstance(number, float | int) and not isinstance(number, bool)
+    return number if known and least <= number <= most else otherwise
+
+
+def first_pick(state: object) -> dict:
+    """What the browser says of the first thing picked; empty where it says nothing that makes sense."""
+    selection = state.get("selection") if isinstance(state, dict) else None
+    picked = selection.get("pick") if isinstance(selection, dict) else None
+    first = picked[0] if isinstance(picked, list) and picked else None
+    return first if isinstance(first, dict) else {}
 
 
 def show_notes(*sentences: str) -> None:

@@ -1,49 +1,61 @@
 """Predict, then look: a question about the numbers on this page, and an answer to every choice."""
 
+from collections.abc import Callable, Hashable
+
 import streamlit as st
 
 from attention_core.examples import ExampleTrace
 from attention_core.quiz import Question, ask
+from attention_ui.lesson import cover_switch
 from attention_ui.session import hidden, keep, recall, remembered
 
 LETTERS = "ABCD"
 MOST_SKIPPED = 20
 
+Asking = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
-def predict(lesson: str, trace: ExampleTrace, head: int) -> None:
+
+def predict(lesson: str, trace: ExampleTrace, head: int, *, cover: bool = False) -> None:
+    """Draw one question about a head of the running example."""
+    predict_about(lesson, lambda number: ask(lesson, trace, head, number), (trace.example, head), cover=cover)
+
+
+def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool = False) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    Another example or head makes another question, and the old choice is forgotten.
+    `about` says which tensors these are: where it changes, the old choice is forgotten. With `cover`, the figures
+    of the page can be covered until then.
     """
     if hidden("predict"):
         return
     count = recall(f"{lesson}_question") or 0
-    question = ask(lesson, trace, head, count)
-    forget_old_choice(lesson, (trace.example, head, count))
+    question = asking(count)
+    forget_old_choice(lesson, (about, count))
     with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
         st.subheader("Predict, then look", anchor=False)
         st.text(question.prompt)
         with st.container(gap="xxsmall"):
             for letter, choice in zip(LETTERS, question.choices, strict=False):
                 st.text(f"{letter}  {choice.text}")
-        chosen = st.segmented_control(
-            "Your prediction",
-            list(LETTERS[: len(question.choices)]),
-            key=f"{lesson}_answer",
-            label_visibility="collapsed",
-        )
-        if chosen is not None:
+        letters = list(LETTERS[: len(question.choices)])
+        chosen = st.segmented_control("Your prediction", letters, key=f"{lesson}_answer", label_visibility="collapsed")
+        if chosen in letters:  # a forged message may name what is none
             reveal(lesson, question, LETTERS.index(chosen))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Another question", key=f"{lesson}_another", on_click=go_on, args=(lesson, trace, head, count))
+            st.button("Another question", key=f"{lesson}_another", on_click=go_on, args=(lesson, asking, count))
             show_score()
+            if cover:
+                cover_switch()
 
 
 def forget_old_choice(lesson: str, asked: tuple) -> None:
     """Clear the choice where it was made for another question."""
     if recall(f"{lesson}_asked") != asked:
         keep(f"{lesson}_asked", asked)
+        seen_too_early = recall("cover") and recall(f"{lesson}_answer") is not None
         keep(f"{lesson}_answer", None)
+        if seen_too_early:  # the figure above was drawn for the old choice, so it shows the answer
+            st.rerun()
 
 
 def reveal(lesson: str, question: Question, chosen: int) -> None:
@@ -65,9 +77,9 @@ def show_score() -> None:
         st.text(f"{sum(tries.values())} of {len(tries)} first tries")
 
 
-def go_on(lesson: str, trace: ExampleTrace, head: int, count: int) -> None:
+def go_on(lesson: str, asking: Asking, count: int) -> None:
     """Move to the next number whose question is another one, where there is another."""
-    prompt = ask(lesson, trace, head, count).prompt
+    prompt = asking(count).prompt
     numbers = range(count + 1, count + 1 + MOST_SKIPPED)
-    other = (number for number in numbers if ask(lesson, trace, head, number).prompt != prompt)
+    other = (number for number in numbers if asking(number).prompt != prompt)
     keep(f"{lesson}_question", next(other, count + 1))

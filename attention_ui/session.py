@@ -1,6 +1,9 @@
 """The only file that touches session state and query parameters: what one visitor has, and nobody else."""
 
+import math
+import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 import streamlit as st
@@ -10,7 +13,24 @@ from attention_core.tokens import clean_text
 
 T = TypeVar("T")
 
-LinkRule = Limit | dict[str, str]  # numbers within limits; or the short names of choices and their labels
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers, whole or not, that a control takes."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Length:
+    """How many characters a control takes, where nothing else says that a text was cut."""
+
+    most: int
+
+
+# Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
+LinkRule = Limit | Span | Length | dict[str, str]
 SWITCH = {"true": "true", "false": "false"}
 
 
@@ -40,18 +60,15 @@ def repair_link(page, rules: dict[str, LinkRule]) -> None:
     if recall("link_checked"):
         return
     keep("link_checked", True)
-    repaired, notes = {}, []
-    for name, asked in st.query_params.to_dict().items():
-        rule = rules.get(name)
-        if isinstance(rule, Limit):
-            repaired[name], note = repaired_number(name, asked, rule)
-        elif rule is not None:
-            repaired[name], note = repaired_option(name, asked, rule)
-        else:
-            repaired[name], note = asked, None
+    repaired, notes, repeated = {}, [], False
+    for name in st.query_params:
+        *others, asked = st.query_params.get_all(name)
+        repaired[name], note = repaired_value(name, asked, rules.get(name))
+        repeated = repeated or bool(others)
+        notes += [f"The link says {name} more than once; the last one counts."] if others else []
         notes += [note] if note else []
     possible = {name: value for name, value in repaired.items() if value is not None}
-    if possible != st.query_params.to_dict():
+    if repeated or possible != st.query_params.to_dict():
         keep("link_notes", notes)
         st.switch_page(page, query_params=possible)
 
@@ -61,32 +78,116 @@ def link_notes() -> list[str]:
     return st.session_state.pop("link_notes", [])
 
 
+def said_in_link(name: str) -> str:
+    """What the link says of this name; nothing where it does not mention it."""
+    return st.query_params.get(name, "")
+
+
+def asked_in_link(name: str) -> int | None:
+    """The whole number that the link gives for a widget whose choices depend on others; None without one."""
+    asked = st.query_params.get(name, "")
+    return int(asked) if asked.isascii() and asked.isdigit() else None
+
+
+def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | None, str | None]:
+    """What of a parameter can be, or None; and a sentence where that is something else than the link says."""
+    if isinstance(rule, Limit | Span):
+        return repaired_number(name, asked, rule)
+    if isinstance(rule, Length):
+        return repaired_text(name, asked, rule)
+    return (asked, None) if rule is None else repaired_option(name, asked, rule)
+
+
 def repaired_option(name: str, asked: str, labels: dict[str, str]) -> tuple[str | None, str | None]:
     """The label for a short name; a label as it is; nothing, and a sentence, for anything else."""
     known = {label.lower(): label for label in labels.values()} | {key.lower(): labels[key] for key in labels}
     if asked.lower() in known:
         return known[asked.lower()], None
-    return None, f"The link says {name} = {shortened(asked)}, which is none of the choices; it was left out."
+    return None, f"{link_says(name, asked)}, which is none of the choices; it was left out."
 
 
-def repaired_number(name: str, asked: str, limit: Limit) -> tuple[str | None, str | None]:
+def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | None, str | None]:
     """The nearest possible number; nothing for what is no number; and the sentence that says so."""
     try:
-        value = int(float(asked))
-    except (ValueError, OverflowError):
-        return None, f"The link says {name} = {shortened(asked)}, which is not a number; it was left out."
-    nearest = limit.clamp(value)
+        value = float(asked)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        return None, f"{link_says(name, asked)}, which is not a number; it was left out."
+    within = min(max(value, limit.least), limit.most)
+    nearest = round(within) if isinstance(limit, Limit) else within
     if value == nearest:
         return str(nearest), None
-    return str(nearest), (
-        f"The link says {name} = {shortened(asked)}, but {name} goes from {limit.least} to {limit.most}; "
-        f"this is {nearest}."
+    takes = "is a whole number" if value == within else f"goes from {limit.least} to {limit.most}"
+    return str(nearest), f"{link_says(name, asked)}, but {name} {takes}; this is {nearest}."
+
+
+def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | None]:
+    """The beginning that fits, and the sentence that says so."""
+    if len(asked) <= length.most:
+        return asked, None
+    return asked[: length.most], (
+        f"{link_says(name, asked)}, which has {len(asked):,} characters; the first {length.most} are used."
     )
+
+
+def link_says(name: str, asked: str) -> str:
+    """The beginning of a sentence about what cannot be."""
+    return f"The link says {name} = {shortened(asked) or 'nothing'}"
+
+
+def linked_number(name: str, limit: Limit, default: int) -> str | None:
+    """Before a control is drawn whose limits follow the tokens, which Streamlit cannot bind: set it, from the link.
+
+    A number that is new in the link is taken over; what lies outside the limits by now gives way to the nearest,
+    and whoever never chose keeps the default. The sentence returned says what of the link could not be.
+    """
+    asked, note = st.query_params.get(name), None
+    untouched = recall(name) in (None, recall(f"{name}_default"))
+    # A forged message may have put words there.
+    value = default if untouched or not isinstance(recall(name), int) else recall(name)
+    if asked is not None and asked != recall(f"{name}_in_link"):
+        found, note = repaired_number(name, asked, limit)
+        value = default if found is None else int(found)
+    keep(name, limit.clamp(value))
+    keep(f"{name}_default", default)
+    return note
+
+
+def tell_link(name: str) -> None:
+    """After such a control is drawn: the address says what was chosen, unless it is the default."""
+    chosen = None if recall(name) == recall(f"{name}_default") else str(recall(name))
+    if chosen is None:
+        st.query_params.pop(name, None)
+    elif chosen != st.query_params.get(name):
+        st.query_params[name] = chosen
+    keep(f"{name}_in_link", chosen)
+
+
+def too_large_in_link(name: str, most: int) -> str | None:
+    """A sentence where the link, before its control was ever drawn, asks for more than there is just now."""
+    asked = asked_in_link(name) if recall(name) is None else None
+    return None if asked is None or asked <= most else f"{link_says(name, str(asked))}, but here are only {most}."
+
+
+def in_link(name: str) -> bool:
+    """True when the address says something of this name."""
+    return name in st.query_params
+
+
+def asked_on(name: str) -> bool:
+    """True when the address turns this switch on."""
+    return st.query_params.get(name, "").lower() == "true"
 
 
 def hidden(part: str) -> bool:
     """True when the link of this class leaves the part out: `?hide=predict,code`."""
     return part in st.query_params.get("hide", "").split(",")
+
+
+def left_out() -> list[str]:
+    """The names of all that the link of this class leaves out, those that can be names."""
+    return [name for name in st.query_params.get("hide", "").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
 
 
 def go_to(page) -> None:

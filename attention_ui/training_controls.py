@@ -4,39 +4,56 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attention_core.comparison import HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from attention_core.examples import Limit
-from attention_core.model import ModelConfig
-from attention_core.tasks import CharacterTask
+from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
-from attention_core.training import MAX_STEPS, TrainingSettings
-from attention_ui.session import SWITCH, LinkRule, link_notes
+from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recall
 
-DEFAULT_TEXT = "hello world"
-HEAD_KINDS = {"projected": "project all features", "sliced": "own slice only (notebook)"}
+DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
+TITLES = {key: task.title for key, task in TASKS.items()}
+QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}
-DEFAULT_PACE = 20
-LIMITS = {"steps": Limit(1, MAX_STEPS), "train_seed": Limit(0, 999_999), "window": Limit(2, 16), "batch": Limit(1, 64)}
-
-SIZES = {"layers": (1, 2), "train_heads": (1, 2, 4), "features": (8, 16, 32)}
-SWITCHES = {
-    "train_causal": ("Causal mask", True),
-    "residual": ("Residual", False),
-    "norm": ("Layer norm", False),
-    "mlp": ("MLP", False),
+DEFAULT_PACE = 100
+LIMITS = {
+    "steps": Limit(1, MAX_STEPS),
+    "train_seed": Limit(0, 999_999),
+    "window": Limit(2, 16),
+    "batch": Limit(1, MAX_BATCH),
 }
+SPANS = {"rate": Span(0.0001, 1000.0), "spread": Span(0.0, 100.0), "heat": Span(0.0, 2.0)}
+SIZES = {"layers": (1, 2, 3, 4), "train_heads": (1, 2, 4, 8), "features": (8, 16, 32, 64)}
+CHOICES = {
+    "train_positions": ("Positions", POSITION_WORDS),
+    "kind": ("The heads", HEAD_WORDS),
+    "query_features": ("$d_k$ of each head", QUERY_FEATURES),
+    "optimiser": ("Optimiser", OPTIMISER_WORDS),
+}
+SWITCHES = {
+    "train_causal": "Causal mask",
+    "train_scaling": "Scaling",
+    "residual": "Residual",
+    "norm": "Layer norm",
+    "mlp": "MLP",
+}
+HELD_OUT_SHARE = 0.25
 LINK_RULES: dict[str, LinkRule] = {
     **LIMITS,
+    **SPANS,
     **{key: {str(size): str(size) for size in sizes} for key, sizes in SIZES.items()},
-    **{key: SWITCH for key in SWITCHES},
-    "kind": HEAD_KINDS,
+    **{key: {str(short): label for short, label in options.items()} for key, (_, options) in CHOICES.items()},
+    **{key: SWITCH for key in (*SWITCHES, "apart")},
+    "task": TITLES,
     "pace": {str(pace): label for pace, label in PACES.items()},
 }
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the controls say: settings, or a note that says why there are none."""
+    """What the controls say: the task, its settings, or a note that says why there are none."""
 
+    task: Task
     settings: TrainingSettings | None
     notes: tuple[str, ...]
 
@@ -44,87 +61,116 @@ class Choice:
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
     wide, *narrow = st.columns([4, 2, 2, 2])
-    text = wide.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
+    key = wide.selectbox(
+        "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TITLES.get, key="task",
+        bind="query-params", on_change=follow_task,
+    )  # fmt: skip
+    task, usual = TASKS[key], control_values(recommended(TASKS[key]))
+    span = SPANS["rate"]
     rate = narrow[0].number_input(
-        "Learning rate", 0.0001, 1000.0, 0.003, step=0.001, format="%g", key="rate", bind="query-params"
+        "Learning rate", span.least, span.most, usual["rate"], step=0.001, format="%g", key="rate", bind="query-params"
     )
-    steps = bound_number(narrow[1], "Steps", "steps", 200, step=50)
+    steps = bound_number(narrow[1], "Steps", "steps", usual["steps"], step=50)
     seed = bound_number(narrow[2], "Seed", "train_seed", 0)
-    with st.expander("The model"):
-        window, batch, parts = model_controls()
-    clean = clean_text(text or "")
-    notes = (*link_notes(), *clean.notes)
+    notes = link_notes()
     try:
-        task = CharacterTask(clean.text, window)
-        config = ModelConfig(vocabulary=len(task.vocabulary), context=window, **parts)
-        settings = TrainingSettings(
-            task=task, model=config, learning_rate=rate, steps=steps, seed=seed, batch_size=batch
-        )
+        task, text_notes = chosen_text(task)
+        changes = model_controls(usual)
+        settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
-        return Choice(None, (*notes, f"This cannot be trained: {error}."))
-    return Choice(settings, notes)
+        return Choice(task, None, (*notes, f"This cannot be trained: {error}."))
+    return Choice(task, settings, (*notes, *text_notes))
 
 
-def model_controls() -> tuple[int, int, dict]:
-    """The window, the windows per step, and the size and the parts of the model."""
-    sizes = st.columns(5)
-    n_layers = size_choice(sizes[0], "Layers", "layers", 1)
-    n_heads = size_choice(sizes[1], "Heads", "train_heads", 2)
-    d_model = size_choice(sizes[2], "Features", "features", 16)
-    window = bound_number(sizes[3], "Window (characters)", "window", 8)
-    batch = bound_number(sizes[4], "Windows per step", "batch", 4)
-    parts = st.columns(5)
-    heads = parts[0].selectbox(
-        "A head reads", list(HEAD_KINDS), format_func=HEAD_KINDS.get, key="kind", bind="query-params"
-    )
-    causal, residual, layer_norm, mlp = (
-        column.toggle(label, default, key=key, bind="query-params")
-        for column, (key, (label, default)) in zip(parts[1:], SWITCHES.items(), strict=True)
-    )
-    config = {"n_layers": n_layers, "n_heads": n_heads, "d_model": d_model, "heads": heads}
-    return window, batch, config | {"causal": causal, "residual": residual, "layer_norm": layer_norm, "mlp": mlp}
+def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
+    """The task with the learner's text where it has one, and what had to be changed in it."""
+    if not isinstance(task, CharacterTask):
+        return task, ()
+    wide, narrow, last = st.columns([5, 2, 3], vertical_alignment="bottom")
+    text = wide.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
+    window = bound_number(narrow, "Window (characters)", "window", task.window)
+    apart = last.toggle("Keep its last quarter apart", key="apart", bind="query-params")
+    clean = clean_text(text or "")
+    return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 
 
-def size_choice(place, label: str, key: str, default: int) -> int:
+def model_controls(usual: dict[str, object]) -> dict[str, object]:
+    """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
+    with st.expander("The model and its training"):
+        sizes = st.columns([3, 3, 3, 2, 2])
+        n_layers = size_choice(sizes[0], "Layers", "layers", usual)
+        n_heads = size_choice(sizes[1], "Heads", "train_heads", usual)
+        d_model = size_choice(sizes[2], "Features", "features", usual)
+        batch = bound_number(sizes[3], "Sequences per step", "batch", usual["batch"])
+        span = SPANS["spread"]
+        spread = sizes[4].number_input(
+            "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
+            bind="query-params",
+        )  # fmt: skip
+        picked = [
+            place.selectbox(
+                label, list(options), list(options).index(usual[key]), format_func=options.get, key=key,
+                bind="query-params",
+            )
+            for place, (key, (label, options)) in zip(st.columns(4), CHOICES.items(), strict=True)
+        ]  # fmt: skip
+        switched = [
+            place.toggle(label, usual[key], key=key, bind="query-params")
+            for place, (key, label) in zip(st.columns(5), SWITCHES.items(), strict=True)
+        ]
+    positions, heads, d_k, optimiser = picked
+    causal, scaling, residual, layer_norm, mlp = switched
+    return {
+        **{"n_layers": n_layers, "n_heads": n_heads, "d_model": d_model, "d_k": d_k or None, "batch_size": batch},
+        **{"embedding_std": spread},
+        **{"positions": positions, "heads": heads, "optimiser": optimiser, "causal": causal, "scaling": scaling},
+        **{"residual": residual, "layer_norm": layer_norm, "mlp": mlp},
+    }
+
+
+def control_values(settings: TrainingSettings) -> dict[str, object]:
+    """What each control shows for these settings."""
+    model = settings.model
+    return {
+        **{"rate": settings.learning_rate, "steps": settings.steps, "batch": settings.batch_size},
+        **{"spread": model.embedding_std},
+        **{"layers": model.n_layers, "train_heads": model.n_heads, "features": model.d_model},
+        **{"train_positions": model.positions, "kind": model.heads, "query_features": model.d_k or 0},
+        **{"optimiser": settings.optimiser, "train_causal": model.causal, "train_scaling": model.scaling},
+        **{"residual": model.residual, "norm": model.layer_norm, "mlp": model.mlp},
+    }
+
+
+def follow_task() -> None:
+    """Set all controls to what the chosen task recommends."""
+    if recall("task") in TASKS:  # a forged message may name what is none
+        set_controls(recommended(TASKS[recall("task")]))
+
+
+def set_controls(settings: TrainingSettings) -> None:
+    """Let the controls show these settings. To be called before they are drawn."""
+    for key, value in control_values(settings).items():
+        keep(key, value)
+
+
+def set_task(settings: TrainingSettings) -> None:
+    """Let all controls show these settings, the task and the seed among them."""
+    task = settings.task
+    keep("task", next(key for key, known in TASKS.items() if type(known) is type(task)))
+    keep("train_seed", settings.seed)
+    if isinstance(task, CharacterTask):
+        for key, value in {"learn": task.text, "window": task.window, "apart": task.held_out_share > 0}.items():
+            keep(key, value)
+    set_controls(settings)
+
+
+def size_choice(place, label: str, key: str, usual: dict[str, object]) -> int:
     """One of a few sizes, bound to the address."""
-    options = SIZES[key]
-    chosen = place.segmented_control(label, options, default=default, required=True, key=key, bind="query-params")
-    return chosen or default
+    chosen = place.segmented_control(label, SIZES[key], default=usual[key], required=True, key=key, bind="query-params")
+    return chosen or usual[key]
 
 
 def bound_number(place, label: str, key: str, default: int, step: int = 1) -> int:
     """A whole number within its limits, bound to the address."""
     limit = LIMITS[key]
     return int(place.number_input(label, limit.least, limit.most, default, step=step, key=key, bind="query-params"))
-
-
-def differences(old: TrainingSettings, new: TrainingSettings) -> list[str]:
-    """Which settings differ, as `name: old → new`. A text is named, not shown: it may be long."""
-    changes = []
-    if old.task.text != new.task.text:
-        changes.append("another text")
-    for label, before, after in [
-        ("learning rate", old.learning_rate, new.learning_rate),
-        ("steps", old.steps, new.steps),
-        ("seed", old.seed, new.seed),
-        ("window", old.task.window, new.task.window),
-        ("windows per step", old.batch_size, new.batch_size),
-        ("layers", old.model.n_layers, new.model.n_layers),
-        ("heads", old.model.n_heads, new.model.n_heads),
-        ("features", old.model.d_model, new.model.d_model),
-        ("a head reads", HEAD_KINDS[old.model.heads], HEAD_KINDS[new.model.heads]),
-        ("causal mask", old.model.causal, new.model.causal),
-        ("residual", old.model.residual, new.model.residual),
-        ("layer norm", old.model.layer_norm, new.model.layer_norm),
-        ("MLP", old.model.mlp, new.model.mlp),
-    ]:
-        if before != after:
-            changes.append(f"{label}: {spoken(before)} → {spoken(after)}")
-    return changes
-
-
-def spoken(value: object) -> str:
-    """A setting as it is read aloud."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return f"{value:g}" if isinstance(value, float) else str(value)

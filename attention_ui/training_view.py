@@ -2,21 +2,24 @@
 
 import streamlit as st
 
+from attention_core.comparison import differences
+from attention_core.success import answer_lines, success_caption
+from attention_core.tasks import CharacterTask, NoiseTask
 from attention_core.training import RunView, TrainingRun, TrainingSettings
-from attention_core.watching import Watched, heads_caption, loss_caption, watch
-from attention_ui.charts.heads import MOST_NUMBERED_COLUMNS, heads_size, heads_table
+from attention_core.watching import cheat_caption, find_cheat, heads_caption, loss_caption, watch, watch_task
+from attention_ui.charts.heads import heads_size, heads_table, numbers_fit
 from attention_ui.charts.loss import loss_chart, loss_tables
+from attention_ui.charts.progress import progress_chart, progress_tables
 from attention_ui.charts.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
 from attention_ui.services import training_room
 from attention_ui.session import keep, recall
-from attention_ui.training_controls import DEFAULT_PACE, PACES, Choice, differences
+from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 
-RUN = "training_run"
-REFRESH_SECONDS = 0.5
+RUN, FIRST = "training_run", "first_run"
 CHIP_SECONDS = 2.0
-LOSS_WIDTH, LOSS_HEIGHT = 330, 200
-HEADS_WIDTH = 600
+CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
+HEADS_WIDTH = 630
 
 
 def visitors_run(choice: Choice) -> TrainingRun | None:
@@ -50,9 +53,12 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> None:
     if run is not None and run.steps_per_second != steps_per_second:
         run.set_pace(steps_per_second)
     if changed and choice.settings is not None and run.position > 0:
-        show_notes(
-            f"Changed since this run: {', '.join(differences(run.tape.settings, choice.settings))}. Start begins anew."
-        )
+        show_notes(f"Changed since this run: {in_words(run.tape.settings, choice.settings)}. Start begins anew.")
+
+
+def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
+    """What differs between two runs, in one line."""
+    return "; ".join(f"{d.name}: {d.before} → {d.after}" for d in differences(before, after))
 
 
 def start(settings: TrainingSettings) -> None:
@@ -64,9 +70,10 @@ def start(settings: TrainingSettings) -> None:
 
 
 def pause() -> None:
-    """Let the visitor's run stand still where it is."""
-    if (run := recall(RUN)) is not None:
-        run.pause()
+    """Let the visitor's runs stand still where they are."""
+    for key in (RUN, FIRST):
+        if (run := recall(key)) is not None:
+            run.pause()
 
 
 def one_step() -> None:
@@ -78,61 +85,101 @@ def one_step() -> None:
 def reset(settings: TrainingSettings) -> TrainingRun:
     """Put a new run at step 0 in the place of the old one, at the same pace."""
     old = recall(RUN)
-    if old is not None:
+    if old is not None and old is not recall(FIRST):
         old.pause()
     run = training_room().open(settings, old.steps_per_second if old is not None else None)
     keep(RUN, run)
     return run
 
 
-def live_picture(run: TrainingRun) -> None:
-    """Everything about the run that moves, refreshed in place while it plays."""
-    st.fragment(draw_run, run_every=REFRESH_SECONDS if run.playing else None)(run, run.playing)
-
-
-def draw_run(run: TrainingRun, was_playing: bool) -> None:
-    """One refresh. When the run has come to its end the page is drawn anew, for its buttons."""
-    view = run.look()
-    progress, notes = st.container(), st.container()
-    left, right = st.columns([LOSS_WIDTH + 90, HEADS_WIDTH])
-    probe_place, heat_place = st.columns([3, 2])
-    probe = probe_place.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
-    heat = heat_place.slider("Temperature of the sample", 0.0, 2.0, 1.0, 0.1, key="heat", bind="query-params")
-    watched = watch(view, probe or "", heat)
+def draw_progress(run: TrainingRun, view: RunView) -> None:
+    """How far the run is, what went wrong, and its place where too many train at once."""
     steps = view.settings.steps
-    progress.progress(view.position / steps, text=f"{view.position} of {steps} updates")
-    with notes:
-        show_notes(*filter(None, (view.problem, *watched.notes)))
+    st.progress(view.position / steps, text=f"{view.position} of {steps} updates")
+    queue = training_room().place_in_queue(run) if view.playing else 0
+    waiting = f"Many train at this moment. Runs before yours: {queue}. Yours begins by itself." if queue else None
+    show_notes(*filter(None, (view.problem, waiting)))
+
+
+def draw_run(view: RunView) -> None:
+    """Curves on the left, what the heads do on the right."""
+    left, right = st.columns([CURVE_WIDTH + 80, HEADS_WIDTH + 20])
     with left:
         draw_loss(view)
-        st.text("The model writes:")
-        st.code(watched.sample, language=None, wrap_lines=True)
+        draw_success(view)
+        draw_cheat(view)
     with right:
-        draw_heads(watched, view)
-    if was_playing and not view.playing:
-        st.rerun()
+        draw_text_heads(view) if isinstance(view.settings.task, CharacterTask) else draw_task_heads(view, HEADS_WIDTH)
 
 
-def draw_loss(view: RunView) -> None:
+def draw_loss(view: RunView, key: str = "loss") -> None:
     """The curve and its meaning."""
-    baselines = view.settings.task.baselines()
+    task = view.settings.task
+    baselines = task.baselines()
     caption = loss_caption(float(view.losses[-1]), baselines)
     st.text(caption)
-    tables = loss_tables(view.losses, view.settings.steps, baselines)
-    show_chart(
-        "loss", "The loss while the model trains", template(loss_chart, LOSS_WIDTH, LOSS_HEIGHT), tables, alt=caption
-    )
+    tables = loss_tables(view.losses, view.settings.steps, baselines, view.measured)
+    unit = "nats" if view.settings.model.output == "scores" else "squared error"
+    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit)
+    show_chart(key, "The loss while the model trains", chart, tables, alt=caption)
+    if view.measured:
+        st.caption("Line: the sequences of each step. Dots: the sequences it is measured on.")
 
 
-def draw_heads(watched: Watched, view: RunView) -> None:
-    """Every head's attention on the text."""
-    caption = heads_caption(watched)
+def draw_success(view: RunView, key: str = "progress") -> None:
+    """How many answers are right, how much weight lies on the right cells, and whether that is enough."""
+    if not view.measured:
+        return
+    task = view.settings.task
+    caption = success_caption(task, view.measured[-1])
+    tables = progress_tables(view.measured, view.settings.steps, task.enough_right)
+    chart = template(progress_chart, CURVE_WIDTH, PROGRESS_HEIGHT)
+    show_chart(key, "Right answers while the model trains", chart, tables, alt=caption)
     st.text(caption)
-    n = len(watched.tokens)
-    columns, numbered = heads_size(n, view.settings.model.n_heads), n <= MOST_NUMBERED_COLUMNS
-    chart = grid_template(columns, HEADS_WIDTH, numbered=numbered)
-    tables = {"cells": heads_table(watched)}
-    show_chart("heads", "The attention of every head", chart, tables, alt=caption)
+
+
+def draw_cheat(view: RunView) -> None:
+    """How far a model that may look ahead reads the answers, once it stands still; for tasks of the next token."""
+    asks_for_next = isinstance(view.settings.task, CharacterTask | NoiseTask)
+    if asks_for_next and not view.settings.model.causal and not view.playing:
+        show_notes(cheat_caption(find_cheat(view.settings, view.snapshot)))
+
+
+def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
+    """Every head on the example of the task, the right cells marked, and the answers there."""
+    watched = watch_task(view.settings, view.snapshot)
+    example = watched.example
+    looks = None if example.looks is None else example.looks.any(dim=0)
+    draw_heads(example.tokens, watched.layers, width, key, looks)
+    if looks is not None:
+        st.caption("A corner mark: here some head has to look.")
+    st.code(answer_lines(example, watched.predicted), language=None)
+
+
+def draw_text_heads(view: RunView) -> None:
+    """Every head on a piece of text of the visitor's choice, and what the model writes."""
+    picture = st.container()
+    probe_place, heat_place = st.columns([3, 2])
+    probe = probe_place.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
+    span, label = SPANS["heat"], "Temperature of the sample"
+    heat = heat_place.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params")
+    watched = watch(view, probe or "", heat)
+    show_notes(*watched.notes)
+    with picture:
+        draw_heads(watched.tokens, watched.layers, HEADS_WIDTH, "heads")
+        st.text("The model writes:")
+        st.code(watched.sample, language=None, wrap_lines=True)
+
+
+def draw_heads(tokens: tuple[str, ...], layers: tuple, width: int, key: str, looks=None) -> None:
+    """Every head's attention, and the firmest look of any of them."""
+    caption = heads_caption(tokens, layers)
+    size = (len(tokens), len(layers), layers[0].weights.shape[0])
+    numbered = numbers_fit(*size, width)
+    chart = grid_template(heads_size(*size), width, numbered=numbered)
+    table = heads_table(tokens, layers, looks, numbered=numbered)
+    show_chart(key, "The attention of every head", chart, {"cells": table}, alt=caption)
+    st.text(caption)
 
 
 def training_chip(on_training_page: bool) -> None:

@@ -1,9 +1,12 @@
 """A weighted sum drawn as a chain of rows: what each key carries, its score, its weight, its share; below, the sum."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 
 from attention_core.attention import AttentionTrace
 from attention_core.captions import name, number, percent, seen
+from attention_core.changes import Changes
 from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, column_tag, row_tag
 
 LABEL_COLUMNS = 2
@@ -15,13 +18,22 @@ def chain_columns(d_k: int, d_v: int) -> int:
     return LABEL_COLUMNS + d_k + 1 + 1 + 1 + 1 + 1 + d_v + 1 + d_v
 
 
+def chain_rows(n_tokens: int) -> int:
+    """Rows of the grid that the chain needs."""
+    return HEADER_ROWS + 2 + n_tokens + 3
+
+
 def chain_table(
-    tokens: tuple[str, ...], attention: AttentionTrace, query: int, names: tuple[str, str, str]
+    tokens: tuple[str, ...],
+    attention: AttentionTrace,
+    query: int,
+    names: tuple[str, str, str],
+    changes: Changes | None = None,
 ) -> pa.Table:
     """How one query's output comes about, key by key. `names` are those of the query's, keys' and values' matrices.
 
     Left to right: the key's row, its score with the query, its weight, its value, weight × value; the last
-    row below is the sum.
+    row below is the sum. With `changes`, what was changed by hand is marked.
     """
     q, k, v = names
     weights = attention.weights[query]
@@ -35,6 +47,8 @@ def chain_table(
     columns["part"] = columns["v"] + d_v + 1
 
     def say(key: str, i: int, j: int) -> str:
+        if key in ("score", "weight", "part") and not visible[i]:
+            return f"{key} of {name(tokens, i)}: masked"
         who, part = name(tokens, i), attention.v[i, j] if key in ("v", "part") else None
         sentences = {
             "asker": lambda: f"{q} of {name(tokens, query)}, feature {j + 1} = {number(float(attention.q[query, j]))}",
@@ -59,12 +73,18 @@ def chain_table(
         }
         return [cell_tag(key, i, j), *sources.get(key, [])]
 
-    grid = Grid(lights, say)
+    def say_all(key: str, i: int, j: int) -> str:
+        return say(key, i, j) + (changes.remark(key, i, j) if changes is not None else "")
+
+    def marked(matrix: Matrix) -> Matrix:
+        return matrix if changes is None else replace(matrix, changed=changes.marked(matrix.key))
+
+    grid = Grid(lights, say_all)
     top = HEADER_ROWS + 2
     shown = [[may] for may in visible]
     grid.text(f"{q} of the asker", columns["k"], 0, "title", "q")
     grid.text(seen(tokens[query]), LABEL_COLUMNS - 1, 1, "row")
-    grid.matrix(Matrix("asker", "", [attention.q[query].tolist()], tone="q"), columns["k"], 1)
+    grid.matrix(marked(Matrix("asker", "", [attention.q[query].tolist()], tone="q")), columns["k"], 1)
     looks = [
         Matrix("k", k, attention.k.tolist(), tone="k"),
         Matrix("score", "score", attention.scaled[query][:, None].tolist(), visible=shown),
@@ -73,12 +93,12 @@ def chain_table(
         Matrix("part", f"weight × {v}", parts, tone="v", visible=[row * d_v for row in shown]),
     ]
     for matrix in looks:
-        grid.matrix(matrix, columns[matrix.key], top)
+        grid.matrix(marked(matrix), columns[matrix.key], top)
         grid.text(matrix.title, columns[matrix.key], top - 1, "title", matrix.tone)
     for i, token in enumerate(tokens):
         grid.text(seen(token), LABEL_COLUMNS - 1, top + i, "row")
     bottom = top + len(tokens) + 1
     grid.text("sum", columns["part"] - 1, bottom, "row")
-    grid.matrix(Matrix("sum", "", [attention.output[query].tolist()], tone="v"), columns["part"], bottom)
+    grid.matrix(marked(Matrix("sum", "", [attention.output[query].tolist()], tone="v")), columns["part"], bottom)
     grid.text(POINT_AT, 0, bottom + 1, "hint")
     return grid.table()

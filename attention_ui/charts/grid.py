@@ -16,8 +16,9 @@ from attention_ui.charts.template import alt_layer
 from attention_ui.charts.tones import score_scale, tone_scale, weight_scale
 
 POINT_AT = "Point at a number to see where it comes from."
-SMALLEST_CELL, LARGEST_CELL = 24, 32
-SMALLEST_CELL_WITHOUT_NUMBER = 13
+POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
+SMALLEST_CELL, LARGEST_CELL = 23, 32
+SMALLEST_CELL_WITHOUT_NUMBER = 11
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,8 @@ class Matrix:
     tone: str = "ink"
     visible: Sequence[Sequence[bool]] | None = None  # False draws the cell as masked
     drawn: bool = True  # False leaves empty frames where the cells will be
+    changed: Sequence[Sequence[bool]] | None = None  # True marks the cell
+    tiny: bool = False  # numbers that two decimals would hide are written as powers of ten
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -53,11 +56,18 @@ class Grid:
         """Its cells, the upper left one at (left, top), with their numbers or with colour alone."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
-                self._cell(matrix, i, j, cell_text(value) if numbered else "", left + j, top + i)
+                text = (tiny_text if matrix.tiny else cell_text)(value) if numbered else ""
+                self._cell(matrix, i, j, text, left + j, top + i)
 
     def text(self, text: str, x: int, y: int, kind: str, tone: str = "muted") -> None:
-        """A piece of text: kind "title", "shape", "row" (ends here) or "column" (slanted, begins here)."""
+        """A piece of text: kind "title", "shape", "row" (ends here), "column" (slanted, begins here) or "letter"."""
         self._add(x, y, kind, tone, None, text)
+
+    def column_names(self, names: Sequence[str], left: int, y: int) -> None:
+        """The names of columns: slanted words, or upright letters where all are that short."""
+        kind = "column" if any(len(name) > 1 for name in names) else "letter"
+        for j, name in enumerate(names):
+            self.text(name, left + j, y, kind)
 
     def table(self) -> pa.Table:
         """Everything as one table, with each line and column of the grid named so that gaps stay."""
@@ -94,6 +104,8 @@ class Grid:
             column_tag(matrix.key, j),
             cell_tag(matrix.key, i, j),
         )
+        if matrix.changed is not None and matrix.changed[i][j]:
+            self._add(x, y, "changed", matrix.tone, None, "")
 
     def _add(self, x, y, kind, tone, value, text, say=None, lights="", row="", column="", cell="") -> None:
         self.width, self.height = max(self.width, x + 1), max(self.height, y + 1)
@@ -124,6 +136,13 @@ def cell_text(value: float) -> str:
     return digits.replace("-", "−") if float(value) and digits.strip("-0.") else digits.removeprefix("-")
 
 
+def tiny_text(value: float) -> str:
+    """As `cell_text`, but what two decimals would hide is a power of ten; only 0 itself reads 0."""
+    if 0 < abs(value) < 0.005:
+        return f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+    return cell_text(value) if value else "0"
+
+
 def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
     """The largest comfortable cell, in pixels, with which so many columns fit a width; never too small to read."""
     smallest = SMALLEST_CELL if numbered else SMALLEST_CELL_WITHOUT_NUMBER
@@ -132,76 +151,117 @@ def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
 
 def grid_chart(cell: int) -> alt.LayerChart:
     """The template of every figure made of matrices, for cells of this many pixels."""
-    source = alt.NamedData(name="cells")
     hover = alt.selection_point(
         name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
     )
     pick = alt.selection_point(
         name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
     )
-    tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
-    ink = alt.Color("ink:N", scale=tone_scale(), legend=None)
-    place = {
-        "x": alt.X("gx:O", axis=None, scale=alt.Scale(paddingInner=0.06, paddingOuter=0)),
-        "y": alt.Y("gy:O", axis=None, scale=alt.Scale(paddingInner=0.06, paddingOuter=0)),
-    }
-
-    def layer(*kinds: str) -> alt.Chart:
-        wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
-        return alt.Chart(source).transform_filter(wanted).encode(**place)
-
-    def coloured(kind: str, scale: alt.Scale) -> alt.Chart:
-        return layer(kind).mark_rect(aria=False, cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
-
-    hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
-    small, large = max(8.5, cell * 0.345), max(11, cell * 0.42)
-    lit = " || ".join(f"indexof(hover.lights[0], datum.{tag}) >= 0" for tag in ("row_tag", "column_tag", "cell_tag"))
-    ringed = f"isValid(hover.lights) && ({lit}) || isValid(pick.cell_tag) && pick.cell_tag[0] === datum.cell_tag"
-    cells = ("score", "weight", "masked")
-    ring = layer(*cells).mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=2.5, stroke="transparent")
-    layers = [
-        layer("filler").mark_point(aria=False, opacity=0),
-        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=tone.copy()),
-        coloured("score", score_scale()),
-        coloured("weight", weight_scale()),
-        layer("masked")
-        .mark_point(aria=False, shape=hatch, size=(cell * 0.62) ** 2, strokeWidth=1, filled=False)
-        .encode(tone),
-        layer("score", "weight").mark_text(aria=False, fontSize=small).encode(text="text:N", color=ink),
-        layer("title")
-        .mark_text(aria=False, fontSize=large, fontWeight="bold", align="left", dx=-cell / 2 + 1)
-        .encode(tone, text="text:N"),
-        layer("shape")
-        .mark_text(aria=False, fontSize=small + 0.5, align="left", dx=-cell / 2 + 1)
-        .encode(tone, text="text:N"),
-        layer("row")
-        .mark_text(aria=False, fontSize=small + 1.5, align="right", dx=cell / 2 - 5, limit=cell * 3)
-        .encode(tone, text="text:N"),
-        layer("column")
-        .mark_text(
-            aria=False, fontSize=small + 0.5, align="left", angle=315, dy=cell * 0.3, dx=-cell * 0.3, limit=cell * 2.2
-        )
-        .encode(tone, text="text:N"),
-        ring.encode(
-            stroke=alt.condition(ringed, tone_of_ring(), alt.value("transparent")),
-            tooltip=alt.Tooltip("say:N", title=" "),
-            description="say:N",
-        ).add_params(hover, pick),
-        layer("hint")
-        .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2)
-        .encode(tone, text="text:N", opacity=alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))),
-        layer("hint")
-        .mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2, limit=1100)
-        .encode(text=alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''")), color=ink),
-    ]
+    layers = [alt_layer(), *cell_layers(cell), *name_layers(cell), ring_layer(hover, pick), *hint_layers(cell)]
     return (
-        alt.layer(alt_layer(), *layers)
+        alt.layer(*layers)
         .resolve_scale(color="independent", stroke="independent")
         .properties(width=alt.Step(cell), height=alt.Step(cell), autosize=alt.AutoSizeParams(type="pad"))
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )
 
 
-def tone_of_ring() -> alt.Stroke:
-    """A ring has the colour of its matrix; around masked cells it is plain ink."""
+def layer(*kinds: str) -> alt.Chart:
+    """What is drawn of these kinds, each thing at its place of the grid."""
+    wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
+    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
+    return (
+        alt.Chart(alt.NamedData(name="cells"))
+        .transform_filter(wanted)
+        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps))
+    )
+
+
+def cell_layers(cell: int) -> list[alt.Chart]:
+    """The cells: empty frames, colours, the pattern of what is masked, numbers, and a dot on what changed."""
+
+    def coloured(kind: str, scale: alt.Scale) -> alt.Chart:
+        return layer(kind).mark_rect(aria=False, cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
+
+    hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
+    mark = cell * 0.28  # small enough to leave the number alone
+    corner = (cell * 0.94 - mark) / 2
+    return [
+        layer("filler").mark_point(aria=False, opacity=0),
+        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
+        coloured("score", score_scale()),
+        coloured("weight", weight_scale()),
+        layer("masked")
+        .mark_point(aria=False, shape=hatch, size=(cell * 0.62) ** 2, strokeWidth=1, filled=False)
+        .encode(tone()),
+        layer("score", "weight").mark_text(aria=False, fontSize=small_font(cell)).encode(text="text:N", color=ink()),
+        layer("changed")
+        .mark_point(aria=False, shape="M-1,-1L1,-1L1,1Z", size=mark**2, xOffset=corner, yOffset=-corner, strokeWidth=0)
+        .encode(ink(), fill=alt.Fill("ink:N", scale=tone_scale(), legend=None)),
+    ]
+
+
+def name_layers(cell: int) -> list[alt.Chart]:
+    """Titles, shapes, and the names of rows and columns."""
+    small = small_font(cell)
+    looks = {
+        "title": {"fontSize": title_font(cell), "fontWeight": "bold", "align": "left", "dx": -cell / 2 + 1},
+        "shape": {"fontSize": small + 0.5, "align": "left", "dx": -cell / 2 + 1},
+        "row": {"fontSize": small + 1.5, "align": "right", "dx": cell / 2 - 5, "limit": cell * 3},
+        "column": {"fontSize": small + 0.5, "align": "left", "angle": 315, "dx": -cell * 0.3, "dy": cell * 0.3}
+        | {"limit": cell * 2.2},
+        "letter": {"fontSize": small + 1.5, "align": "center"},
+    }
+    return [layer(kind).mark_text(aria=False, **look).encode(tone(), text="text:N") for kind, look in looks.items()]
+
+
+def ring_layer(hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
+    """An unseen cell above each cell, which gets a ring in the colour of its matrix when it is lit or picked."""
+    lit = " || ".join(f"indexof(hover.lights[0], datum.{tag}) >= 0" for tag in ("row_tag", "column_tag", "cell_tag"))
+    ringed = f"isValid(hover.lights) && ({lit}) || isValid(pick.cell_tag) && pick.cell_tag[0] === datum.cell_tag"
+    return (
+        layer("score", "weight", "masked")
+        .mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=2.5, stroke="transparent")
+        .encode(
+            stroke=alt.condition(ringed, stroke_tone(), alt.value("transparent")),
+            tooltip=alt.Tooltip("say:N", title=" "),
+            description="say:N",
+        )
+        .add_params(hover, pick)
+    )
+
+
+def hint_layers(cell: int) -> list[alt.Chart]:
+    """Below the figure: what to do, and once a cell is pointed at, what it says."""
+    look = {"aria": False, "fontSize": 13, "align": "left", "dx": -cell / 2}
+    unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
+    said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
+    return [
+        layer("hint").mark_text(**look).encode(tone(), text="text:N", opacity=unsaid),
+        layer("hint").mark_text(**look, limit=1100).encode(text=said, color=ink()),
+    ]
+
+
+def small_font(cell: int) -> float:
+    """The size of a number in a cell."""
+    return max(8.5, cell * 0.345)
+
+
+def title_font(cell: int) -> float:
+    """The size of the name of a matrix."""
+    return max(11, cell * 0.42)
+
+
+def tone() -> alt.Color:
+    """The colour of the role that a thing plays."""
+    return alt.Color("tone:N", scale=tone_scale(), legend=None)
+
+
+def ink() -> alt.Color:
+    """The colour of plain writing."""
+    return alt.Color("ink:N", scale=tone_scale(), legend=None)
+
+
+def stroke_tone() -> alt.Stroke:
+    """As `tone`, for outlines."""
     return alt.Stroke("tone:N", scale=tone_scale(), legend=None)

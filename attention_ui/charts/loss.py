@@ -1,21 +1,32 @@
 """The loss while a model trains, between the baselines that give it a meaning."""
 
+from collections.abc import Sequence
+
 import altair as alt
 import numpy as np
 import pyarrow as pa
 
 from attention_core.tasks import Baseline
+from attention_core.training import Measured
 from attention_ui.charts.template import alt_layer
 from attention_ui.charts.tones import tone_scale
 
 MOST_POINTS = 400
 
 
-def loss_tables(losses: np.ndarray, steps: int, baselines: list[Baseline]) -> dict[str, pa.Table]:
-    """The curve so far, thinned to what a screen can show, and the baselines over the whole run."""
+def loss_tables(
+    losses: np.ndarray, steps: int, baselines: list[Baseline], measured: Sequence[Measured] = ()
+) -> dict[str, pa.Table]:
+    """The curve so far, thinned to what a screen can show, the held-out losses, and the baselines."""
     shown = np.unique(np.linspace(0, len(losses) - 1, min(len(losses), MOST_POINTS)).astype(int))
     return {
         "losses": pa.table({"step": pa.array(shown, pa.int32()), "loss": pa.array(losses[shown], pa.float32())}),
+        "held_out": pa.table(
+            {
+                "step": pa.array([m.step for m in measured], pa.int32()),
+                "loss": pa.array([m.loss for m in measured], pa.float32()),
+            }
+        ),
         "baselines": pa.table(
             {
                 "name": [f"{b.name}: {b.loss:.2f}" for b in baselines],
@@ -27,8 +38,8 @@ def loss_tables(losses: np.ndarray, steps: int, baselines: list[Baseline]) -> di
     }
 
 
-def loss_chart(width: int, height: int) -> alt.LayerChart:
-    """The template: lines for the baselines, named; the curve; the step nearest the pointer with its number."""
+def loss_chart(width: int, height: int, unit: str) -> alt.LayerChart:
+    """The template: the baselines, named; the curve; dots for held-out losses; the step nearest the pointer."""
     losses, baselines = alt.NamedData(name="losses"), alt.NamedData(name="baselines")
     near = alt.selection_point(
         name="near", fields=["step"], nearest=True, on="pointerover", clear="pointerout", empty=False
@@ -39,13 +50,15 @@ def loss_chart(width: int, height: int) -> alt.LayerChart:
         axis=alt.Axis(tickMinStep=1, tickCount=6, titlePadding=4),
         scale=alt.Scale(nice=False),
     )
-    loss = alt.Y("loss:Q", title="loss (nats per character)", axis=alt.Axis(tickCount=5, titlePadding=8))
+    loss = alt.Y("loss:Q", title=f"loss ({unit})", axis=alt.Axis(tickCount=5, titlePadding=8))
 
     def tone(name: str) -> alt.Color:
         return alt.Color(f"{name}:N", scale=tone_scale(), legend=None)
 
     guides = alt.Chart(baselines).transform_calculate(muted="'muted'")
     curve = alt.Chart(losses).transform_calculate(weight="'weight'")
+    dots = alt.Chart(alt.NamedData(name="held_out")).transform_calculate(q="'q'")
+    told = [alt.Tooltip("step:Q", title="updates"), alt.Tooltip("loss:Q", title="held-out loss", format=".3f")]
     points = curve.mark_point(filled=True, size=70).encode(
         step, loss, tone("weight"),
         opacity=alt.condition(near, alt.value(1), alt.value(0)),
@@ -56,5 +69,11 @@ def loss_chart(width: int, height: int) -> alt.LayerChart:
         guides.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), loss, tone("muted"), x2="last:Q"),
         guides.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), loss, tone("muted"), text="name:N"),
         curve.mark_line(strokeWidth=2.5).encode(step, loss, tone("weight")),
+        dots.mark_point(filled=True, size=30).encode(step, loss, tone("q"), tooltip=told),
         points.add_params(near),
-    ).properties(width=width, height=height, usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
+    ).properties(
+        width=width,
+        height=height,
+        autosize=alt.AutoSizeParams(type="pad"),
+        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+    )

@@ -10,12 +10,15 @@ import pyarrow as pa
 
 from attention_core.arithmetic import Explainer
 from attention_core.captions import STAGES, seen
+from attention_core.changes import Changes, changed_by_edits
 from attention_core.examples import ExampleTrace
-from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, column_tag, row_tag
+from attention_ui.charts.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, column_tag, row_tag
 
 LABEL_COLUMNS = 2
 HEADER_ROWS = 2  # title and shape above the upper matrices
 LOWER_HEADER_ROWS = 3  # title and slanted names above the lower ones
+HINT_ROWS = 1
+USUAL_D_V = 3
 STAGE_OF = {
     "x": "x",
     "q": "qkv",
@@ -31,9 +34,10 @@ STAGE_OF = {
 UPPER_OVER = {"k_transposed": "scores", "k": "scaled", "v": "output"}
 
 
-def matrices(trace: ExampleTrace, head: int, stage: str) -> dict[str, Matrix]:
-    """All matrices of one head; those of later stages are not drawn yet."""
+def matrices(trace: ExampleTrace, head: int, stage: str, changes: Changes | None = None) -> dict[str, Matrix]:
+    """All matrices of one head; those of later stages are not drawn yet. What changed by hand is marked."""
     attention = trace.heads.select(head)
+    changes = changes or changed_by_edits(trace, head)
     n_scale = "÷ 1" if trace.scale == 1 else f"÷ √{trace.example.d_k}"
     looks = {
         "x": ("X", trace.x, "score", "ink"),
@@ -58,14 +62,23 @@ def matrices(trace: ExampleTrace, head: int, stage: str) -> dict[str, Matrix]:
             tone,
             visible if key in ("masked", "weights") else None,
             STAGES.index(STAGE_OF[key]) <= reached,
+            changes.marked(key),
         )
         for key, (title, tensor, kind, tone) in looks.items()
     }
 
 
 def usual_columns(n_tokens: int, d_model: int) -> int:
-    """Columns of the grid while d_k and d_v are small. Cells sized by it keep their size when those grow."""
-    return LABEL_COLUMNS + d_model + 1 + 4 * (n_tokens + 1) + 2
+    """Columns of the grid while d_k and d_v are small. Cells sized by it keep their size when those change a little."""
+    return LABEL_COLUMNS + d_model + 1 + 4 * (n_tokens + 1) + USUAL_D_V
+
+
+def pipeline_size(trace: ExampleTrace) -> tuple[int, int]:
+    """Columns and rows of the grid that the figure needs; never fewer columns than usual."""
+    n, d_model = trace.x.shape
+    place = places(trace)
+    rightmost = max(place["output"][0] + trace.example.d_v, place["k"][0] + trace.example.d_k)
+    return max(rightmost, usual_columns(n, d_model)), place["scores"][1] + n + HINT_ROWS
 
 
 def places(trace: ExampleTrace) -> dict[str, tuple[int, int]]:
@@ -86,15 +99,18 @@ def places(trace: ExampleTrace) -> dict[str, tuple[int, int]]:
     }
 
 
-def pipeline_table(trace: ExampleTrace, head: int, stage: str) -> pa.Table:
+def pipeline_table(trace: ExampleTrace, head: int, stage: str, *, numbered: bool = True) -> pa.Table:
     """Everything in the figure, up to a stage; what comes later stands there as empty frames."""
-    explainer = Explainer.of(trace, head)
-    grid = Grid(lambda key, i, j: sources(trace, explainer.visible, key, i, j), explainer.explain)
+    explainer, changes = Explainer.of(trace, head), changed_by_edits(trace, head)
+    grid = Grid(
+        lambda key, i, j: sources(trace, explainer.visible, key, i, j),
+        lambda key, i, j: explainer.explain(key, i, j) + changes.remark(key, i, j),
+    )
     n, place = len(trace.tokens), places(trace)
-    for key, matrix in matrices(trace, head, stage).items():
+    for key, matrix in matrices(trace, head, stage, changes).items():
         left, top = place[key]
         tone = matrix.tone if matrix.drawn else "muted"
-        grid.matrix(matrix, left, top)
+        grid.matrix(matrix, left, top, numbered=numbered)
         title_row = top - (LOWER_HEADER_ROWS if top == place["scores"][1] else HEADER_ROWS)
         grid.text(matrix.title, left, title_row, "title", tone)
         if key in ("scores", "scaled", "masked", "weights"):
@@ -108,7 +124,7 @@ def pipeline_table(trace: ExampleTrace, head: int, stage: str) -> pa.Table:
     lower = place["scores"][1]
     grid.text("queries ↓", LABEL_COLUMNS - 1, lower - 1, "row")
     grid.text("keys →", place["scores"][0] - 1, lower - 2, "row")
-    grid.text(POINT_AT, 0, lower + n, "hint")
+    grid.text(POINT_AT if numbered else POINT_AT_CELL, 0, lower + n, "hint")
     return grid.table()
 
 

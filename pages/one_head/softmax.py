@@ -2,15 +2,18 @@
 
 import streamlit as st
 
-from attention_core.lessons import shift_caption, softmax_caption, softmax_row
-from attention_ui.charts.steps import LABEL_COLUMNS, softmax_table
-from attention_ui.choices import asking_token
+from attention_core.changes import unedited
+from attention_core.lessons import shift_caption, softmax_row, temperature_caption
+from attention_core.sheets import derivation_with, softmax_sheets
+from attention_ui.charts.steps import FACTOR, LABEL_COLUMNS, SHIFT, softmax_chart, softmax_table
+from attention_ui.choices import asking_token, beginning_temperature
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import grid_template, show_chart
+from attention_ui.lesson import covered, own_template, pick_chart, picked_with, tell
 from attention_ui.quiz import predict
+from attention_ui.trace_panel import sheets_panel
 
 opening("softmax")
 trace = current_trace()
@@ -21,18 +24,26 @@ asker, cooler = st.columns(2)
 with asker:
     query = asking_token(trace)
 with cooler:
-    heat = st.slider("Temperature: divide the scores by", 0.1, 5.0, 1.0, 0.1, key="temperature", bind="query-params")
-
-row = softmax_row(attention, query, factor=1 / heat)
-caption = softmax_caption(tokens, row)
-st.text(caption)
-chart = grid_template(LABEL_COLUMNS + len(row.keys))
-show_chart("softmax_figure", "From scores to weights", chart, {"cells": softmax_table(tokens, row)}, alt=caption)
+    begin = beginning_temperature()
 
 plain = softmax_row(attention, query)
-shifted, doubled = softmax_row(attention, query, shift=5.0), softmax_row(attention, query, factor=2.0)
-st.text(shift_caption(plain, shifted, doubled, 5.0, 2.0))
+caption = temperature_caption(tokens, softmax_row(attention, query, factor=1 / begin), begin)
+tell("softmax", caption)
+chart = own_template(softmax_chart, LABEL_COLUMNS + len(plain.keys), round(10 * begin))
+tables = {"cells": softmax_table(tokens, plain, softmax_row(unedited(trace).heads.select(head), query))}
+picked_cell = pick_chart("softmax_figure", "From scores to weights", chart, tables, alt=caption, lesson="softmax")
+shifted, doubled = softmax_row(attention, query, shift=SHIFT), softmax_row(attention, query, factor=FACTOR)
+tell("softmax", shift_caption(plain, shifted, doubled, SHIFT, FACTOR))
 
-predict("softmax", trace, head)
-code_panel(attention, trace.scale, softmax_row)
+temperature = picked_with("softmax_figure", "heat", begin)
+row = softmax_row(attention, query, factor=1 / temperature)
+added = softmax_row(attention, query, factor=1 / temperature, shift=SHIFT)
+multiplied = softmax_row(attention, query, factor=FACTOR / temperature)
+changed = {"added": (f"+ {SHIFT:g}", added), "multiplied": (f"· {FACTOR:g}", multiplied)}
+derivation = derivation_with(trace, head, attention)
+if not covered("softmax"):
+    sheets_panel(softmax_sheets(derivation, query, row, temperature, changed), picked_cell, first="weights")
+
+predict("softmax", trace, head, cover=True)
+code_panel(attention, trace.scale, softmax_row, formula=stage_formula("weights", trace))
 next_and_previous("softmax")

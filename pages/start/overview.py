@@ -4,16 +4,15 @@ import streamlit as st
 
 from attention_core.attention import attend
 from attention_core.captions import STAGES, stage_caption
-from attention_ui.charts.pipeline import pipeline_table, usual_columns
+from attention_core.changes import changed_by_edits, changes_caption
+from attention_ui.charts.pipeline import pipeline_size, pipeline_table
 from attention_ui.choices import STEPS
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import grid_template, pick_chart, stepper
+from attention_ui.lesson import fitted_template, pick_chart, stepper
 from attention_ui.trace_panel import trace_panel
-
-FIGURE_WIDTH = 1010
 
 opening("home")
 trace = current_trace()
@@ -23,9 +22,11 @@ head = head_choice(trace)
 st.latex(stage_formula(stage, trace))
 caption = stage_caption(stage, trace, head)
 st.text(caption)
-chart = grid_template(usual_columns(*trace.x.shape), FIGURE_WIDTH)
-tables = {"cells": pipeline_table(trace, head, stage)}
+chart, numbered = fitted_template(*pipeline_size(trace))
+tables = {"cells": pipeline_table(trace, head, stage, numbered=numbered)}
 picked = pick_chart("pipeline", "All matrices of one attention head", chart, tables, alt=caption)
+if trace.example.edits:
+    st.text(changes_caption(changed_by_edits(trace, head)))
 trace_panel(trace, head, picked)
 
 code_panel(trace.heads.select(head), trace.scale, attend)

@@ -1,18 +1,26 @@
-"""Train it live: a small transformer learns to continue a text while one watches."""
+"""Train it live: a small transformer learns a task while one watches."""
 
-from attention_core.training import improve, predict, train
+import streamlit as st
+
+from attention_core.training import gradient_of, predict, train
+from attention_ui.afterwards import afterwards
 from attention_ui.code_panel import plain_code_panel
+from attention_ui.comparing import compare_panel, live_picture
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
 from attention_ui.training_controls import training_controls
-from attention_ui.training_view import live_picture, run_buttons, visitors_run
+from attention_ui.training_view import run_buttons, visitors_run
 
 opening("train")
 choice = training_controls()
 show_notes(*choice.notes)
+st.text(f"{choice.task.learns} What you see when it has: {choice.task.looks_like}")
 run = visitors_run(choice)
 run_buttons(run, choice)
 if run is not None:
     live_picture(run)
-plain_code_panel(train, predict, improve)
+compare_panel(run)
+if run is not None:
+    afterwards(run)
+plain_code_panel(train, predict, gradient_of)
 next_and_previous("train")

@@ -1,0 +1,75 @@
+"""What one does with a run that stands still: scrub through it, switch heads off, keep it."""
+
+import streamlit as st
+
+from attention_core.success import heads_off_caption, heads_off_rows, moment_caption
+from attention_core.training import RunView, TrainingRun
+from attention_core.watching import every_head_without, watch_task, without_layer
+from attention_ui.charts.heads import heads_size, numbers_fit
+from attention_ui.charts.replay import frame_steps, replay_chart, replay_table
+from attention_ui.keeping import download_history, download_model, run_checkpoint
+from attention_ui.lesson import own_template, show_chart
+from attention_ui.session import hidden, keep, recall
+
+REPLAY_WIDTH = 1000
+
+
+def afterwards(run: TrainingRun) -> None:
+    """The folds below the picture; each is filled when it is opened."""
+    view = run.look()
+    for name, title, draw in (
+        ("replay", "Scrub through the run", draw_replay),
+        ("heads_off", "Switch a head off", draw_heads_off),
+        ("keep", "Keep the model", draw_keep),
+    ):
+        if hidden(name):
+            continue
+        with st.expander(title, key=f"{name}_open", on_change="rerun") as panel:
+            if panel.open and view.playing:
+                st.text("Pause first: this looks at a run that stands still.")
+            elif panel.open:
+                draw(run, view)
+
+
+def draw_replay(run: TrainingRun, view: RunView) -> None:
+    """Every head at up to forty moments of the run; the slider below moves through them in the browser."""
+    if view.position == 0:
+        st.text("There is one moment only: train first.")
+        return
+    n_tokens, n_frames, table, last = replay_of(run, view)
+    size = (n_tokens, view.settings.model.n_layers, view.settings.model.n_heads)
+    chart = own_template(replay_chart, heads_size(*size), n_frames, numbered=numbers_fit(*size, REPLAY_WIDTH))
+    show_chart("replay", "Every head through time", chart, {"cells": table}, alt=last)
+
+
+def replay_of(run: TrainingRun, view: RunView) -> tuple:
+    """How many tokens and frames, the table, and the last sentence; made once for each place where a run stands."""
+    made = recall("replay")
+    if made is not None and made[0] is run.tape and made[1] == view.position:
+        return made[2]
+    steps = frame_steps(run.tape.snapshot_steps(view.position))
+    moments = [watch_task(view.settings, run.tape.snapshot(step)) for step in steps]
+    said = [moment_caption(moment) for moment in moments]
+    tokens, model = moments[0].example.tokens, view.settings.model
+    numbered = numbers_fit(len(tokens), model.n_layers, model.n_heads, REPLAY_WIDTH)
+    table = replay_table(tokens, [moment.layers for moment in moments], said, numbered=numbered)
+    replay = (len(tokens), len(moments), table, said[-1])
+    keep("replay", (run.tape, view.position, replay))
+    return replay
+
+
+def draw_heads_off(run: TrainingRun, view: RunView) -> None:
+    """What each head, and each layer, is worth on held-out sequences."""
+    heads = every_head_without(view.settings, view.snapshot)
+    layers = [without_layer(view.settings, view.snapshot, layer) for layer in range(view.settings.model.n_layers)]
+    st.text(heads_off_caption(heads))
+    several = view.settings.model.n_heads > 1
+    st.dataframe(heads_off_rows((*heads, *(layers if several else ()))), hide_index=True, width="content")
+
+
+def draw_keep(run: TrainingRun, view: RunView) -> None:
+    """Downloads of the model and of its history. The address of this page trains the same again."""
+    st.text("The address of this page holds all settings and the seed: who opens it and presses Start sees this run.")
+    with st.container(horizontal=True):
+        download_model(lambda: run_checkpoint(view))
+        download_history(lambda: view.losses)

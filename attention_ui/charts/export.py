@@ -1,0 +1,35 @@
+"""The numbers of a figure as a table for a spreadsheet. Numbers and our own names only: never a learner's text."""
+
+import io
+
+import pyarrow as pa
+from pyarrow import csv
+
+
+def csv_of(table: pa.Table) -> bytes:
+    """A line for each number. Of a figure made of matrices: which matrix, row and column (from 1), and the number.
+
+    Where the browser computes the numbers, as under a temperature, these are the scores it starts from. Of curves:
+    every point.
+    """
+    looks = [column for column in ("tone", "chosen") if column in table.column_names]
+    return written(matrix_cells(table) if "cell_tag" in table.column_names else table.drop_columns(looks))
+
+
+def matrix_cells(table: pa.Table) -> pa.Table:
+    """The numbers of all matrices; what is masked has none."""
+    lines = []
+    for cell in table.to_pylist():
+        if cell["cell_tag"] and cell.get("line", "scores") == "scores":
+            matrix, place = cell["cell_tag"].strip("|").rsplit(" ", 1)
+            row, column = (int(part) + 1 for part in place.split(","))
+            value = cell["score"] if "score" in cell else cell["v"]
+            lines.append({"matrix": matrix, "row": row, "column": column, "value": value})
+    return pa.Table.from_pylist(lines)
+
+
+def written(table: pa.Table) -> bytes:
+    """The table in the CSV format, with a header."""
+    buffer = io.BytesIO()
+    csv.write_csv(table, buffer)
+    return buffer.getvalue()

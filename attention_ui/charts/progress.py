@@ -1,0 +1,59 @@
+"""How many answers are right while a model trains, and how much of its weight the best head puts on the right cells."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import pyarrow as pa
+
+from attention_core.training import Measured
+from attention_ui.charts.template import alt_layer
+from attention_ui.charts.tones import tone_scale
+
+RIGHT, WEIGHT, ENOUGH = "right answers", "weight on the right cells", "enough"
+
+
+def progress_tables(measured: Sequence[Measured], steps: int, enough_right: float) -> dict[str, pa.Table]:
+    """One row for each measured step and measure, and the line from which on enough answers are right."""
+    rows = [{"step": m.step, "what": RIGHT, "value": m.accuracy, "tone": "v"} for m in measured]
+    rows += [{"step": m.step, "what": WEIGHT, "value": m.weight, "tone": "weight"} for m in measured if m.job_weights]
+    shape = pa.schema([("step", pa.int32()), ("what", pa.string()), ("value", pa.float32()), ("tone", pa.string())])
+    ends = {"first": [0], "last": [steps], "value": [enough_right], "tone": ["muted"], "what": [ENOUGH]}
+    return {"progress": pa.Table.from_pylist(rows, shape), "enough": pa.table(ends)}
+
+
+def progress_chart(width: int, height: int) -> alt.LayerChart:
+    """The template: a line for each measure, named at its end; the line that is enough."""
+    progress, enough = alt.Chart(alt.NamedData(name="progress")), alt.Chart(alt.NamedData(name="enough"))
+    step = alt.X("step:Q", title="updates", axis=alt.Axis(tickMinStep=1, tickCount=6, titlePadding=4))
+    share = alt.Y("value:Q", title="share", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", tickCount=5))
+    tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
+    told = [
+        alt.Tooltip("what:N", title=" "),
+        alt.Tooltip("step:Q", title="updates"),
+        alt.Tooltip("value:Q", format=".3f"),
+    ]
+    last = progress.transform_joinaggregate(newest="max(step)").transform_filter("datum.step === datum.newest")
+    dash = alt.StrokeDash("what:N", legend=None, scale=alt.Scale(domain=[RIGHT, WEIGHT], range=[[1, 0], [5, 3]]))
+    return alt.layer(
+        alt_layer(),
+        enough.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), share, tone, x2="last:Q"),
+        enough.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), share, tone, text="what:N"),
+        progress.mark_line(strokeWidth=2.5).encode(step, share, tone, dash),
+        progress.mark_point(filled=True, size=35).encode(step, share, tone, tooltip=told),
+        *(
+            last.transform_filter(f"datum.what === '{what}' && (datum.value > 0.5) === {high}")
+            .mark_text(align="right", dy=away, fontSize=11)
+            .encode(step, share, tone, text="what:N")
+            for high, what, away in (
+                ("true", RIGHT, 14),
+                ("true", WEIGHT, 28),
+                ("false", RIGHT, -24),
+                ("false", WEIGHT, -10),
+            )
+        ),
+    ).properties(
+        width=width,
+        height=height,
+        autosize=alt.AutoSizeParams(type="pad"),
+        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+    )

@@ -1,0 +1,121 @@
+"""Two runs side by side: one kept as the first, the other the visitor's own; and the classical questions."""
+
+import streamlit as st
+
+from attention_core.comparison import COMPARISONS, comparison_caption
+from attention_core.tasks import CharacterTask
+from attention_core.training import RunView, TrainingRun
+from attention_core.watching import watch
+from attention_ui.services import training_room
+from attention_ui.session import LinkRule, hidden, keep, recall
+from attention_ui.training_controls import set_task
+from attention_ui.training_view import (
+    FIRST,
+    RUN,
+    draw_cheat,
+    draw_heads,
+    draw_loss,
+    draw_progress,
+    draw_run,
+    draw_success,
+    draw_task_heads,
+    in_words,
+)
+
+HALF_WIDTH = 430
+REFRESH_SECONDS = 0.5
+REFRESH_SECONDS_PER_RUN = 0.06  # a class that trains together looks less often, or looking would be all that is done
+QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
+LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
+
+
+def live_picture(run: TrainingRun) -> None:
+    """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
+    first = recall(FIRST)
+    playing = run.playing or (first is not None and first.playing)
+    st.fragment(draw_live, run_every=refresh_seconds() if playing else None)(run, first, playing)
+
+
+def refresh_seconds() -> float:
+    """How long a picture stands while it plays: longer, the more runs are growing in this process."""
+    return max(REFRESH_SECONDS, REFRESH_SECONDS_PER_RUN * len(training_room().growing()))
+
+
+def draw_live(run: TrainingRun, first: TrainingRun | None, was_playing: bool) -> None:
+    """One refresh. When all has come to its end the page is drawn anew, for its buttons."""
+    view = run.look()
+    draw_progress(run, view)
+    if first is None or first is run:
+        draw_run(view)
+        playing = view.playing
+    else:
+        playing = draw_both(first.look(), view)
+    if was_playing and not playing:
+        st.rerun()
+
+
+def compare_panel(run: TrainingRun | None) -> None:
+    """Keep this run as the first, or let both runs of a classical question begin at once."""
+    if hidden("compare"):
+        return
+    with st.expander("Compare two runs", key="compare_open", on_change="rerun") as panel:
+        if not panel.open:
+            return
+        st.text("Keep this run, change one thing, and press Start: both are shown side by side.")
+        first = recall(FIRST)
+        with st.container(horizontal=True):
+            st.button("Keep this run as the first", key="keep_first", disabled=run is None, on_click=keep_first)
+            st.button("Forget the first run", key="forget_first", disabled=first is None, on_click=forget_first)
+        asked = st.selectbox(
+            "Or a classical question", list(QUESTIONS), format_func=QUESTIONS.get, key="classic", bind="query-params"
+        )
+        st.button("Train both", key="train_both", on_click=train_both, args=(asked,))
+
+
+def keep_first() -> None:
+    """Let the run of the moment be the first of two."""
+    keep(FIRST, recall(RUN))
+
+
+def forget_first() -> None:
+    """Show one run alone again."""
+    if (first := recall(FIRST)) is not None and first is not recall(RUN):
+        first.pause()
+    keep(FIRST, None)
+
+
+def train_both(asked: str) -> None:
+    """Begin both runs of a question, and let the controls show the second."""
+    run = recall(RUN)
+    seed = run.tape.settings.seed if run is not None else 0
+    pace = run.steps_per_second if run is not None else None
+    forget_first()
+    settings = COMPARISONS[asked].settings(seed)
+    for key, one in zip((FIRST, RUN), settings, strict=True):
+        keep(key, training_room().open(one, pace))
+        recall(key).play()
+    set_task(settings[1])
+
+
+def draw_both(first: RunView, second: RunView) -> bool:
+    """One refresh of two runs; True while one of them plays."""
+    st.text(f"From the first to the second: {in_words(first.settings, second.settings) or 'nothing changed'}.")
+    st.text(comparison_caption(first, second))
+    for place, view, title, key in zip(st.columns(2), (first, second), ("first", "second"), ("first", ""), strict=True):
+        with place:
+            st.subheader(f"The {title} run", anchor=False)
+            draw_loss(view, f"loss{key}")
+            draw_success(view, f"progress{key}")
+            draw_cheat(view)
+            draw_half(view, f"heads{key}")
+    return first.playing or second.playing
+
+
+def draw_half(view: RunView, key: str) -> None:
+    """The heads of one of two runs."""
+    if not isinstance(view.settings.task, CharacterTask):
+        draw_task_heads(view, HALF_WIDTH, key)
+        return
+    watched = watch(view, "", 1.0)
+    st.code(watched.sample, language=None, wrap_lines=True)
+    draw_heads(watched.tokens, watched.layers, HALF_WIDTH, key)

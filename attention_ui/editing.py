@@ -1,0 +1,149 @@
+"""Numbers changed by hand: the text that carries them in the address, and the tables to type them into."""
+
+import pandas as pd
+import streamlit as st
+
+from attention_core.captions import plural, seen
+from attention_core.changes import INPUTS, shared_row_caption
+from attention_core.edits import Edits, edits_code, parse_edits, set_numbers
+from attention_core.examples import ExampleTrace
+from attention_core.lessons import projection_of
+from attention_ui.lesson import show_notes
+from attention_ui.session import hidden, keep, recall
+
+IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
+MOST_UNDONE = 50
+MARGIN, TABLES_WIDTH = 30, 420  # pixels
+
+
+def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
+    """The field that holds the changed numbers for the address; what it says, and what it says in vain."""
+    code = st.text_input(
+        "Numbers changed by hand", key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
+        help="q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into.",
+    )  # fmt: skip
+    return parse_edits(code or "")
+
+
+def edits_line(edits: Edits) -> None:
+    """That numbers are changed, and the way back; nothing while none is."""
+    if edits:
+        st.text(f"{len(edits)} {plural('number', len(edits))} changed by hand")
+        st.button("Reset", key="edits_reset", on_click=change_to, args=((),))
+
+
+def beside_the_tables(chart: dict, columns: int):
+    """A place for a figure of so many columns and, where the screen is wide enough, one at its right for the tables."""
+    with st.container(horizontal=True, gap="medium"):
+        return st.container(width=chart["width"]["step"] * columns + MARGIN), st.container(width=TABLES_WIDTH)
+
+
+def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
+    """The tables for the matrices in view. Filled when it is opened."""
+    if hidden("edit"):
+        return
+    with st.expander("Change numbers by hand", key="editing_open", on_change="rerun") as panel:
+        if panel.open:
+            show_notes(*(recall("edits_refused") or ()))
+            keep("edits_refused", ())
+            edit_buttons(trace.example.edits, IN_VIEW[view])
+            for matrix in IN_VIEW[view]:
+                editor(trace, head, matrix)
+
+
+def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
+    """Undo, reset one matrix, reset everything; each can be pressed when there is something to take back."""
+    undone = recall("edits_before") or ()
+    with st.container(horizontal=True):
+        st.button("Undo", key="edits_undo", on_click=undo, disabled=not undone)
+        for matrix in matrices:
+            others = tuple(edit for edit in edits if edit.matrix != matrix)
+            same = others == edits
+            st.button(
+                f"Reset {INPUTS[matrix]}", key=f"reset_{matrix}", on_click=change_to, args=(others,), disabled=same
+            )
+        st.button("Reset all", key="reset_all", on_click=change_to, args=((),), disabled=not edits)
+
+
+def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
+    """One matrix as a table of numbers to type over. Of W the columns of one head."""
+    numbers = trace.x if matrix == "x" else projection_of(trace, matrix[-1], head)
+    rows, columns = numbers.shape
+    if matrix == "x":
+        st.text("X: rows are tokens, columns are features of x")
+        names = [f"{place + 1} · {seen(token)}" for place, token in enumerate(trace.tokens)]
+    else:
+        st.text(f"{matrix}: rows are features of x, columns are features of {matrix[-1]}")
+        names = [f"x {feature + 1}" for feature in range(rows)]
+    key = f"editor_{matrix}_{head}_{rows}x{columns}_{generation()}"
+    st.data_editor(
+        pd.DataFrame(numbers.tolist(), columns=[str(j + 1) for j in range(columns)], index=names),
+        key=key,
+        num_rows="fixed",
+        column_config={str(j + 1): number_column(j) for j in range(columns)},
+        on_change=take_typed,
+        args=(trace, head, matrix, key),
+    )
+    if matrix == "x":
+        st.text(shared_row_caption(trace))
+
+
+def number_column(column: int):
+    """How numbers look in a table. It has no limits of its own: it would silently put the limit for what was typed."""
+    return st.column_config.NumberColumn(f"feature {column + 1}", format="%.4f", width="small")
+
+
+def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:
+    """Called when something was typed into a table: check it and make it part of the example."""
+    current = trace.x if matrix == "x" else getattr(trace, matrix)
+    typed = typed_numbers(recall(key), first_column(trace, head, matrix))
+    edits, refused = set_numbers(trace.example.edits, matrix, current, typed, trace.ids if matrix == "x" else ())
+    if edits != trace.example.edits:
+        change_to(edits)
+    keep("edits_refused", refused)
+    shared = matrix == "x" and len(set(trace.ids)) < len(trace.ids)
+    # Where the table shows what it typed, it stays; where it would show something else, it is drawn anew.
+    keep("edits_in_tables", None if refused or shared else edits_code(edits))
+
+
+def first_column(trace: ExampleTrace, head: int, matrix: str) -> int:
+    """Where the columns of a head begin among those of all heads."""
+    return 0 if matrix == "x" else head * projection_of(trace, matrix[-1], head).shape[1]
+
+
+def typed_numbers(state: object, first: int) -> list[tuple[int, int, object]]:
+    """Row, column and value of each cell that was typed over, as the table in the browser reports them."""
+    rows = state.get("edited_rows", {}) if isinstance(state, dict) else {}
+    return [
+        (row, first + int(column) - 1, value)
+        for row, cells in rows.items()
+        for column, value in cells.items()
+        if column.isdecimal()
+    ]
+
+
+def generation() -> int:
+    """A number that grows when the changed numbers are no longer those that were typed into the tables.
+
+    A table keeps what was typed into it; after a reset or an undo a new one must take its place.
+    """
+    code, count = recall("edits") or "", recall("edits_generation") or 0
+    if recall("edits_in_tables") != code:
+        count += 1
+        keep("edits_generation", count)
+        keep("edits_in_tables", code)
+    return count
+
+
+def change_to(edits: Edits) -> None:
+    """Make these the changed numbers; what they were before can be undone."""
+    before = recall("edits") or ""
+    keep("edits_before", (*(recall("edits_before") or ()), before)[-MOST_UNDONE:])
+    keep("edits", edits_code(edits))
+
+
+def undo() -> None:
+    """Back to the changed numbers as they were before the last change."""
+    *earlier, last = recall("edits_before") or ("",)
+    keep("edits_before", tuple(earlier))
+    keep("edits", last)

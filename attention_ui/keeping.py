@@ -1,0 +1,78 @@
+"""Keeping a model: downloads of the model and of its history, and bringing one back."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from attention_core.training import RunView
+from attention_ui.lesson import show_notes
+from attention_ui.session import keep, recall
+
+BROUGHT, PROBLEM, FILE = "brought_model", "brought_problem", "model_file"
+MEGABYTES = 1
+
+
+def run_checkpoint(view: RunView) -> Checkpoint:
+    """The model that a run shows at this moment."""
+    return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights)
+
+
+def download_model(model: Callable[[], Checkpoint]) -> None:
+    """A button that saves the model; the file is made at the click."""
+    st.download_button(
+        "Download the model",
+        lambda: save_checkpoint(model()),
+        "attention-lab-model.safetensors",
+        mime="application/octet-stream",
+        key="download_model",
+        on_click="ignore",
+    )
+
+
+def download_history(history: Callable[[], str] | None) -> None:
+    """A button that saves the history as CSV; None where there is none."""
+    st.download_button(
+        "Download the history (CSV)",
+        history if history is not None else "",
+        "attention-lab-history.csv",
+        mime="text/csv",
+        key="download_history",
+        on_click="ignore",
+        disabled=history is None,
+        help=None if history is not None else "A file holds the model, not the way to it.",
+    )
+
+
+def bring_model(then: Callable[[], None]) -> None:
+    """Take a model from a file, and do `then`. A file that cannot be used changes nothing but the note."""
+    st.file_uploader(
+        "Bring a model that was saved here",
+        type=["safetensors"],
+        max_upload_size=MEGABYTES,
+        key=FILE,
+        on_change=take_in,
+        args=(then,),
+    )
+    if problem := recall(PROBLEM):
+        show_notes(problem)
+
+
+def take_in(then: Callable[[], None]) -> None:
+    """What happens when a file has been chosen, or was taken away again."""
+    file = recall(FILE)
+    keep(PROBLEM, None)
+    if file is None:
+        return
+    try:
+        keep(BROUGHT, load_checkpoint(file.getvalue()))
+    except ValueError as error:
+        kept = " The model you brought before stays." if recall(BROUGHT) is not None else ""
+        keep(PROBLEM, f"This file cannot be used: {error}{kept}")
+    else:
+        then()
+
+
+def brought_model() -> Checkpoint | None:
+    """The model this visitor brought last, if any."""
+    return recall(BROUGHT)

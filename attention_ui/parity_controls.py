@@ -1,0 +1,88 @@
+"""Controls of the lesson on PyTorch, bound to the address: which example, what to compare, which random cases."""
+
+import streamlit as st
+
+from attention_core.captions import magnitude
+from attention_core.examples import ExampleTrace, Limit
+from attention_core.many_heads import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
+from attention_core.parity import CASES, Case, Parity, parameter_table, random_cases
+from attention_core.quiz import ask
+from attention_ui.lesson import covered, show_notes
+from attention_ui.many_heads import SOURCES, size_choices, what_is_fixed
+from attention_ui.quiz import predict_about
+from attention_ui.session import LinkRule, keep, recall, said_in_link
+
+VIEWS = {
+    "module": "nn.MultiheadAttention",
+    "fused": "scaled_dot_product_attention",
+    "weights": "averaged weights",
+    "meanings": "one mask, two meanings",
+    "levels": "three levels",
+    "cases": f"{CASES} random cases",
+}
+DRAWS = Limit(0, 9999)
+LINK_RULES: dict[str, LinkRule] = {"parity": VIEWS, "cases": DRAWS}
+
+
+def heads_of_lesson(running: ExampleTrace) -> HeadsTrace:
+    """The heads of the lesson before, with their sizes: whatever has a module to compare."""
+    sources = {key: title for key, title in SOURCES.items() if HEADS_PRESETS[key].draw is not None}
+    without = {key: title for key, title in SOURCES.items() if key not in sources}
+    asked = recall("mh") or next((key for key in without if said_in_link("mh") == without[key]), None)
+    notes = st.container()
+    if asked in without:
+        keep("mh", "sentence")
+        with notes:
+            show_notes(f"There is no module to compare in “{without[asked]}”. Here is your sentence instead.")
+    source_place, sizes = st.columns([5, 11], vertical_alignment="bottom")
+    source = source_place.selectbox("Example", list(sources), format_func=sources.get, key="mh", bind="query-params")
+    with sizes:
+        choices = {} if HEADS_PRESETS[source].fixed else size_choices(notes)
+        if not choices:
+            st.text(what_is_fixed(source))
+    if not running.example.scaling:
+        show_notes(
+            "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
+        )
+    return run_heads(heads_example(running, source, **choices))
+
+
+def chosen_comparison() -> str:
+    """What to compare with what."""
+    chosen = st.segmented_control(
+        "Compare", list(VIEWS), default="module", format_func=VIEWS.get, required=True, key="parity",
+        bind="query-params", label_visibility="collapsed",
+    )  # fmt: skip
+    return chosen or "module"
+
+
+def chosen_cases() -> tuple[Case, ...]:
+    """Random cases, from a number and a button for the next, with the largest difference in large type."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        st.button(f"Another {CASES}", key="cases_again", on_click=draw_again)
+        drawn = st.number_input(
+            "Drawn from number", DRAWS.least, DRAWS.most, 0, key="cases", bind="query-params", width=150
+        )
+        cases = random_cases(int(drawn))
+        if not covered("pytorch"):
+            largest = max(case.difference for case in cases)
+            st.metric(f"Largest difference in {len(cases)} cases", magnitude(largest), width="content")
+    return cases
+
+
+def draw_again() -> None:
+    """The next random cases."""
+    keep("cases", (int(recall("cases") or 0) + 1) % (DRAWS.most + 1))
+
+
+def predict_parity(parity: Parity, trace: HeadsTrace) -> None:
+    """Draw a question about these heads in PyTorch's functions."""
+    about = (trace.example, str(parity.may_attend.tolist()))
+    predict_about("pytorch", lambda number: ask("pytorch", parity, 0, number), about, cover=True)
+
+
+def copied_panel(parity: Parity) -> None:
+    """Where each of our maps stands in PyTorch's module; filled when it is opened."""
+    with st.expander("The same weights, under PyTorch's names", key="copied", on_change="rerun") as panel:
+        if panel.open:
+            st.dataframe(parameter_table(parity.ours, parity.theirs), hide_index=True, width="content")

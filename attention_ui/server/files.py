@@ -1,0 +1,109 @@
+"""The first load: Streamlit's front end, packed once and kept.
+
+Asking the browser early for what the first picture needs was tried too (benchmarks/first_load.py measures
+such things): with the files packed it gained nothing, so the start page goes out as it is.
+"""
+
+import asyncio
+import gzip
+from collections import OrderedDict
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
+FOR_A_YEAR = "public, immutable, max-age=31536000"  # their names hold a hash of what is in them
+LEVEL = 6  # 9 takes a third longer and saves two parts in a thousand
+KEPT_BYTES = 12 << 20  # more than all of the front end takes
+
+
+def accepts_gzip(headers: Headers) -> bool:
+    """True when the browser says that it can unpack gzip."""
+    for offer in headers.get("accept-encoding", "").lower().split(","):
+        coding, _, quality = offer.replace(" ", "").partition(";q=")
+        if coding in ("gzip", "*"):
+            return quality not in ("0", "0.0", "0.00", "0.000")
+    return False
+
+
+class PackedFiles:
+    """Answers for scripts and styles from memory, each packed when it is first asked for.
+
+    `folder` holds js/ and css/. At most `kept_bytes` of packed files are kept, the longest unused leave
+    first. Whoever cannot unpack, or asks for a part of a file, is left to the app.
+    """
+
+    def __init__(self, app: ASGIApp, folder: Path, kept_bytes: int = KEPT_BYTES):
+        self.app = app
+        self.kept_bytes = kept_bytes
+        self.files = {
+            f"{place}/{file.name}": file
+            for place in ("js", "css")
+            for file in (folder / place).glob("*")
+            if file.suffix in MEDIA_TYPES
+        }
+        self._packing: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the packed file if that is what was asked for."""
+        name = self._asked_for(scope)
+        if name is None:
+            return await self.app(scope, receive, send)
+        try:
+            body = await self._packed(name)
+        except OSError:
+            return await self.app(scope, receive, send)
+        headers = {
+            "Content-Encoding": "gzip",
+            "Vary": "Accept-Encoding",
+            "Cache-Control": FOR_A_YEAR,
+            "ETag": f'"{name}-gzip"',
+            "Content-Type": MEDIA_TYPES[self.files[name].suffix],
+        }
+        if Headers(scope=scope).get("if-none-match") == headers["ETag"]:
+            return await Response(status_code=304, headers=headers)(scope, receive, send)
+        await Response(body, headers=headers)(scope, receive, send)
+
+    def _asked_for(self, scope: Scope) -> str | None:
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            return None
+        name = scope["path"].rpartition("/static/")[2]
+        headers = Headers(scope=scope)
+        known = name in self.files and accepts_gzip(headers) and "range" not in headers
+        return name if known else None
+
+    async def _packed(self, name: str) -> bytes:
+        task = self._packing.get(name)
+        if task is None:
+            task = asyncio.create_task(asyncio.to_thread(pack, self.files[name]))
+            self._packing[name] = task
+        self._packing.move_to_end(name)
+        try:
+            # A visitor who leaves does not stop the packing for those who wait for the same file.
+            body = await asyncio.shield(task)
+        except OSError:
+            self._packing.pop(name, None)
+            raise
+        self._forget()
+        return body
+
+    def _forget(self) -> None:
+        done = [(name, len(task.result())) for name, task in self._packing.items() if succeeded(task)]
+        surplus = sum(size for _, size in done) - self.kept_bytes
+        for name, size in done:
+            if surplus <= 0:
+                return
+            del self._packing[name]
+            surplus -= size
+
+
+def pack(file: Path) -> bytes:
+    """The file's bytes, packed; the same bytes each time."""
+    return gzip.compress(file.read_bytes(), LEVEL, mtime=0)
+
+
+def succeeded(task: asyncio.Task) -> bool:
+    """True when a task has ended with a result."""
+    return task.done() and not task.cancelled() and task.exception() is None

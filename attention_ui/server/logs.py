@@ -1,0 +1,88 @@
+"""Warnings and errors as one line of JSON each, with nothing in them that a visitor wrote.
+
+A traceback's last line is a message, and messages quote what was typed. So of what others log only the
+kind and the place are kept; the words are kept of our own loggers, whose messages are constants.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import TracebackType
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+STYLE = "ATTENTION_LAB_LOG"  # "full" for a developer: tracebacks with all their words
+OURS = ("attention_core", "attention_ui", "pages", "app")
+SALT = os.urandom(16)  # so that a hash tells two visitors apart, today, and nothing else
+
+log = logging.getLogger(__name__)
+
+
+def log_without_words(session: Callable[[], str | None]) -> None:
+    """From now on every warning and error of this process is written so. `session` names whose page is computed."""
+    if os.environ.get(STYLE) == "full":
+        return
+    make = logging.getLogRecordFactory()
+
+    def record(*args: object, **more: object) -> logging.LogRecord:
+        made = make(*args, **more)
+        if made.levelno >= logging.WARNING:
+            line = json.dumps(described(made, session()), ensure_ascii=False)
+            made.msg, made.args, made.exc_info, made.stack_info = "%s", (line,), None, None
+        return made
+
+    logging.setLogRecordFactory(record)
+    threading.excepthook = lambda caught: log.error("a thread ended with an error", exc_info=caught[:3])
+    sys.excepthook = lambda *caught: log.critical("the process ended with an error", exc_info=caught)
+
+
+def bare_lines() -> None:
+    """Let the handlers there are print the line alone, without a prefix that a reader of JSON stumbles over."""
+    loggers = [logging.getLogger(), *map(logging.getLogger, tuple(logging.root.manager.loggerDict))]
+    for handler in {handler for logger in loggers for handler in logger.handlers}:
+        handler.setFormatter(logging.Formatter("%(message)s"))
+
+
+def described(record: logging.LogRecord, session_id: str | None) -> dict[str, object]:
+    """What may be told about it."""
+    told: dict[str, object] = {
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
+        "level": record.levelname.lower(),
+        "logger": record.name,
+        "line": f"{record.module}:{record.lineno}",
+    }
+    if record.name.split(".")[0] in OURS and not record.args:
+        told["event"] = record.msg
+    if session_id is not None:
+        told["session"] = hashlib.blake2s(session_id.encode(), key=SALT, digest_size=6).hexdigest()
+    error = record.exc_info[1] if record.exc_info else None
+    if error is not None:
+        told["error"] = kinds(error)
+        told["frames"] = our_frames(error.__traceback__)
+    return told
+
+
+def kinds(error: BaseException | None) -> list[str]:
+    """The type of an error, then of what caused it."""
+    found: list[str] = []
+    while error is not None and len(found) < 5:
+        found.append(f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."))
+        error = error.__cause__ or error.__context__
+    return found
+
+
+def our_frames(traceback: TracebackType | None) -> list[str]:
+    """Where in our own files it happened, the outermost first."""
+    frames = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        file = Path(code.co_filename)
+        if file.is_relative_to(ROOT) and "site-packages" not in file.parts:
+            frames.append(f"{file.relative_to(ROOT).as_posix()}:{traceback.tb_lineno} {code.co_name}")
+        traceback = traceback.tb_next
+    return frames

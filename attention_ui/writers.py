@@ -1,0 +1,117 @@
+"""Which model writes: one of two that come with the app, the visitor's own, or one from a file."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attention_core.checkpoint import Checkpoint, check_writes, run_history
+from attention_core.model import ModelConfig, notebook_model
+from attention_core.tasks import CharacterTask
+from attention_core.training import TrainingSettings
+from attention_ui.keeping import bring_model, brought_model, download_history, download_model, run_checkpoint
+from attention_ui.services import training_room
+from attention_ui.session import hidden, keep, recall
+from attention_ui.training_view import RUN
+
+NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
+WRITERS = {
+    "notebook": "“hello world”, the notebook’s",
+    "sea": "“she sells sea shells”",
+    "mine": "the one you trained",
+    "file": "from a file",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Writer:
+    """A model that writes, the history of its training where it is known, and what has to be said about it."""
+
+    checkpoint: Checkpoint
+    history: Callable[[], str] | None
+    notes: tuple[str, ...] = ()
+
+
+def shipped_settings(name: str) -> TrainingSettings:
+    """How a model that comes with the app was trained. The first is that of the notebook, to the learning rate."""
+    if name == "notebook":
+        task = CharacterTask(NOTEBOOK, 8)
+        model = notebook_model(len(task.vocabulary))
+        return TrainingSettings(task=task, model=model, learning_rate=0.001, steps=200, seed=1337)
+    task = CharacterTask(SEA, 12)
+    model = ModelConfig(
+        vocabulary=len(task.vocabulary), context=12, d_model=32, n_heads=4, residual=True, embedding_std=0.3
+    )
+    return TrainingSettings(task=task, model=model, learning_rate=0.003, steps=80, batch_size=8, seed=0)
+
+
+@functools.cache
+def shipped(name: str) -> Writer:
+    """A model that comes with the app, trained at its first use.
+
+    Training takes a fraction of a second and needs no file: the weights are those that the code on the screen makes.
+    """
+    settings = shipped_settings(name)
+    run = training_room().open(settings)
+    run.tape.grow(settings.steps)
+    run.play()
+    view = run.look()
+    return Writer(run_checkpoint(view), lambda: run_history(view))
+
+
+def chosen_writer() -> Writer:
+    """Draw the choice of the model. What is not there gives way to the notebook's, with a note."""
+    chosen = st.segmented_control(
+        "Who writes?", list(WRITERS), default="notebook", format_func=WRITERS.get, required=True, key="writer",
+        bind="query-params", label_visibility="collapsed",
+    )  # fmt: skip
+    if chosen == "mine":
+        return own_writer()
+    if chosen == "file":
+        return brought_writer()
+    return shipped("sea" if chosen == "sea" else "notebook")
+
+
+def brought_writer() -> Writer:
+    """The model from a file."""
+    brought = brought_model()
+    if brought is None:
+        return instead("No model was brought in this session. Choose a file below.")
+    return Writer(brought, None)
+
+
+def own_writer() -> Writer:
+    """The model of the visitor's run, as far as it is trained by now."""
+    run = recall(RUN)
+    if run is None:
+        return instead("No model was trained in this session. Train one on the page before.")
+    view = run.look()
+    try:
+        check_writes(view.settings)
+    except ValueError as error:
+        return instead(f"Your model cannot write: {error}.")
+    before = recall("own_writer")
+    if before is None or before.checkpoint.weights is not view.snapshot.weights:
+        untrained = "Your model had no update yet, so it knows nothing of its text."
+        notes = () if view.snapshot.step else (untrained,)
+        keep("own_writer", Writer(run_checkpoint(view), lambda: run_history(view), notes))
+    return recall("own_writer")
+
+
+def instead(why: str) -> Writer:
+    """The notebook's model, and why it stands in."""
+    stands_in = shipped("notebook")
+    return Writer(stands_in.checkpoint, stands_in.history, (f"{why} Until then the notebook’s model writes.",))
+
+
+def keep_panel(writer: Writer) -> None:
+    """A fold with the downloads of this model and its history, and a place for a file."""
+    if hidden("keep"):
+        return
+    with st.expander("Keep this model, or bring one", key="keep_open", on_change="rerun") as panel:
+        if panel.open:
+            with st.container(horizontal=True):
+                download_model(lambda: writer.checkpoint)
+                download_history(writer.history)
+            bring_model(then=functools.partial(keep, "writer", "file"))
