@@ -1,6 +1,31 @@
 """What all tests share."""
 
+import os
+import shutil
+
+import pytest
 import torch
+from playwright.sync_api import sync_playwright
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
 torch.set_num_threads(1)
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def browser_path():
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        pytest.skip("no Chromium here: install it (Debian: apt install chromium) or name it in CHROMIUM")
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium(browser_path):
+    """One browser for all tests: a process holds only one playwright of this kind."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
+        yield browser
+        browser.close()

@@ -27,6 +27,15 @@ def wait_for_updates(tab, more_than):
     )
 
 
+def standing(tab):
+    """The number of updates once it has stopped moving: what the server said last may still be on its way."""
+    before = None
+    while (now := updates(tab)) != before:
+        before = now
+        tab.page.wait_for_timeout(400)
+    return now
+
+
 def test_it_starts_moves_pauses_steps_and_resets_in_place(visit):
     tab = opened(visit(), "steps=5000")
     tab.page.evaluate("document.querySelectorAll('svg.marks').forEach(svg => svg.dataset.mine = 'yes')")
@@ -39,10 +48,10 @@ def test_it_starts_moves_pauses_steps_and_resets_in_place(visit):
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
     tab.settled()
-    stood = updates(tab)
+    stood = standing(tab)
     press(tab, "One step")
     wait_for_updates(tab, stood)
-    assert updates(tab) == stood + 1
+    assert standing(tab) == stood + 1
     assert tab.page.evaluate(SAME) == ["yes", "yes"], "charts must move in place, not be replaced"
     press(tab, "Reset")
     tab.page.wait_for_function("() => document.querySelector('[data-testid=stProgress]').innerText.startsWith('0 ')")
@@ -52,10 +61,10 @@ def test_it_goes_on_while_one_looks_at_another_page(visit):
     tab = opened(visit(), "steps=5000")
     press(tab, "Start")
     wait_for_updates(tab, 0)
-    tab.page.get_by_role("button", name="← Output").wait_for()
+    tab.page.get_by_role("button", name="← PyTorch").wait_for()
     tab.settled()
     tab.page.keyboard.press("Shift+ArrowLeft")
-    tab.page.wait_for_url("**/output*")
+    tab.page.wait_for_url("**/pytorch*")
     chip = tab.page.get_by_text("Your model:")
     chip.wait_for()
     first = int(chip.inner_text().split()[2])
@@ -104,3 +113,37 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
         for figure in ("heads", "loss"):
             box = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
             assert box["y"] + box["height"] <= height, "the figures are above the fold"
+
+
+MOMENT = "() => document.querySelector('.st-key-replay svg.marks').textContent.match(/After (\\d+) updates/)[1]"
+
+
+def test_the_slider_of_the_replay_moves_through_time_without_asking_the_server(visit):
+    tab = opened(visit(), "task=copy&pace=as fast as it can")
+    press(tab, "Start")
+    wait_for_updates(tab, 199)
+    tab.settled()
+    tab.page.get_by_text("Scrub through the run").click()
+    tab.page.wait_for_selector(".st-key-replay svg.marks")
+    tab.settled()
+    before, sent = tab.page.locator(".st-key-replay svg.marks").inner_html(), len(tab.sent)
+    assert tab.page.evaluate(MOMENT) == "200"
+    slider = tab.page.locator(".st-key-replay input[type=range]")
+    slider.focus()
+    tab.page.keyboard.press("Home")
+    tab.page.wait_for_function(f"() => ({MOMENT})() === '0'")
+    assert tab.page.locator(".st-key-replay svg.marks").inner_html() != before
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_function(f"() => ({MOMENT})() > 0")
+    assert len(tab.sent) == sent
+
+
+def test_both_runs_of_a_question_move_side_by_side(visit):
+    tab = opened(visit(), "pace=as fast as it can")
+    tab.page.get_by_text("Compare two runs").click()
+    press(tab, "Train both")
+    tab.page.get_by_text("Only the first has learnt it.").wait_for()
+    for key in ("lossfirst", "loss", "headsfirst", "heads"):
+        assert tab.page.locator(f".st-key-{key} svg.marks").count() == 1
+    assert "task=Reverse" in tab.page.url
+    assert "train_positions=none" in tab.page.url

@@ -3,28 +3,13 @@ import re
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
+from strategies import SIZES_CHOSEN
 
 from attention_core.arithmetic import MATRICES, MOST_TERMS, Explainer, products
 from attention_core.captions import name
-from attention_core.examples import LIMITS, Example, run_example
+from attention_core.examples import Example, run_example
 
 ROUNDING = 0.005 + 1e-6  # of a number shown with two digits
-
-
-EXAMPLES = st.builds(
-    Example,
-    source=st.sampled_from(["journey", "sentence"]),
-    text=st.sampled_from(["The cat sat on the mat", "one", "no no no", "a b c d e f g h i j k l"]),
-    d_model=st.integers(1, 12),
-    d_k=st.integers(1, 8),
-    d_v=st.integers(1, 8),
-    n_heads=st.integers(1, 3),
-    seed=st.integers(0, LIMITS["seed"].most),
-    causal=st.booleans(),
-    scaling=st.booleans(),
-    weight_kind=st.sampled_from(["normal", "small", "linear"]),
-)
 
 
 def explained(example):
@@ -64,7 +49,7 @@ def cells(tensor):
     return [(i, j) for i in range(tensor.shape[0]) for j in range(tensor.shape[1])]
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_every_cell_of_every_matrix_has_a_line_with_a_true_minus_sign(chosen):
     trace, head, explainer = explained(chosen)
     for matrix in MATRICES:
@@ -74,7 +59,7 @@ def test_every_cell_of_every_matrix_has_a_line_with_a_true_minus_sign(chosen):
             assert "-" not in line and "nan" not in line and "inf" not in line
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_vectors_and_keys_are_shown_as_they_are(chosen):
     trace, head, explainer = explained(chosen)
     for matrix in ("x", "k_transposed"):
@@ -86,7 +71,7 @@ def test_vectors_and_keys_are_shown_as_they_are(chosen):
             assert abs(value(line.rsplit(" = ")[-1]) - float(tensor[i, j])) <= ROUNDING
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_queries_keys_and_values_are_sums_of_products(chosen):
     trace, head, explainer = explained(chosen)
     for matrix in ("q", "k", "v"):
@@ -97,7 +82,7 @@ def test_queries_keys_and_values_are_sums_of_products(chosen):
             assert check_sum(line, float(tensor[i, j])) == (trace.x.shape[1] <= MOST_TERMS)
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_scores_are_sums_of_products(chosen):
     trace, head, explainer = explained(chosen)
     scores = trace.heads.scores[head]
@@ -107,7 +92,7 @@ def test_scores_are_sums_of_products(chosen):
         assert check_sum(line, float(scores[i, j]))
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_scaled_scores_are_quotients(chosen):
     trace, head, explainer = explained(chosen)
     scores, scaled = trace.heads.scores[head], trace.heads.scaled[head]
@@ -121,7 +106,7 @@ def test_scaled_scores_are_quotients(chosen):
         assert math.isclose(result, score / by, rel_tol=0.01, abs_tol=2 * ROUNDING)
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_masked_cells_say_masked_and_the_others_do_not(chosen):
     trace, head, explainer = explained(chosen)
     attention = trace.heads.select(head)
@@ -135,7 +120,7 @@ def test_masked_cells_say_masked_and_the_others_do_not(chosen):
             assert abs(shown - float(attention.masked[i, j])) <= ROUNDING
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_weights_are_one_exponential_over_the_sum_of_those_in_the_row(chosen):
     trace, head, explainer = explained(chosen)
     attention = trace.heads.select(head)
@@ -156,7 +141,7 @@ def test_weights_are_one_exponential_over_the_sum_of_those_in_the_row(chosen):
             assert abs(value(result) - expected) <= 0.0005 + 2.1 * ROUNDING * expected
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_outputs_are_mixtures_of_what_the_query_may_see(chosen):
     trace, head, explainer = explained(chosen)
     attention = trace.heads.select(head)

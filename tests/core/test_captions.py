@@ -6,39 +6,16 @@ import torch
 from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import SIZES_CHOSEN
 
 from attention_core.attention import attend
 from attention_core.captions import STAGES, name, number, percent, row_caption, stage_caption, weights_caption
-from attention_core.examples import LIMITS, Example, run_example
+from attention_core.examples import Example, run_example
 from attention_core.masks import causal_mask, sliding_window_mask
 from attention_core.randomness import generator
 
 NUMBER = r"−?\d+\.\d+"
 TOKEN = r"“([^”]*)”(?: \((\d+)\))?"
-SENTENCES = [
-    "The cat sat on the mat",
-    "a b a b a",
-    "one",
-    "no no",
-    "no no no",
-    "A long walk, a long talk, a long day !",
-]
-
-
-EXAMPLES = st.builds(
-    Example,
-    source=st.sampled_from(["journey", "sentence"]),
-    text=st.sampled_from(SENTENCES),
-    unit=st.sampled_from(["words", "characters"]),
-    d_model=st.integers(1, 12),
-    d_k=st.integers(1, 8),
-    d_v=st.integers(1, 8),
-    n_heads=st.integers(1, 3),
-    seed=st.integers(0, LIMITS["seed"].most),
-    causal=st.booleans(),
-    scaling=st.booleans(),
-    weight_kind=st.sampled_from(["normal", "small", "linear"]),
-)
 
 
 def value(text):
@@ -115,7 +92,7 @@ def test_a_token_that_comes_twice_is_named_with_its_place():
 # Stages
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_every_stage_has_a_sentence(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     for stage in STAGES:
@@ -124,7 +101,7 @@ def test_every_stage_has_a_sentence(chosen):
         assert "nan" not in caption and "inf" not in caption and "-" not in re.sub(TOKEN, "", caption)
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_tokens_is_true(chosen):
     trace = run_example(chosen)
     caption = stage_caption("x", trace)
@@ -142,7 +119,7 @@ def test_the_sentence_on_the_tokens_is_true(chosen):
         assert len({tuple(row) for row in trace.x.tolist()}) == n
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_projections_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     attention = trace.heads.select(head)
@@ -155,7 +132,7 @@ def test_the_sentence_on_the_projections_is_true(chosen):
     assert abs(numbers(caption)[0] - max(lengths)) <= 0.0051
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_scores_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     scores = trace.heads.scores[head]
@@ -165,7 +142,7 @@ def test_the_sentence_on_the_scores_is_true(chosen):
     assert abs(numbers(caption)[0] - float(scores.max())) <= 0.0051
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_scaling_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     attention = trace.heads.select(head)
@@ -184,7 +161,7 @@ def test_the_sentence_on_the_scaling_is_true(chosen):
         assert abs(shown - float(true)) <= 0.0051
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_mask_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     visible = trace.heads.visible[head]
@@ -202,7 +179,7 @@ def test_the_sentence_on_the_mask_is_true(chosen):
     assert [{"only itself": 1, "all": n}.get(words) or int(words) for words in stated] == [min(seen), max(seen)]
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_weights_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     attention = trace.heads.select(head)
@@ -251,7 +228,7 @@ def test_the_sentence_on_the_weights_is_true_under_other_masks(seed, kind):
     check_weights_caption(weights_caption(tokens, attention), tokens, attention)
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_each_row_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     attention = trace.heads.select(head)
@@ -259,7 +236,7 @@ def test_the_sentence_on_each_row_is_true(chosen):
         check_row_caption(row_caption(trace.tokens, attention, query), trace.tokens, attention, query)
 
 
-@given(EXAMPLES)
+@given(SIZES_CHOSEN)
 def test_the_sentence_on_the_output_is_true(chosen):
     trace, head = run_example(chosen), chosen.n_heads - 1
     attention = trace.heads.select(head)

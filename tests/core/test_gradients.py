@@ -13,6 +13,7 @@ from attention_core.gradients import (
     layer_norm_backward,
     linear_backward,
     softmax_backward,
+    squared_error_backward,
 )
 from attention_core.heads import MultiHeadAttention, SlicedHeads
 from attention_core.masks import causal_mask
@@ -114,7 +115,7 @@ def test_several_heads_backwards(kind, batch, scale):
 
 
 @pytest.mark.parametrize("heads", ["projected", "sliced"])
-@pytest.mark.parametrize("positions", ["learned", "none"])
+@pytest.mark.parametrize("positions", ["learned", "none", "sinusoidal", "rotary", "qk"])
 @pytest.mark.parametrize("n_layers", [1, 2])
 def test_the_whole_model_backwards(heads, positions, n_layers):
     for causal, scaling, residual, layer_norm, mlp in itertools.product([True, False], repeat=5):
@@ -122,7 +123,7 @@ def test_the_whole_model_backwards(heads, positions, n_layers):
             vocabulary=VOCABULARY,
             context=7,
             d_model=6,
-            n_heads=3,
+            n_heads=3,  # d_k = 2
             n_layers=n_layers,
             heads=heads,
             positions=positions,
@@ -135,8 +136,54 @@ def test_the_whole_model_backwards(heads, positions, n_layers):
         compare_with_autograd(config, n_tokens=5)  # shorter than the context
 
 
-def compare_with_autograd(config, n_tokens, batch=(2,)):
+@pytest.mark.parametrize("positions", ["learned", "rotary", "qk"])
+@pytest.mark.parametrize("d_k", [2, 10])
+@pytest.mark.parametrize("scaling", [False, True])
+def test_the_whole_model_backwards_with_queries_of_another_width(positions, d_k, scaling):
+    choices = {"d_model": 9, "n_heads": 3, "n_layers": 2, "d_k": d_k, "positions": positions, "scaling": scaling}
+    compare_with_autograd(ModelConfig(vocabulary=VOCABULARY, context=7, **choices), n_tokens=5)
+
+
+@pytest.mark.parametrize("heads", ["projected", "sliced"])
+@pytest.mark.parametrize("positions", ["none", "rotary", "qk"])
+def test_the_whole_model_backwards_in_the_precision_it_trains_in(heads, positions):
+    choices = {"d_model": 6, "n_heads": 3, "n_layers": 2, "heads": heads, "positions": positions, "layer_norm": True}
+    config = ModelConfig(vocabulary=VOCABULARY, context=7, mlp=True, **choices)
+    compare_with_autograd(config, n_tokens=5, dtype=torch.float32)
+
+
+@pytest.mark.parametrize("n_layers", [1, 2])
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("positions", ["none", "learned", "qk"])
+def test_a_model_that_gives_vectors_backwards(n_layers, residual, positions):
+    choices = {"d_model": 6, "n_heads": 3, "n_layers": n_layers, "residual": residual, "positions": positions}
+    config = ModelConfig(vocabulary=VOCABULARY, context=7, output="vectors", layer_norm=True, **choices)
     model = TinyTransformer(config, generator(3)).double()
+    ids = torch.randint(VOCABULARY, (2, 5), generator=generator(4))
+    trace = model(ids)
+    wanted = model.token_table[ids.flip(1)]
+    nn.functional.mse_loss(trace.logits, wanted).backward()
+    expected = {name: parameter.grad for name, parameter in model.named_parameters()}
+    assert "token_table" not in expected
+    with torch.inference_mode():
+        model.backward(trace, squared_error_backward(trace.logits, wanted))
+    for name, parameter in model.named_parameters():
+        assert expected[name].abs().sum() > 0, name
+        torch.testing.assert_close(parameter.grad, expected[name], msg=name)
+
+
+def test_places_that_do_not_count_have_no_gradient():
+    logits = random(BATCH, QUERIES, VOCABULARY).requires_grad_()
+    targets = torch.tensor([[-100, 3, 7, -100, 0], [5, -100, -100, 2, -100]])
+    loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
+    (expected,) = torch.autograd.grad(loss, [logits])
+    ours = cross_entropy_backward(logits.detach(), targets)
+    torch.testing.assert_close(ours, expected)
+    assert (ours[targets == -100] == 0).all()
+
+
+def compare_with_autograd(config, n_tokens, batch=(2,), dtype=torch.float64):
+    model = TinyTransformer(config, generator(3)).to(dtype)
     shake_norms(model)
     random_ids = generator(4)
     ids, targets = (torch.randint(config.vocabulary, (*batch, n_tokens), generator=random_ids) for _ in range(2))

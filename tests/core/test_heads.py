@@ -29,7 +29,7 @@ def random(*shape, seed=0):
 
 def pytorch_twin(ours, bias):
     """PyTorch's own multi-head attention with the same weights."""
-    twin = nn.MultiheadAttention(D_MODEL, HEADS, bias=bias, batch_first=True)
+    twin = nn.MultiheadAttention(ours.W_o.in_features, ours.n_heads, bias=bias, batch_first=True)
     maps = (ours.W_q, ours.W_k, ours.W_v)
     with torch.no_grad():
         twin.in_proj_weight.copy_(torch.cat([m.weight for m in maps]))
@@ -68,6 +68,63 @@ def test_it_is_the_multi_head_attention_of_pytorch(bias, kind, cross):
     torch.testing.assert_close(trace.heads.weights, per_head, atol=1e-6, rtol=0)
     torch.testing.assert_close(trace.heads.weights.mean(dim=1), averaged, atol=1e-6, rtol=0)
     assert trace.output is output
+
+
+@st.composite
+def situations(draw):
+    """Sizes, tokens and a mask as they may come: self-attention, or queries that look at other tokens."""
+    n_heads, d_head = draw(st.integers(1, 5)), draw(st.integers(1, 7))
+    queries = draw(st.integers(1, 9))
+    keys = draw(st.none() | st.integers(1, 9))
+    mask = draw(
+        st.sampled_from(["none", "boolean", "float", "causal"] if keys is None else ["none", "boolean", "float"])
+    )
+    return n_heads, n_heads * d_head, draw(st.integers(1, 3)), queries, keys, mask, draw(st.booleans())
+
+
+def both_ways(situation):
+    """Our output and PyTorch's for the same weights, tokens and mask, and the tensors to compare gradients of."""
+    n_heads, d_model, batch, queries, keys, kind, bias = situation
+    ours = MultiHeadAttention(d_model, n_heads, bias=bias, generator=generator(1))
+    twin = pytorch_twin(ours, bias)
+    x = random(batch, queries, d_model, seed=2).requires_grad_()
+    other = x if keys is None else random(batch, keys, d_model, seed=3).requires_grad_()
+    mask = some_mask(kind, queries, queries if keys is None else keys)
+    theirs = ~mask if mask is not None and mask.dtype == torch.bool else mask
+    output, trace = ours(x, mask, key_value=None if keys is None else other)
+    expected, weights = twin(x, other, other, attn_mask=theirs, average_attn_weights=False)
+    maps = (ours.W_q, ours.W_k, ours.W_v)
+    mine = [x, other, ours.W_o.weight, *(m.weight for m in maps)]
+    packed = [x, other, twin.out_proj.weight, twin.in_proj_weight]
+    if bias:
+        mine, packed = (
+            [*mine, ours.W_o.bias, *(m.bias for m in maps)],
+            [*packed, twin.out_proj.bias, twin.in_proj_bias],
+        )
+    return (output, trace.heads.weights, mine), (expected, weights, packed)
+
+
+@given(situations())
+def test_it_agrees_with_pytorch_for_any_sizes(situation):
+    (output, weights, _), (expected, their_weights, _) = both_ways(situation)
+    assert output.dtype == torch.float32
+    torch.testing.assert_close(output, expected, atol=1e-6, rtol=0)
+    torch.testing.assert_close(weights, their_weights, atol=1e-6, rtol=0)
+
+
+@given(situations())
+def test_its_gradients_agree_with_those_of_pytorch_for_any_sizes(situation):
+    bias = situation[-1]
+    (output, _, mine), (expected, _, packed) = both_ways(situation)
+    direction = random(*output.shape, seed=7)
+    ours = torch.autograd.grad((output * direction).sum(), mine)
+    theirs = torch.autograd.grad((expected * direction).sum(), packed)
+    x, other, W_o, *maps = ours
+    together = [x, other, W_o, torch.cat(maps[:3])]
+    together += [maps[3], torch.cat(maps[4:])] if bias else []
+    for one, reference in zip(together, theirs, strict=True):
+        size = max(1.0, float(reference.abs().max()))
+        torch.testing.assert_close(one, reference, atol=2e-6 * size, rtol=0)
 
 
 def test_each_head_is_an_attention_over_its_own_columns():

@@ -5,7 +5,15 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 
 from attention_core.attention import attend
-from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.masks import (
+    causal_mask,
+    drawn_mask,
+    full_mask,
+    mask_code,
+    mask_from_code,
+    padding_mask,
+    sliding_window_mask,
+)
 from attention_core.randomness import generator
 
 SIZES = st.integers(1, 13)
@@ -81,3 +89,48 @@ def test_an_impossible_number_of_real_tokens_is_an_error(n_real):
 def test_sizes_are_whole_numbers():
     with pytest.raises(TypeCheckError):
         causal_mask(2.5)
+
+
+@given(st.integers(1, 12), st.data())
+def test_a_drawn_mask_and_its_code_are_the_same_thing(n_tokens, data):
+    rows = st.lists(st.booleans(), min_size=n_tokens, max_size=n_tokens).filter(any)
+    drawn = drawn_mask(data.draw(st.lists(rows, min_size=n_tokens, max_size=n_tokens)))
+    code = mask_code(drawn.tolist())
+    assert torch.equal(mask_from_code(code, n_tokens), drawn)
+    assert code == code.lower() and len(code) <= n_tokens * 4
+    with pytest.raises(ValueError, match=f"{n_tokens} rows, but there are {n_tokens + 1} tokens"):
+        mask_from_code(code, n_tokens + 1)
+
+
+def test_codes_as_they_are_written():
+    assert mask_code(causal_mask(3).tolist()) == "4-6-7"
+    assert torch.equal(mask_from_code(" 4-6-7 ", 3), causal_mask(3))
+    assert torch.equal(mask_from_code("20-30-38-3C-3E-3F", 6), causal_mask(6))
+
+
+@given(st.text())
+def test_any_text_is_a_code_or_gets_a_sentence(text):
+    try:
+        mask = mask_from_code(text, 3)
+    except ValueError as error:
+        assert str(error)
+    else:
+        assert mask.shape == (3, 3) and mask.any(dim=-1).all()
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("", "digits"),
+        ("4-6-x", "digits"),
+        ("4-6--7", "digits"),
+        ("4-6", "2 rows"),
+        ("8-6-7", "more than 3 keys"),
+        ("4-0-7", "query 2 may look at nothing"),
+        ("٤-6-7", "digits"),
+        ("123456789-1-1", "digits"),
+    ],
+)
+def test_a_bad_code_is_refused_with_a_sentence(code, says):
+    with pytest.raises(ValueError, match=says):
+        mask_from_code(code, 3)

@@ -2,44 +2,22 @@
 
 import math
 import re
-from typing import get_args
 
 import numpy as np
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from strategies import EXAMPLES
 
 from attention_core import quiz
 from attention_core.captions import name
-from attention_core.examples import LIMITS, Example, Source, run_example
-from attention_core.quiz import QUESTIONS, Choice, Question, among_numbers, ask
+from attention_core.examples import LIMITS, Example, run_example
+from attention_core.quiz import QUESTIONS, ask
+from attention_core.quiz.asking import Choice, Question, among_numbers
 from attention_core.randomness import generator
 
 NAME = r"(“[^”]*”(?: \(\d+\))?)"
-SENTENCES = [
-    "one",
-    "no no",
-    "The cat sat on the mat",
-    "a b a b a",
-    "A long walk, a long talk, a long day !",
-    "one two three four five six seven eight nine ten eleven twelve",
-    "<b>bold</b> ![x](http://127.0.0.1:9/a.png) $x^2$ {0} :red[no]",
-]
-EXAMPLES = st.builds(
-    Example,
-    source=st.sampled_from([*get_args(Source), "sentence", "sentence"]),
-    text=st.sampled_from(SENTENCES),
-    unit=st.sampled_from(["words", "characters"]),
-    d_model=st.integers(1, 12),
-    d_k=st.integers(1, 8),
-    d_v=st.integers(1, 8),
-    n_heads=st.integers(1, 3),
-    seed=st.integers(0, LIMITS["seed"].most),
-    causal=st.booleans(),
-    scaling=st.booleans(),
-    weight_kind=st.sampled_from(["normal", "small", "linear"]),
-)
 
 
 class Again:
@@ -371,17 +349,17 @@ def wrong_answers(maker):
 @pytest.mark.parametrize(
     ("maker", "mended"),
     [
-        (quiz.spread_of_scores, "does not make it softer and softer"),
-        (quiz.zeros_after_softmax, "Only if the mask comes first"),
-        (quiz.best_match, "read down the column"),
-        (quiz.weight_cell, "Rows ask, columns answer"),
-        (quiz.score_the_other_way, "would make Q Kᵀ symmetric"),
-        (quiz.largest_contribution, "A big weight is not a big influence"),
-        (quiz.scaled_score, "still has to be divided"),
-        (quiz.weight_cell, "forgets the mask"),
-        (quiz.tokens_swapped, "Order is not built into the vectors"),
-        (quiz.same_token_twice, "The same token has the same row wherever it stands"),
-        (quiz.constant_added, "the share stays"),
+        (quiz.scores.spread_of_scores, "does not make it softer and softer"),
+        (quiz.mask.zeros_after_softmax, "Only if the mask comes first"),
+        (quiz.scores.best_match, "read down the column"),
+        (quiz.softmax.weight_cell, "Rows ask, columns answer"),
+        (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),
+        (quiz.output.largest_contribution, "A big weight is not a big influence"),
+        (quiz.scores.scaled_score, "still has to be divided"),
+        (quiz.softmax.weight_cell, "forgets the mask"),
+        (quiz.tokens.tokens_swapped, "Order is not built into the vectors"),
+        (quiz.tokens.same_token_twice, "The same token has the same row wherever it stands"),
+        (quiz.softmax.constant_added, "the share stays"),
     ],
 )
 def test_every_misconception_is_met(maker, mended):
@@ -402,6 +380,6 @@ def test_numbers_that_print_alike_are_never_both_offered():
 def test_shuffling_keeps_the_right_choice_right():
     question = Question("?", tuple(Choice(text, text) for text in "abcd"), 2)
     for seed in range(10):
-        again = quiz.shuffled(question, generator(seed))
+        again = quiz.asking.shuffled(question, generator(seed))
         assert again.choices[again.right].text == "c"
         assert {choice.text for choice in again.choices} == set("abcd")

@@ -42,6 +42,18 @@ def training_threads():
     return [thread for thread in threading.enumerate() if thread.name == "training"]
 
 
+def test_a_scheduler_lives_from_its_start_to_its_end(monkeypatch):
+    scheduler = Scheduler()
+    assert not scheduler.alive
+    scheduler.start()
+    assert scheduler.alive and len(training_threads()) == 1
+    scheduler.stop()
+    assert not scheduler.alive and not training_threads()
+    monkeypatch.setattr(Scheduler, "_work", lambda self: None)
+    scheduler.start()
+    assert wait_until(lambda: not scheduler.alive), "a thread that ended by itself is not alive"
+
+
 @pytest.fixture
 def scheduler():
     """A scheduler whose thread runs, and ends with the test."""
@@ -98,6 +110,17 @@ def test_at_most_so_many_tapes_are_kept_and_the_longest_unused_goes_first():
     assert scheduler.open(settings(seed=0)).tape is tapes[0]
     assert scheduler.open(settings(seed=2)).tape is tapes[2]
     assert scheduler.open(settings(seed=1)).tape is not tapes[1]
+
+
+def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
+    scheduler = Scheduler()
+    for seed in range(scheduler.max_tapes + 7):
+        scheduler.open(settings(seed=seed, steps=1))
+    gc.collect()
+    scheduler.open(settings(seed=0))
+    assert len(scheduler._tapes) == scheduler.max_tapes
+    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 100_000_000
+    assert "hold 100 MB" in " ".join(Scheduler.__doc__.split())
 
 
 def test_a_tape_that_somebody_plays_is_kept_while_others_go():
@@ -190,6 +213,58 @@ def test_a_run_that_is_gone_is_not_grown():
     del run
     gc.collect()
     assert scheduler.growing() == {}
+
+
+# Thirty at once, and more than can be served
+
+
+def test_thirty_tapes_grow_about_equally_fast(monkeypatch, clock):
+    def pretend(chosen):
+        for step in range(chosen.steps + 1):
+            clock.now += 0.0004 * (1 + chosen.seed % 3)  # some models are slower
+            yield TrainingStep(step, 1.0, torch.zeros(5))
+
+    monkeypatch.setattr(training, "train", pretend)
+    scheduler = Scheduler(clock=clock, turn_seconds=0.010, patience_seconds=1e9)
+    runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(30)]
+    for run in runs:
+        run.play()
+    spent = dict.fromkeys((run.tape for run in runs), 0.0)
+    for _ in range(20):
+        for tape, until in scheduler.growing().items():
+            began = clock.now
+            tape.grow(until, scheduler.turn_seconds, clock)
+            spent[tape] += clock.now - began
+    assert len(spent) == 30 and min(spent.values()) >= 0.8 * max(spent.values())
+    alike = [run.tape.head for run in runs if run.tape.settings.seed % 3 == 0]
+    assert min(alike) >= 0.8 * max(alike) > 0
+
+
+def test_beyond_a_full_house_a_run_sees_its_place_and_moves_up(clock):
+    scheduler = Scheduler(clock=clock, max_growing=2, patience_seconds=60.0)
+    runs = [scheduler.open(settings(seed=seed)) for seed in range(5)]
+    for run in runs:
+        assert scheduler.place_in_queue(run) == 0
+        run.play()
+    assert [scheduler.place_in_queue(run) for run in runs] == [0, 0, 1, 2, 3]
+    assert list(scheduler.growing()) == [run.tape for run in runs[:2]]
+    grow_once(scheduler)
+    assert [scheduler.place_in_queue(run) for run in runs] == [0, 0, 0, 0, 1]
+    runs[2].pause()
+    assert [scheduler.place_in_queue(run) for run in runs] == [0, 0, 0, 0, 0]
+
+
+def test_a_run_that_nobody_watches_gives_its_place_to_the_next(clock):
+    scheduler = Scheduler(clock=clock, max_growing=1, patience_seconds=60.0)
+    first, second = scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1))
+    first.play()
+    second.play()
+    assert scheduler.place_in_queue(second) == 1
+    clock.now += 61
+    second.look()
+    assert scheduler.place_in_queue(second) == 0 and list(scheduler.growing()) == [second.tape]
+    first.look()
+    assert scheduler.place_in_queue(first) == 1
 
 
 # The thread

@@ -2,44 +2,16 @@
 
 import math
 import re
-from typing import get_args
 
 import pytest
+from arithmetic_checks import evaluate, is_right
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from strategies import EXAMPLES
 
 from attention_core.arithmetic import MATRICES, Line, digits, factor, matrix_shape, trace_number
 from attention_core.captions import name
-from attention_core.examples import LIMITS, Example, Source, run_example
-
-EXAMPLES = st.builds(
-    Example,
-    source=st.sampled_from(get_args(Source)),
-    text=st.sampled_from(["The cat sat on the mat", "one", "no no no", "a b c d e f g h i j k l"]),
-    d_model=st.integers(1, 12),
-    d_k=st.integers(1, 8),
-    d_v=st.integers(1, 8),
-    n_heads=st.integers(1, 4),
-    seed=st.integers(0, LIMITS["seed"].most),
-    causal=st.booleans(),
-    scaling=st.booleans(),
-    weight_kind=st.sampled_from(["normal", "small", "linear"]),
-)
-
-
-def evaluate(text):
-    """The value of a line's arithmetic, with nothing but Python's own mathematics."""
-    python = re.sub(r"√(\d+)", r"sqrt(\1)", text.replace("e^(", "exp("))
-    for sign, meaning in {"^": "**", "·": "*", "÷": "/", "−": "-", "∞": "inf"}.items():
-        python = python.replace(sign, meaning)
-    assert re.fullmatch(r"(?:exp|sqrt|inf|[\d.+*/() -])*", python), python
-    return eval(python, {"__builtins__": {}, "exp": math.exp, "sqrt": math.sqrt, "inf": math.inf})
-
-
-def is_right(line):
-    """Whether the arithmetic gives the value, but for the rounding of the numbers that are shown."""
-    found = evaluate(line.text)
-    return found == line.value or abs(found - line.value) <= 2e-3 + 2e-3 * abs(line.value)
+from attention_core.examples import Example, run_example
 
 
 def tensor_of(trace, head, matrix):

@@ -1,3 +1,4 @@
+import gc
 import math
 import threading
 from itertools import pairwise
@@ -5,12 +6,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attention_core import training
 from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import MAX_SEED, generator
-from attention_core.tasks import MAX_VOCABULARY, CharacterTask
+from attention_core.tasks import MAX_VOCABULARY, TASKS, CharacterTask
 from attention_core.training import (
     MAX_BATCH,
     MAX_SNAPSHOT_BYTES,
@@ -23,6 +25,7 @@ from attention_core.training import (
     model_with,
     pack_weights,
     predict,
+    recommended,
     train,
 )
 
@@ -294,6 +297,27 @@ def test_the_memory_of_a_tape_is_bounded(parameters, monkeypatch):
     for step in range(1301):
         snapshot = tape.snapshot(step)
         assert snapshot.step <= step and snapshot.weights[0] == snapshot.step
+
+
+def tensor_bytes():
+    """The memory of all tensors there are, each storage once."""
+    gc.collect()
+    storages = [thing.untyped_storage() for thing in gc.get_objects() if type(thing) in (torch.Tensor, nn.Parameter)]
+    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+
+
+def test_a_tape_that_waits_holds_no_activations_and_one_that_ended_only_its_weights():
+    size = {"d_model": MAX_D_MODEL, "n_heads": 1, "d_k": 512, "n_layers": MAX_LAYERS, "mlp": True, "layer_norm": True}
+    chosen = recommended(TASKS["induction"], 1, steps=2, batch_size=MAX_BATCH, **size)
+    assert chosen.task.example is not None
+    before = tensor_bytes()
+    tape = Tape(chosen)
+    tape.grow(1)
+    waiting, two = tensor_bytes() - before, 2 * tape.snapshot(1).weights.nbytes
+    assert MAX_SNAPSHOT_BYTES < two <= 4_000_000, "a model so large that only two snapshots are kept"
+    assert tape.snapshot_bytes < waiting <= two + 14_000_000
+    tape.grow(2)
+    assert tape.ended and tensor_bytes() - before <= two + 10_000
 
 
 def test_a_long_run_keeps_its_losses_and_a_bounded_number_of_weights(monkeypatch):

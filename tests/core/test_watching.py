@@ -9,9 +9,29 @@ from attention_core.masks import causal_mask
 from attention_core.model import ModelConfig
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
-from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings, model_with
-from attention_core.watching import SAMPLE_CHARACTERS, heads_caption, loss_caption, probe_tokens, watch
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import (
+    Tape,
+    TrainingRun,
+    TrainingSettings,
+    held_out_batch,
+    measure,
+    model_with,
+    recommended,
+)
+from attention_core.watching import (
+    SAMPLE_CHARACTERS,
+    cheat_caption,
+    every_head_without,
+    find_cheat,
+    heads_caption,
+    loss_caption,
+    probe_tokens,
+    watch,
+    watch_task,
+    without_head,
+    without_layer,
+)
 
 TASK = CharacterTask("hello world", 5)
 
@@ -98,7 +118,7 @@ def test_the_sentence_on_the_heads_is_true(probe, causal):
     n = len(probe)
     choosing = causal_mask(n).sum(dim=-1) > 1 if causal else torch.ones(n, dtype=torch.bool)
     strongest = max(float(trace.weights[:, choosing].max()) for trace in watched.layers)
-    caption = heads_caption(watched)
+    caption = heads_caption(watched.tokens, watched.layers)
     (who, place), (whom, other) = re.findall(r"“(.)”(?: \((\d+)\))?", caption)
     i, j = (int(p) - 1 if p else probe.index(t) for t, p in ((who, place), (whom, other)))
     layer, head = (int(number) - 1 for number in re.search(r"layer (\d+), head (\d+)", caption).groups())
@@ -108,4 +128,97 @@ def test_the_sentence_on_the_heads_is_true(probe, causal):
 
 
 def test_a_single_token_has_nothing_to_choose():
-    assert "nothing to choose" in heads_caption(watch(VIEW, "h", 1.0))
+    alone = watch(VIEW, "h", 1.0)
+    assert "nothing to choose" in heads_caption(alone.tokens, alone.layers)
+
+
+# Tasks, heads switched off, and the cheat
+
+
+def task_run(name, steps=3, **changes):
+    settings = recommended(TASKS[name], 7, steps=steps, **changes)
+    tape = Tape(settings)
+    tape.grow(steps)
+    return settings, tape.snapshot(steps)
+
+
+@pytest.mark.parametrize("name", ["reverse", "recall", "last", "vectors"])
+def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
+    settings, snapshot = task_run(name)
+    seen, example = watch_task(settings, snapshot), settings.task.example
+    trace = model_with(settings.model, snapshot.weights)(example.ids)
+    for layer, expected in zip(seen.layers, trace.layers, strict=True):
+        torch.testing.assert_close(layer.weights, expected.attention.heads.weights)
+    if name != "vectors":
+        words = settings.task.vocabulary.tokens
+        assert seen.predicted == tuple(words[int(scores.argmax())] for scores in trace.logits)
+    pairs = [(p, a) for p, a in zip(seen.predicted, example.answers, strict=True) if a is not None]
+    assert seen.accuracy == pytest.approx(sum(p == a for p, a in pairs) / len(pairs))
+    for job, looks in enumerate(example.looks):
+        queries = [i for i in range(len(looks)) if looks[i].any()]
+        expected = [float(trace.layers[0].attention.heads.weights[0, i][looks[i]].sum()) for i in queries]
+        assert float(seen.jobs[job, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
+
+
+@pytest.mark.parametrize("heads", ["projected", "sliced"])
+def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
+    settings, snapshot = task_run("recall", n_heads=4, heads=heads)
+    batch = held_out_batch(settings)
+    for layer, head in ((0, 1), (1, 3)):
+        model = model_with(settings.model, snapshot.weights)
+        with torch.no_grad():
+            model.layers[layer].attention.W_o.weight[:, 8 * head : 8 * head + 8] = 0
+        expected = measure(settings.task, model, batch)
+        less = without_head(settings, snapshot, layer, head)
+        assert less.off == ((layer, head),)
+        assert less.loss == pytest.approx(expected.loss, abs=1e-6) and less.accuracy == expected.accuracy
+        assert less.loss_of_all != less.loss and less.lost == less.accuracy_of_all - less.accuracy
+    assert len(every_head_without(settings, snapshot)) == 8
+
+
+def test_a_layer_switched_off_leaves_only_what_goes_around_it():
+    settings, snapshot = task_run("reverse", n_layers=2)
+    model = model_with(settings.model, snapshot.weights)
+    with torch.no_grad():
+        model.layers[1].attention.W_o.weight.zero_()
+    expected = measure(settings.task, model, held_out_batch(settings))
+    assert without_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
+
+
+@pytest.mark.parametrize(("layer", "head"), [(-1, 0), (2, 0), (0, -1), (0, 1)])
+def test_a_head_that_is_not_there_cannot_be_switched_off(layer, head):
+    settings, snapshot = task_run("recall")
+    with pytest.raises(ValueError, match="layers go from 0 to 1 and heads from 0 to 0"):
+        without_head(settings, snapshot, layer, head)
+
+
+def test_a_model_without_a_mask_reads_the_answer_and_the_caption_says_so():
+    settings, snapshot = task_run("noise", steps=200)
+    cheat, model, batch = find_cheat(settings, snapshot, 5), *cheat_parts(settings, snapshot)
+    seeing, hidden, ahead = [], [], []
+    for row, targets in zip(batch.inputs[:5], batch.targets[:5], strict=True):
+        trace = model(row)
+        for i in range(15):
+            seeing.append(-trace.logits[i].log_softmax(-1)[targets[i]].item())
+            hidden.append(-model(row[: i + 1]).logits[i].log_softmax(-1)[targets[i]].item())
+            ahead.append(trace.layers[0].attention.heads.weights[0, i, i + 1].item())
+    assert cheat.loss_seeing == pytest.approx(sum(seeing) / len(seeing), abs=1e-4)
+    assert cheat.loss_hidden == pytest.approx(sum(hidden) / len(hidden), abs=1e-4)
+    assert cheat.strongest == pytest.approx(sum(ahead) / len(ahead), abs=1e-5)
+    assert cheat.strongest > 0.7 and cheat.loss_hidden > 3 > 1 > cheat.loss_seeing
+    assert "the model reads the answer" in cheat_caption(cheat)
+
+
+def cheat_parts(settings, snapshot):
+    return model_with(settings.model, snapshot.weights), held_out_batch(settings)
+
+
+def test_a_causal_model_cannot_cheat():
+    cheat = find_cheat(*task_run("noise", causal=True))
+    assert cheat.strongest == 0 and cheat.loss_hidden == pytest.approx(cheat.loss_seeing, abs=1e-5)
+    assert "No head can look ahead" in cheat_caption(cheat)
+
+
+def test_the_cheat_is_asked_only_of_tasks_whose_answer_is_the_next_token():
+    with pytest.raises(ValueError, match="“Reverse” does not ask for it"):
+        find_cheat(*task_run("reverse"))

@@ -119,7 +119,7 @@ def test_a_learners_text_never_becomes_markup(text):
         ({"d_k": 999999}, "The link says d_k = 999999, but d_k goes from 1 to 8; this is 8."),
         ({"d_v": -4}, "this is 1."),
         ({"seed": "abc"}, "The link says seed = abc, which is not a number; it was left out."),
-        ({"seed": "1e400"}, "which is not a number"),
+        ({"seed": "1e400"}, "The link says seed = 1e400, but seed goes from 0 to"),
         ({"heads": "nan"}, "which is not a number"),
         ({"causal": "perhaps"}, "which is none of the choices"),
         ({"example": "<script>"}, "which is none of the choices"),

@@ -50,7 +50,7 @@ def test_the_cells_of_the_mat_are_what_the_notebook_computes():
     at = open_page(example="mat", causal="false")
     for (i, j), v in cells(at, "weights").items():
         assert v == pytest.approx(weights[i, j], abs=1e-6)
-        assert cell(at, f"weights {i},{j}")["text"] == f"{weights[i, j]:.2f}"
+        assert cell(at, f"weights {i},{j}")["say"].endswith(f" = {weights[i, j]:.3f}"), "the number comes on pointing"
     for place, v in cells(at, "output").items():
         assert v == pytest.approx((weights @ (X @ W_V))[place], abs=1e-6)
 
@@ -90,6 +90,16 @@ def test_a_third_sentence_of_the_batch_is_repaired_and_says_so():
     at = open_page(example="batch", sentence_of_batch=3)
     assert at.segmented_control(key="sentence_of_batch").value == 2
     assert any("sentence_of_batch goes from 1 to 2; this is 2." in line for line in texts(at))
+
+
+@pytest.mark.parametrize(
+    ("key", "hint"), [("search", "Point at a number"), ("mat", "Point at a cell to see its number")]
+)
+def test_numbers_stand_in_the_cells_while_they_fit(key, hint):
+    drawn = [row for row in chart(open_page(example=key))[1]["cells"] if row["kind"] in ("score", "weight")]
+    assert {bool(row["text"]) for row in drawn} == {key == "search"}
+    hints = [row["text"] for row in chart(open_page(example=key))[1]["cells"] if row["kind"] == "hint"]
+    assert len(hints) == 1 and hints[0].startswith(hint)
 
 
 @pytest.mark.parametrize("key", FIXED)

@@ -6,8 +6,8 @@ from visiting import open_page, texts
 
 from attention_core.arithmetic import MATRICES, matrix_shape, trace_number
 from attention_core.examples import Example, run_example
+from attention_core.sheets import TITLES
 from attention_ui.lesson import picked_cell
-from attention_ui.trace_panel import TITLES
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 

@@ -5,7 +5,12 @@ import threading
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
-from attention_ui.services import training_room
+from attention_core.comparison import COMPARISONS, differences
+from attention_core.tasks import TASKS
+from attention_core.training import recommended
+from attention_core.watching import cheat_caption, find_cheat
+from attention_ui.charts.replay import frame_steps
+from attention_ui.training_view import FIRST, RUN
 
 
 @pytest.fixture
@@ -15,6 +20,10 @@ def at():
 
 def progress(at):
     return at.get("progress")[0].proto.text
+
+
+def heads(at):
+    return next(tables for _, tables, _ in (chart(at, n) for n in range(3)) if "cells" in tables)
 
 
 def wait_for(at, condition, refreshes=200):
@@ -34,21 +43,21 @@ def set_fast_and_short(at, steps=60):
 
 
 def test_before_the_start_it_shows_the_untrained_model(at):
-    assert progress(at) == "0 of 200 updates"
+    assert progress(at) == "0 of 600 updates"
     assert len(chart(at, 0)[1]["losses"]) == 1
-    assert chart(at, 1)[1]["cells"]
+    assert heads(at)["cells"]
     assert not at.exception
 
 
 def test_it_trains_to_the_end(at):
     set_fast_and_short(at)
-    before = chart(at, 1)[1]
+    before = heads(at)
     at.button(key="start").click().run()
     wait_for(at, lambda at: progress(at) == "60 of 60 updates")
     losses = [row["loss"] for row in chart(at, 0)[1]["losses"]]
     assert len(losses) == 61
     assert losses[-1] < losses[0] / 2
-    assert chart(at, 1)[1] != before
+    assert heads(at) != before
     assert at.button(key="start").label == "Play again"
 
 
@@ -66,17 +75,17 @@ def test_pause_stands_still_and_one_step_moves_by_one(at):
 
 def test_one_step_from_the_beginning(at):
     at.button(key="one_step").click().run()
-    assert progress(at) == "1 of 200 updates"
+    assert progress(at) == "1 of 600 updates"
     assert len(chart(at, 0)[1]["losses"]) == 2
 
 
 def test_reset_goes_back_to_the_untrained_model(at):
-    untrained = chart(at, 1)[1]
+    untrained = heads(at)
     at.button(key="one_step").click().run()
-    assert chart(at, 1)[1] != untrained
+    assert heads(at) != untrained
     at.button(key="reset").click().run()
-    assert progress(at) == "0 of 200 updates"
-    assert chart(at, 1)[1] == untrained
+    assert progress(at) == "0 of 600 updates"
+    assert heads(at) == untrained
 
 
 def test_it_goes_on_while_one_looks_at_another_page_and_can_be_stopped_there(at):
@@ -92,14 +101,14 @@ def test_a_second_visitor_trains_a_model_of_their_own(at):
     other = open_page("training/train")
     at.button(key="one_step").click().run()
     other.run()
-    assert progress(other) == "0 of 200 updates"
+    assert progress(other) == "0 of 600 updates"
 
 
 def test_the_same_settings_are_one_tape():
-    settings = [open_page("training/train").number_input(key="train_seed").value for _ in range(2)]
-    assert settings == [0, 0]
-    runs = [run for run in training_room()._runs if run.tape.settings.seed == 0]
-    assert len({run.tape for run in runs if run.tape.settings.steps == 200}) == 1
+    one, other = (open_page("training/train").session_state[RUN] for _ in range(2))
+    assert one is not other
+    assert one.tape is other.tape
+    assert open_page("training/train", train_seed=1).session_state[RUN].tape is not one.tape
 
 
 @pytest.mark.parametrize(
@@ -115,7 +124,7 @@ def test_a_text_that_cannot_be_learnt_is_explained_and_the_run_kept(at, text, sa
     at.button(key="one_step").click().run()
     at.text_input(key="learn").set_value(text).run()
     assert any(said in line for line in texts(at))
-    assert progress(at) == "1 of 200 updates"
+    assert progress(at) == "1 of 600 updates"
     assert at.button(key="start").disabled
 
 
@@ -124,7 +133,7 @@ def test_any_other_text_can_be_learnt(at, text):
     at.text_input(key="learn").set_value(text).run()
     at.button(key="one_step").click().run()
     assert not at.exception
-    assert progress(at) == "1 of 200 updates"
+    assert progress(at) == "1 of 600 updates"
 
 
 def test_a_learning_rate_that_breaks_it_is_said_and_the_last_good_model_kept(at):
@@ -133,14 +142,14 @@ def test_a_learning_rate_that_breaks_it_is_said_and_the_last_good_model_kept(at)
     at.button(key="start").click().run()
     wait_for(at, lambda at: any("no longer a number" in line for line in texts(at)))
     assert all(row["loss"] < float("inf") for row in chart(at, 0)[1]["losses"])
-    assert chart(at, 1)[1]["cells"]
+    assert heads(at)["cells"]
 
 
 def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
     at.button(key="one_step").click().run()
     at.number_input(key="rate").set_value(0.01).run()
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
-    assert progress(at) == "1 of 200 updates"
+    assert progress(at) == "1 of 600 updates"
     at.button(key="start").click().run()
     assert not any("Changed since" in line for line in texts(at))
 
@@ -148,7 +157,7 @@ def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
 def test_attention_on_a_text_of_ones_choice(at):
     at.text_input(key="probe").set_value("wow! zoo").run()
     assert any("has never met ! z" in line for line in texts(at))
-    names = {row["text"] for row in chart(at, 1)[1]["cells"] if row["kind"] == "row"}
+    names = {row["text"] for row in heads(at)["cells"] if row["kind"] == "row"}
     assert names == {"w", "o", "␣"}
 
 
@@ -156,3 +165,135 @@ def test_attention_on_a_text_of_ones_choice(at):
 def test_links_are_repaired_here_too(query):
     at = open_page("training/train", **query)
     assert not at.exception
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
+    at = open_page("training/train", task=name)
+    run = at.session_state[RUN]
+    task = TASKS[name]
+    if name == "characters":
+        assert run.tape.settings.task.text == "hello world"
+    else:
+        assert run.tape.settings == recommended(task)
+    assert any(task.learns in line and task.looks_like in line for line in texts(at))
+    at.button(key="one_step").click().run()
+    assert not at.exception
+    assert heads(at)["cells"]
+
+
+def test_choosing_a_task_sets_every_control_to_what_it_recommends_and_starts_nothing(at):
+    at.number_input(key="rate").set_value(0.5)
+    at.toggle(key="mlp").set_value(True).run()
+    at.selectbox(key="task").set_value("induction").run()
+    assert at.session_state[RUN].tape.settings == recommended(TASKS["induction"])
+    assert progress(at) == "0 of 600 updates"
+    assert at.number_input(key="rate").value == 0.005
+    assert not at.toggle(key="mlp").value
+
+
+def test_a_link_restores_every_setting():
+    query = {
+        "task": "reverse", "rate": 0.01, "steps": 77, "train_seed": 5, "layers": 2, "train_heads": 4, "features": 16,
+        "query_features": 8, "train_positions": "rotary", "optimiser": "sgd", "batch": 7, "spread": 0.7,
+        "train_causal": "true", "train_scaling": "false", "residual": "false", "norm": "true", "mlp": "true",
+    }  # fmt: skip
+    settings = open_page("training/train", **query).session_state[RUN].tape.settings
+    model = settings.model
+    assert settings.task == TASKS["reverse"]
+    assert (settings.learning_rate, settings.steps, settings.seed, settings.batch_size) == (0.01, 77, 5, 7)
+    assert (model.n_layers, model.n_heads, model.d_model, model.d_k) == (2, 4, 16, 8)
+    assert (model.positions, settings.optimiser, model.embedding_std) == ("rotary", "sgd", 0.7)
+    assert (model.causal, model.scaling, model.residual, model.layer_norm, model.mlp) == (
+        True,
+        False,
+        False,
+        True,
+        True,
+    )
+
+
+def test_a_setting_that_cannot_be_is_explained(at):
+    at.selectbox(key="task").set_value("previous").run()
+    at.selectbox(key="kind").set_value("sliced")
+    at.selectbox(key="query_features").set_value(128).run()
+    assert any("let the heads project" in line for line in texts(at))
+    assert at.button(key="start").disabled
+    at.selectbox(key="query_features").set_value(0).run()
+    assert not at.button(key="start").disabled
+
+
+def open_fold(at, name):
+    at.session_state[f"{name}_open"] = True
+    return at.run()
+
+
+@pytest.mark.parametrize("asked", COMPARISONS)
+def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
+    open_fold(at, "compare")
+    at.selectbox(key="classic").set_value(asked).run()
+    at.button(key="train_both").click().run()
+    assert not at.exception
+    first, second = (at.session_state[key] for key in (FIRST, RUN))
+    assert (first.tape.settings, second.tape.settings) == COMPARISONS[asked].settings(0)
+    assert first.playing and second.playing
+    assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
+    named = differences(first.tape.settings, second.tape.settings)
+    said = next(line for line in texts(at) if line.startswith("From the first to the second"))
+    assert all(f"{d.name}: {d.before} → {d.after}" in said for d in named)
+    at.button(key="pause").click().run()
+    assert not first.playing and not second.playing
+
+
+def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
+    at.button(key="one_step").click().run()
+    open_fold(at, "compare")
+    at.button(key="keep_first").click().run()
+    at.number_input(key="rate").set_value(0.01)
+    set_fast_and_short(at)
+    at.button(key="start").click().run()
+    wait_for(at, lambda at: progress(at) == "60 of 60 updates")
+    assert at.session_state[FIRST].position == 1
+    assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
+    assert [element.value for element in at.subheader] == ["The first run", "The second run"]
+    at.button(key="forget_first").click().run()
+    assert not at.subheader
+
+
+def test_afterwards_one_scrubs_and_switches_heads_off(at):
+    at.selectbox(key="task").set_value("last").run()
+    set_fast_and_short(at)
+    open_fold(at, "replay")
+    assert any("train first" in line for line in texts(at))
+    at.button(key="start").click().run()
+    wait_for(at, lambda at: progress(at) == "60 of 60 updates")
+    open_fold(at, "heads_off")
+    replay = next(
+        tables for _, tables, _ in (chart(at, n) for n in range(4)) if "frame" in tables.get("cells", [{}])[0]
+    )
+    moments = len(frame_steps(at.session_state[RUN].tape.snapshot_steps(60)))
+    assert moments > 20
+    assert {row["frame"] for row in replay["cells"]} == set(range(-1, moments))
+    table = at.dataframe[-1].value
+    assert list(table["switched off"]) == [*(f"layer 1, head {n}" for n in (1, 2, 3, 4)), "all of layer 1"]
+
+
+@pytest.mark.parametrize("part", ["compare", "replay", "heads_off", "keep"])
+def test_a_class_may_do_without_a_part(part):
+    labels = {"compare": "Compare two runs", "replay": "Scrub", "heads_off": "Switch a head", "keep": "Keep the model"}
+    folds = [fold.label for fold in open_page("training/train", hide=part).expander]
+    assert not any(labels[part] in label for label in folds)
+    assert sum(any(label in fold for fold in folds) for label in labels.values()) == 3
+
+
+def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
+    def told():
+        return [line for line in texts(at) if "with it hidden" in line]
+
+    at.selectbox(key="task").set_value("noise").run()
+    run = at.session_state[RUN]
+    assert told() == [cheat_caption(find_cheat(run.tape.settings, run.tape.snapshot(0)))]
+    at.toggle(key="train_causal").set_value(True).run()
+    assert not told()
+    at.selectbox(key="task").set_value("reverse").run()
+    assert not told()

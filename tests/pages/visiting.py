@@ -10,14 +10,19 @@ from streamlit.testing.v1 import AppTest
 ROOT = Path(__file__).parent.parent.parent
 
 
-def open_page(page="start/overview", **query):
-    """The page, run once, with the query parameters of its link."""
+def visitor(page="start/overview", **query):
+    """Somebody who is about to open a page by a link. A list is a parameter that the link says repeatedly."""
     at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
     for name, value in query.items():
-        at.query_params[name] = str(value)
+        at.query_params[name] = value if isinstance(value, bytes | list) else str(value)
     if page != "start/overview":
         at.switch_page(str(ROOT / f"pages/{page}.py"))
-    at.run()
+    return at
+
+
+def open_page(page="start/overview", **query):
+    """The page, run once, with the query parameters of its link."""
+    at = visitor(page, **query).run()
     assert not at.exception, at.exception
     return at
 

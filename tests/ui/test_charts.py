@@ -122,7 +122,7 @@ def test_only_the_data_changes_with_seed_stage_and_sizes():
 
 def test_builders_return_altair_charts():
     assert isinstance(grid_chart(27), alt.LayerChart)
-    assert isinstance(loss_chart(300, 200), alt.LayerChart)
+    assert isinstance(loss_chart(300, 200, "nats"), alt.LayerChart)
 
 
 def test_weights_and_scores_have_fixed_domains():
@@ -144,9 +144,9 @@ def test_numbers_fit_their_cells(value, text):
 
 def test_cells_shrink_to_fit_but_never_below_what_can_be_read():
     assert cell_size(36, 1010) == 28
-    assert cell_size(500, 1010) == 24
+    assert cell_size(500, 1010) == 23
     assert cell_size(1, 1010) == 32
-    assert cell_size(500, 1010, numbered=False) == 13
+    assert cell_size(500, 1010, numbered=False) == 11
 
 
 def test_user_text_stays_in_the_data():
@@ -166,7 +166,9 @@ def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
 
 def test_a_heads_figure_has_every_weight_of_every_head():
     watched, _ = watched_untrained(n_heads=2, n_layers=2)
-    table = {r["cell_tag"].strip("|"): r for r in heads_table(watched).to_pylist() if r["cell_tag"]}
+    table = {
+        r["cell_tag"].strip("|"): r for r in heads_table(watched.tokens, watched.layers).to_pylist() if r["cell_tag"]
+    }
     n = len(watched.tokens)
     assert len(table) == 2 * 2 * n * n
     for layer, trace in enumerate(watched.layers):
@@ -175,7 +177,7 @@ def test_a_heads_figure_has_every_weight_of_every_head():
                 for j in range(i + 1):
                     assert math.isclose(table[f"{layer}.{head} {i},{j}"]["v"], trace.weights[head, i, j], rel_tol=1e-6)
                 assert all(table[f"{layer}.{head} {i},{j}"]["kind"] == "masked" for j in range(i + 1, n))
-    assert heads_size(n, 2) == 1 + 2 * (n + 1)
+    assert heads_size(n, 1, 2) == 1 + 2 * (n + 1)
 
 
 def test_the_loss_figure_has_the_losses_and_spans_the_whole_run():
@@ -192,3 +194,11 @@ def watched_untrained(**parts):
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, **parts)
     view = TrainingRun(Tape(TrainingSettings(task=task, model=model))).look()
     return watch(view, "", 1.0), view
+
+
+def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
+    grid = Grid(lambda key, i, j: (), lambda key, i, j: "")
+    grid.matrix(Matrix("m", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], changed=[[False] * 3, [False, True, False]]), 4, 7)
+    rows = grid.table().to_pylist()
+    assert [(r["gx"], r["gy"]) for r in rows if r["kind"] == "changed"] == [(5, 8)]
+    assert sum(r["kind"] == "score" for r in rows) == 6

@@ -1,6 +1,7 @@
 """The rules of the house that can be read off the source."""
 
 import ast
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,13 @@ def test_imports_respect_the_layers(place):
         assert not FORBIDDEN[place] & set(imported_packages(file)), file
 
 
+def test_the_core_imports_little():
+    for file in python_files("attention_core"):
+        also = {"safetensors"} if file.name == "checkpoint.py" else set()
+        known = {"torch", "numpy", "jaxtyping", "attention_core", *also, *sys.stdlib_module_names}
+        assert set(imported_packages(file)) <= known, file
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_only_controls_computes_explains_and_draws(page):
     tree = ast.parse(page.read_text())
@@ -49,7 +57,7 @@ def test_session_state_and_raw_html_have_no_place(place):
     for file in python_files(place):
         source = file.read_text()
         assert "unsafe_allow_html" not in source
-        assert "st.html(" not in source
+        assert "st.html(" not in source or file.name == "frame.py"  # style sheets of our own
         assert "session_state" not in source or file.name == "session.py"
 
 

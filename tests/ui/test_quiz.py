@@ -1,10 +1,21 @@
 """Predict, then look: as a visitor uses it."""
 
 import pytest
+import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core.examples import Example, run_example
-from attention_core.quiz import QUESTIONS, ask
+from attention_core.many_heads import heads_example, run_heads
+from attention_core.masks import causal_mask
+from attention_core.parity import compare_with_pytorch
+from attention_core.quiz import OWN_QUESTIONS, QUESTIONS, ask
+from attention_core.quiz.generate import Moment, ask_about_writing
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, draw_token
+from attention_core.tokens import Vocabulary
+from attention_core.writing import WrittenToken
+
+LESSONS = [*QUESTIONS, *OWN_QUESTIONS, "generate"]
 
 
 def page():
@@ -17,6 +28,40 @@ def page():
     chosen = st.session_state.get("chosen", {})
     lesson, head = st.session_state.get("lesson", "softmax"), st.session_state.get("which", 0)
     predict(lesson, run_example(Example(**chosen)), head)
+
+
+def asking(lesson, trace):
+    """What asks the questions of a lesson, about whatever that lesson looks at."""
+    if lesson == "generate":
+        vocabulary, sampling = Vocabulary(tuple(" dehlorw")), Sampling()
+        draw = draw_token(torch.linspace(-2, 3, 8, dtype=torch.float64), sampling, generator(trace.example.seed))
+        looks = (torch.full((2, 7), 1 / 7),)
+        new = WrittenToken(vocabulary.tokens[draw.token], 7, 0, tuple("hello w"), draw, looks)
+        return lambda number: ask_about_writing(Moment(new, vocabulary, sampling), number)
+    about = trace
+    if lesson in ("heads", "pytorch"):
+        about = run_heads(heads_example(trace, "sentence"))
+    if lesson == "pytorch":
+        about = compare_with_pytorch(trace.tokens, about.x, causal_mask(len(trace.tokens)), about.module)
+    return lambda number: ask(lesson, about, 0, number)
+
+
+def page_of_any_lesson():
+    """A page with one question, asked by what the test puts into the session."""
+    import streamlit as st
+
+    from attention_ui.quiz import predict_about
+
+    predict_about(st.session_state["lesson"], st.session_state["asking"], "the same tensors")
+
+
+def open_lesson(lesson):
+    """The question of any lesson on the screen."""
+    at = AppTest.from_function(page_of_any_lesson, default_timeout=30)
+    at.session_state["lesson"], at.session_state["asking"] = lesson, asking(lesson, run_example(Example()))
+    at.run()
+    assert not at.exception, at.exception
+    return at
 
 
 def open_quiz(lesson="softmax", **example):
@@ -51,10 +96,10 @@ def number(at, lesson="softmax"):
     return at.session_state[f"{lesson}_question"]
 
 
-@pytest.mark.parametrize("lesson", QUESTIONS)
+@pytest.mark.parametrize("lesson", LESSONS)
 def test_nothing_is_revealed_before_choosing(lesson):
-    at = open_quiz(lesson)
-    question = current(at)
+    at = open_lesson(lesson)
+    question = at.session_state["asking"](0)
     lines = [f"{letter}  {choice.text}" for letter, choice in zip("ABCD", question.choices, strict=False)]
     assert texts(at) == [question.prompt, *lines]
     assert at.subheader[0].value == "Predict, then look"
@@ -62,14 +107,26 @@ def test_nothing_is_revealed_before_choosing(lesson):
     assert not any(choice.answer_to_it in text for text in texts(at) for choice in question.choices)
 
 
-def test_every_choice_gets_its_own_sentence():
-    at = open_quiz()
-    question = current(at)
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_choice_gets_its_own_sentence(lesson):
+    at = open_lesson(lesson)
+    question = at.session_state["asking"](0)
     for place, choice in enumerate(question.choices):
-        answer(at, place)
+        answer(at, place, lesson)
         word = "Yes." if place == question.right else "Not quite."
         assert f"{word} {choice.answer_to_it}" in texts(at)
         assert sum(text.startswith(("Yes.", "Not quite.")) for text in texts(at)) == 1
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_another_question_of_any_lesson_is_another_one(lesson):
+    at = open_lesson(lesson)
+    before = texts(at)[0]
+    answer(at, 0, lesson)
+    at.button(key=f"{lesson}_another").click().run()
+    question = at.session_state["asking"](number(at, lesson))
+    assert texts(at)[0] == question.prompt != before
+    assert at.segmented_control(key=f"{lesson}_answer").value is None
 
 
 def test_a_choice_can_be_taken_back():

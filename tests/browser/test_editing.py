@@ -1,0 +1,95 @@
+"""What only a browser shows of numbers changed by hand: typing into the table, marks, links, and figures that fit."""
+
+import re
+
+import pytest
+from playwright.sync_api import TimeoutError
+
+from attention_core.examples import PRESETS, Example, run_example
+
+TWELVE = "example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l"
+LARGEST = f"{TWELVE}&d_model=12&d_k=8&d_v=8"
+MARKS = """figure => [...document.querySelectorAll(`${figure} svg .mark-symbol path`)]
+    .filter(mark => mark.getAttribute('d').startsWith('M-')).filter(mark => mark.getAttribute('fill') !== 'none'
+        && mark.getAttribute('fill') !== 'transparent').length"""
+FIGURE = ".st-key-projections_figure"
+
+
+def opened(tab, figure):
+    tab.page.wait_for_selector(f"{figure} svg .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def type_number(tab, row, text):
+    """Into the first column of the first table, never right below the last one typed, which is chosen already.
+
+    A table that is just being drawn anew may miss a click; then it is clicked again, as one would.
+    """
+    typed = tab.page.locator("#portal input").first
+    for _ in range(5):
+        box = tab.page.get_by_test_id("data-grid-canvas").first.bounding_box()
+        tab.page.mouse.click(box["x"] + 120, box["y"] + 35 * (row + 1) + 17)
+        tab.page.keyboard.press("Enter")
+        try:
+            typed.wait_for(timeout=2_000)
+            break
+        except TimeoutError:
+            tab.page.keyboard.press("Escape")
+    typed.fill(text)
+    typed.press("Enter")
+
+
+def cell_says(tab, start):
+    return tab.page.locator(f'{FIGURE} svg [aria-label^="{start}"]').first.get_attribute("aria-label")
+
+
+def test_a_typed_number_marks_what_follows_travels_in_the_link_and_can_be_reset(visit):
+    tab = opened(visit().open("projections"), FIGURE)
+    was = float(run_example(Example()).W_q[1, 0])
+    assert tab.page.evaluate(MARKS, FIGURE) == 0
+    tab.page.get_by_text("Change numbers by hand").click()
+    tab.page.get_by_test_id("data-grid-canvas").first.wait_for()
+    tab.settled()
+    type_number(tab, 1, "2.5")
+    tab.page.wait_for_url(re.compile(r"edits=q2%2C1%3D2\.5$"))
+    tab.page.wait_for_function(f"() => ({MARKS})('{FIGURE}') === 7")  # the number and the six first features of q
+    said = f"W_q row 2, column 1 = 2.50 Changed: it was {was:.2f}."
+    assert cell_says(tab, "W_q row 2, column 1") == said
+    tab.page.get_by_text("1 number changed by hand", exact=True).wait_for()
+    type_number(tab, 0, "5000")
+    tab.page.get_by_text("5000 is too large").wait_for()
+    assert tab.page.url.endswith("edits=q2%2C1%3D2.5")
+
+    again = opened(visit().open(tab.page.url.removeprefix(f"{tab.url}/")), FIGURE)
+    assert cell_says(again, "W_q row 2, column 1") == said
+    assert again.page.evaluate(MARKS, FIGURE) == 7
+    again.page.keyboard.press("Shift+ArrowRight")
+    again.page.wait_for_url("**/scores?*edits=*")
+    again.page.get_by_text("1 number changed by hand", exact=True).wait_for()
+
+    tab.page.get_by_role("button", name="Reset", exact=True).click()
+    tab.page.wait_for_url(lambda url: "edits" not in url)
+    tab.page.wait_for_function(f"() => ({MARKS})('{FIGURE}') === 0")
+    tab.settled()
+    type_number(tab, 2, "0.25")
+    tab.page.wait_for_url(re.compile(r"edits=q3%2C1%3D0\.25$"))
+
+
+@pytest.mark.parametrize("query", [*(f"example={key}" for key in PRESETS), TWELVE, LARGEST, "d_k=8&d_v=8"])
+@pytest.mark.parametrize(("page", "figure"), [("", ".st-key-pipeline"), ("projections", FIGURE)])
+def test_every_figure_fits_the_screen_of_a_laptop(visit, page, figure, query):
+    tab = opened(visit().open(f"{page}?{query}"), figure)
+    box = tab.page.locator(f"{figure} svg.marks").bounding_box()
+    place = tab.page.locator(figure).bounding_box()
+    assert box["y"] + box["height"] <= 900
+    assert box["x"] + box["width"] <= place["x"] + place["width"] + 1
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1440
+
+
+@pytest.mark.parametrize(("width", "height"), [(1024, 768), (390, 844)])
+def test_the_page_never_scrolls_sideways_with_the_tables_open(visit, width, height):
+    tab = opened(visit(viewport={"width": width, "height": height}).open("projections?edits=q1,2=0.5"), FIGURE)
+    tab.page.get_by_text("Change numbers by hand").click()
+    tab.page.get_by_test_id("data-grid-canvas").first.wait_for()
+    tab.settled()
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width

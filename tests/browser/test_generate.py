@@ -1,0 +1,101 @@
+"""What only a browser shows of writing: steps and play in place, keys, a file that goes out and comes back."""
+
+import pytest
+
+TEXT = ".stCode code"
+FIGURES = "() => [...document.querySelectorAll('.st-key-distribution svg.marks, .st-key-looks svg.marks')]"
+
+
+def opened(tab, query=""):
+    tab.open(f"generate?{query}").page.wait_for_selector(".st-key-looks svg.marks")
+    tab.page.wait_for_selector(".st-key-distribution svg.marks")
+    return tab.settled()
+
+
+def text(tab):
+    return tab.page.locator(TEXT).first.text_content()
+
+
+def wait_for_text(tab, condition):
+    tab.page.wait_for_function(
+        f"() => {{ const text = document.querySelector('{TEXT}').textContent; return {condition}; }}"
+    )
+
+
+def test_it_steps_and_plays_in_place_with_keys_and_the_link_follows(visit):
+    tab = opened(visit(), "length=3&temp=0.5")
+    tab.page.evaluate(f"({FIGURES})().forEach(svg => svg.dataset.mine = 'yes')")
+    first = text(tab)
+    tab.page.locator("body").press("ArrowRight")
+    wait_for_text(tab, f"text.length === {len(first) + 1}")
+    tab.settled()
+    assert "length=4" in tab.page.url and text(tab).startswith(first)
+    tab.page.locator("body").press("ArrowLeft")
+    wait_for_text(tab, f"text.length === {len(first)}")
+    tab.settled()
+    tab.page.locator("body").press("p")
+    wait_for_text(tab, f"text.length > {len(first) + 2}")
+    tab.page.get_by_role("button", name="Pause").click()
+    tab.page.get_by_role("button", name="Play").wait_for()
+    tab.settled()
+    played = text(tab)
+    assert played.startswith(first) and f"length={len(played) - 1}" in tab.page.url
+    assert tab.page.evaluate(f"({FIGURES})().map(svg => svg.dataset.mine)") == ["yes", "yes"], "drawn anew"
+    link = tab.page.url.partition("generate?")[2]
+    again = opened(visit(), link)
+    assert text(again) == played
+
+
+def test_typing_a_start_presses_no_keys_of_the_page(visit):
+    tab = opened(visit(), "writer=sea&length=5")
+    begin = tab.page.get_by_label("Begin with")
+    begin.click()
+    begin.press_sequentially("b y b")
+    begin.press("Enter")
+    wait_for_text(tab, "text.startsWith('b y b')")
+    tab.settled()
+    assert len(text(tab)) == 5 + 5
+    assert tab.page.get_by_role("button", name="Play").is_visible()
+
+
+def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
+    tab = opened(visit(), "writer=sea&length=30")
+    written = text(tab)
+    tab.page.get_by_text("Keep this model, or bring one").click()
+    with tab.page.expect_download() as model:
+        tab.page.get_by_role("button", name="Download the model").click()
+    with tab.page.expect_download() as history:
+        tab.page.get_by_role("button", name="Download the history").click()
+    file = tmp_path / "model.safetensors"
+    model.value.save_as(file)
+    assert history.value.path().read_text().startswith("step,loss,held-out loss,held-out accuracy\n0,")
+    other = opened(visit(), "length=30")
+    assert text(other) != written
+    other.page.get_by_text("Keep this model, or bring one").click()
+    other.page.locator("input[type=file]").set_input_files(file)
+    wait_for_text(other, f"text === {written!r}")
+    (tmp_path / "broken.safetensors").write_bytes(file.read_bytes()[:-1])
+    other.settled()
+    other.page.locator("input[type=file]").set_input_files(tmp_path / "broken.safetensors")
+    other.page.get_by_text("This file cannot be used").wait_for()
+    assert text(other) == written
+
+
+def test_pointing_at_a_bar_says_its_numbers_without_asking_the_server(visit):
+    tab = opened(visit())
+    tab.page.wait_for_timeout(500)
+    sent = len(tab.sent)
+    tab.page.locator(".st-key-distribution [aria-label^='“o”: score']").first.hover()
+    tab.page.locator("#vg-tooltip-element").get_by_text("the model says").wait_for()
+    assert len(tab.sent) == sent
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_the_page_never_scrolls_sideways_and_the_figures_are_above_the_fold(visit, scheme, width, height):
+    tab = opened(visit(viewport={"width": width, "height": height}, color_scheme=scheme))
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    if width > 1000:
+        for figure in ("distribution", "looks"):
+            box = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
+            assert box["y"] + box["height"] <= height

@@ -1,0 +1,243 @@
+"""What only a browser shows of the lessons on one head: what moves without the server, what a click opens."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from attention_core.examples import Example, run_example
+from attention_core.lessons import attend_without_weights, softmax_row
+from attention_ui.choices import VIEWS
+
+LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
+RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]
+    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
+    .map(cell => cell.getAttribute('aria-label'))"""
+
+
+def figure(tab, key):
+    tab.page.wait_for_selector(f".st-key-{key} svg .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def svg(tab, key):
+    return tab.page.locator(f".st-key-{key} svg.marks")
+
+
+def numbers(tab, key):
+    """The numbers in the cells of a figure, in the order in which they are drawn."""
+    said = svg(tab, key).locator(".mark-text text").all_text_contents()
+    return [float(text.replace("−", "-")) for text in said if re.fullmatch(r"−?\d+(\.\d+)?", text)]
+
+
+def heat(tab, value):
+    slider = tab.page.locator(".st-key-softmax_figure input[type=range]")
+    slider.evaluate(
+        "(input, value) => { input.value = value; input.dispatchEvent(new Event('input', {bubbles: true})) }", value
+    )
+
+
+def wanted(temperature, query=5):
+    """Every number of the row at a temperature, to the digits that a cell shows."""
+    row = softmax_row(run_example(Example()).heads.select(0), query, factor=1 / temperature)
+    return [f"{float(x):.2f}" for step in ("scores", "shifted", "powers", "weights") for x in getattr(row, step)]
+
+
+def shown(tab):
+    cells = (
+        svg(tab, "softmax_figure")
+        .locator("[aria-label]")
+        .evaluate_all("cells => [...new Set(cells.map(c => c.getAttribute('aria-label')))]")
+    )
+    return [cell.split(" = ")[-1].replace("−", "-") for cell in cells if " = " in cell]
+
+
+def same(tab, temperature):
+    expected = wanted(temperature)
+    got = [f"{float(x):.2f}" for x in shown(tab)[: len(expected)]]
+    return all(abs(float(a) - float(b)) < 0.0151 for a, b in zip(got, expected, strict=True))
+
+
+def test_the_temperature_moves_every_number_and_asks_nobody(visit):
+    tab = figure(visit().open("softmax"), "softmax_figure")
+    assert same(tab, 1.0)
+    svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine = 'yes'")
+    before = len(tab.sent)
+    for temperature in (0.2, 3.0):
+        heat(tab, temperature)
+        tab.page.wait_for_timeout(300)
+        assert same(tab, temperature)
+        row = softmax_row(run_example(Example()).heads.select(0), 5, factor=1 / temperature)
+        entropy = f"entropy {row.entropy:.2f} nats: as if {row.effective_keys:.1f} of 6 keys shared evenly"
+        assert tab.page.get_by_text(entropy, exact=True).count() == 1
+    assert len(tab.sent) == before
+    tab.page.locator(".st-key-d_k input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**d_k=3**")
+    tab.settled()
+    assert svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine") == "yes", "the picture changes in place"
+    assert tab.page.locator(".st-key-softmax_figure input[type=range]").input_value() == "3"
+
+
+def test_a_link_says_where_the_temperature_begins_and_a_click_takes_it_along(visit):
+    tab = figure(visit().open("softmax?temperature=0.5"), "softmax_figure")
+    assert same(tab, 0.5)
+    heat(tab, 2)
+    tab.page.wait_for_timeout(300)
+    svg(tab, "softmax_figure").locator(".mark-rect [aria-label]").nth(-1).click()
+    tab.page.wait_for_function(f"() => ({LINES})().length > 3")
+    tab.settled()
+    lines = tab.page.evaluate(LINES)
+    assert any(line.split(" = ")[0].endswith(" ÷ 2") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("page", "key"),
+    [(page, f"{page}_figure") for page in ("dot_product", "scores", "mask", "softmax", "output")],
+)
+def test_a_click_opens_the_trace_of_that_number(visit, page, key):
+    tab = figure(visit().open(page), key)
+    cells = svg(tab, key).locator(".mark-rect [aria-label]")
+    chosen = cells.nth(cells.count() // 2)
+    said = chosen.get_attribute("aria-label")
+    chosen.click()
+    tab.page.wait_for_function(f"() => ({LINES})().length > 0")
+    tab.settled()
+    value = re.search(r"(−?[\d.]+|masked)( %)?$", said)[1].replace("−", "-")
+    last = tab.page.evaluate(LINES)[-1].split(" = ")[-1].replace("−", "-")
+    if value == "masked":
+        assert last in ("-∞", "0")
+    elif said.endswith("%"):
+        assert round(100 * float(last)) == int(value)
+    else:
+        assert float(last) == pytest.approx(float(value), abs=0.0051)
+
+
+@pytest.mark.parametrize(("page", "key"), [("dot_product", "dot_product_figure"), ("output", "output_figure")])
+def test_pointing_at_the_sum_lights_its_parts_without_asking(visit, page, key):
+    tab = figure(visit().open(page), key)
+    before = len(tab.sent)
+    svg(tab, key).locator(".mark-rect [aria-label]").nth(-1).hover()
+    tab.page.wait_for_timeout(300)
+    assert len(tab.page.evaluate(RINGED, key)) == 7, "six parts and their sum"
+    assert len(tab.sent) == before
+
+
+def test_ticks_become_the_code_of_the_mask_and_the_link(visit):
+    tab = figure(visit().open("mask?mask=hand"), "mask_figure")
+    canvas = tab.page.locator("[data-testid=stDataFrame] canvas").first
+    box = canvas.bounding_box()
+    tab.page.mouse.click(box["x"] + box["width"] - 22, box["y"] + 35 + 12)
+    tab.page.wait_for_url("**drawn=21-30-38-3c-3e-3f**")
+    tab.settled()
+    assert tab.page.locator(".st-key-drawn input").input_value() == "21-30-38-3c-3e-3f"
+
+
+def test_a_figure_leaves_as_a_picture_and_as_a_table(visit):
+    tab = figure(visit().open("dot_product?view=all"), "dot_product_figure")
+    box = tab.page.locator(".st-key-dot_product_figure")
+    svg(tab, "dot_product_figure").hover()
+    with tab.page.expect_download() as arriving:
+        box.get_by_role("button", name="Download as PNG").click()
+    assert Path(arriving.value.path()).read_bytes().startswith(b"\x89PNG")
+    with tab.page.expect_download() as arriving:
+        box.get_by_role("button", name="Picture as SVG").click()
+    drawn = Path(arriving.value.path()).read_text(encoding="utf-8")
+    assert arriving.value.suggested_filename == "dot_product_figure.svg"
+    on_screen = [text for text in svg(tab, "dot_product_figure").locator("text").all_text_contents() if text in drawn]
+    assert [text for text in on_screen if re.fullmatch(r"−?\d+\.\d\d", text)] == re.findall(
+        r">(−?\d+\.\d\d)</text>", drawn
+    )
+    with tab.page.expect_download() as arriving:
+        box.get_by_role("button", name="Numbers as CSV").click()
+    lines = list(csv.DictReader(Path(arriving.value.path()).read_text().splitlines()))
+    weights = attend_without_weights(run_example(Example()).x).weights
+    read = {(int(line["row"]), int(line["column"])): line["value"] for line in lines if line["matrix"] == "weights"}
+    assert len(read) == 36
+    assert float(read[2, 3]) == pytest.approx(float(weights[1, 2]), rel=1e-5)
+
+
+CHOSEN = ".st-key-{} [aria-checked=true], .st-key-{} [aria-selected=true], .st-key-{} [kind=segmented_controlActive]"
+
+
+@pytest.mark.parametrize(("page", "key", "n_views"), [("dot_product", "view", 3), ("output", "of", 3)])
+def test_arrow_keys_go_from_view_to_view_and_leave_a_slider_its_own(visit, page, key, n_views):
+    tab = figure(visit().open(page), f"{page}_figure")
+    views = list(VIEWS[key].values())
+    assert len(views) == n_views
+
+    def shows(view):
+        tab.page.locator(CHOSEN.replace("{}", key)).get_by_text(view, exact=True).wait_for()
+        tab.settled()
+
+    shows(views[0])
+    for press, place in (("ArrowRight", 1), ("ArrowRight", 2), ("ArrowRight", 0), ("ArrowLeft", 2)):
+        tab.page.keyboard.press(press)
+        shows(views[place])
+    box = svg(tab, f"{page}_figure").bounding_box()
+    assert box["y"] + box["height"] < 900, "the figure stays above the fold"
+    tab.page.locator(".st-key-d_v input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**d_v=3**")
+    tab.settled().page.wait_for_timeout(500)
+    shows(views[2])
+
+
+def test_what_a_link_hides_is_not_seen_and_still_counts(visit):
+    tab = figure(visit().open("dot_product?hide=seed,d_v&d_v=5"), "dot_product_figure")
+    assert not tab.page.locator(".st-key-seed").is_visible() and not tab.page.locator(".st-key-d_v").is_visible()
+    assert tab.page.locator(".st-key-d_k").is_visible()
+    tab.page.keyboard.press("Shift+ArrowRight")
+    tab = figure(tab, "projections_figure")
+    tab.page.get_by_role("radio", name=VIEWS["role"]["v"]).click()
+    tab.page.get_by_text("6×5", exact=True).wait_for()
+    assert not tab.page.locator(".st-key-d_v").is_visible()
+
+
+def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
+    tab = figure_covered(visit().open("mask?cover=true"), "mask_figure")
+    tab.page.keyboard.press("Shift+ArrowRight")
+    tab.page.wait_for_url("**/softmax*")
+    figure_covered(tab, "softmax_figure")
+    assert tab.page.locator(".st-key-cover input").is_checked()
+    tab.page.locator(".st-key-softmax_answer").get_by_role("radio", name="B").click()
+    assert same(figure(tab, "softmax_figure"), 1.0)
+    tab.page.locator(".st-key-softmax_another button").click()
+    figure_covered(tab, "softmax_figure")
+    tab.page.locator(".st-key-cover").get_by_text("Cover the numbers").click()
+    assert same(figure(tab, "softmax_figure"), 1.0)
+
+
+def figure_covered(tab, key):
+    """Wait until the figure is there without its numbers."""
+    tab.page.get_by_text("The numbers are covered until you have chosen an answer below.").first.wait_for()
+    tab.page.wait_for_selector(f".st-key-{key} svg.marks")
+    tab.settled().page.wait_for_timeout(300)
+    assert not numbers(tab, key)
+    return tab
+
+
+TWELVE = "example=sentence&text=the very curious orange cat quietly watched the small yellow bird yesterday"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "tokens?",
+        "dot_product?",
+        "dot_product?view=all&",
+        "dot_product?view=equal&",
+        "projections?",
+        "mask?",
+        "softmax?",
+        "output?",
+        "output?of=parts&",
+    ],
+)
+def test_the_figure_of_the_longest_sentence_stays_above_the_fold(visit, path):
+    key = f"{path.split('?')[0]}_figure"
+    tab = figure(visit().open(path + TWELVE), key)
+    box = svg(tab, key).bounding_box()
+    assert box["y"] > 0 and box["y"] + box["height"] <= 900
+    assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,37 @@
+"""What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
+
+from attention_core.examples import Example, run_example
+from attention_core.order import head_maps, shuffle, shuffled_order
+
+RINGED = """() => [...document.querySelectorAll('.st-key-positions_figure svg [aria-label]')]
+    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
+    .map(cell => cell.getAttribute('aria-label')).sort()"""
+
+
+def test_pointing_lights_the_same_token_in_both_orders_without_asking_the_server(visit):
+    tab = visit().open("positions")
+    tab.page.wait_for_selector(".st-key-positions_figure svg .mark-rect [aria-label]")
+    tab.settled()
+    before = len(tab.sent)
+    trace, order = run_example(Example()), shuffled_order(6, 0)
+    both = shuffle(trace.x, head_maps(trace, 0), order, "none", trace.example.seed)
+    token, value = trace.tokens[order[2]], float(both.plain.output[order[2], 1])
+    said = f"“{token}” number 2: {value:.3f}".replace("-", "−")
+    cell = tab.page.locator(".st-key-positions_figure svg").get_by_label(f"attend, {said}", exact=True).first
+    cell.hover()
+    tab.page.wait_for_function(f"() => ({RINGED})().length === 4")
+    ringed = tab.page.evaluate(RINGED)
+    assert {label.split(", “")[0] for label in ringed} >= {"attend", "attend, then shuffle", "shuffle, then attend"}
+    assert all(f"“{token}” number 2: " in label for label in ringed)
+    assert len(tab.sent) == before
+
+
+def test_another_shuffle_is_in_the_address_and_comes_back_with_it(visit):
+    tab = visit().open("positions?positions=rotary&order_mask=causal")
+    tab.page.get_by_role("button", name="Another shuffle").click()
+    tab.page.wait_for_url("**shuffle=1**")
+    tab.settled()
+    caption = tab.page.get_by_text("The order shows: ").inner_text()
+    again = visit().open(tab.page.url.removeprefix(f"{tab.url}/"))
+    again.page.get_by_text("The order shows: ").wait_for()
+    assert again.settled().page.get_by_text("The order shows: ").inner_text() == caption

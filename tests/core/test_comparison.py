@@ -1,0 +1,98 @@
+"""Two settings in words, the classical questions, and what two runs came to."""
+
+import dataclasses
+import math
+
+import pytest
+import torch
+
+from attention_core.comparison import COMPARISONS, comparison_caption, differences, verdict
+from attention_core.model import ModelConfig
+from attention_core.tasks import TASKS, CharacterTask, CopyTask
+from attention_core.training import Tape, TrainingRun, TrainingSettings, recommended
+
+ANOTHER = {
+    "optimiser": "sgd", "learning_rate": 0.5, "weight_decay": 0.7, "clip": 2.0, "steps": 17, "batch_size": 3, "seed": 5,
+    "n_layers": 3, "d_model": 34, "n_heads": 2, "d_k": 6, "heads": "sliced", "positions": "none", "causal": False,
+    "scaling": False, "residual": False, "layer_norm": True, "mlp": True, "embedding_std": 0.7, "context": 19,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", ANOTHER)
+def test_every_setting_that_changes_is_named_with_both_values(setting):
+    task = TASKS["previous"]
+    before = recommended(task)
+    seed = ANOTHER["seed"] if setting == "seed" else 0
+    after = recommended(task, seed, **({} if setting == "seed" else {setting: ANOTHER[setting]}))
+    found = differences(before, after)
+    also_d_k = setting in ("d_model", "n_heads")
+    assert len(found) == 1 + also_d_k
+    assert all(d.name and d.before != d.after for d in found)
+
+
+def test_no_setting_is_forgotten():
+    names = {f.name for kind in (ModelConfig, TrainingSettings) for f in dataclasses.fields(kind)}
+    assert names - set(ANOTHER) == {"task", "model", "vocabulary", "output"}  # these follow from the task
+
+
+def test_equal_settings_do_not_differ():
+    assert differences(recommended(CopyTask()), recommended(CopyTask())) == []
+
+
+def test_tasks_are_named_and_texts_are_not_shown():
+    copy, other = recommended(CopyTask()), recommended(TASKS["sort"])
+    assert differences(copy, other)[0].name == "task"
+    assert (differences(copy, other)[0].before, differences(copy, other)[0].after) == ("Copy", "Sort")
+    larger = differences(copy, recommended(CopyTask(n_letters=7)))[0]
+    assert (larger.before, larger.after) == ("n letters 10", "n letters 7")
+    one, two = (recommended(CharacterTask(text * 9)) for text in ("abcd", "dcba"))
+    assert [(d.name, d.before, d.after) for d in differences(one, two)] == [("text", "one text", "another text")]
+
+
+@pytest.mark.parametrize("name", COMPARISONS)
+def test_each_question_changes_one_thing(name):
+    first, second = COMPARISONS[name].settings(3)
+    assert COMPARISONS[name].question.endswith("?")
+    assert first.seed == second.seed == 3 and first.task == second.task
+    assert len([d for d in differences(first, second) if d.name != "d_k"]) == 1
+
+
+def view_after(settings, steps):
+    run = TrainingRun(Tape(settings))
+    run.tape.grow(steps)
+    run.play()
+    return run.look()
+
+
+def test_the_caption_gives_the_numbers_that_were_measured_last():
+    first, second = COMPARISONS["positions"].settings(1)
+    views = [view_after(dataclasses.replace(s, steps=21), 21) for s in (first, second)]
+    caption = comparison_caption(*views)
+    assert "after 21 updates" in caption
+    for view in views:
+        assert f"{view.measured[-1].accuracy:.0%}".replace("%", " %") in caption
+        assert f"{view.measured[-1].weight:.2f}" in caption
+    assert comparison_caption(dataclasses.replace(views[0], measured=()), views[1]) == "Nothing was measured yet."
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((0.97, 0.99, True, True), "Both have"),
+        ((0.99, 0.4, True, False), "Only the first"),
+        ((0.4, 0.99, False, True), "Only the second"),
+        ((0.41, 0.43, False, False), "about as far"),
+        ((0.6, 0.43, False, False), "the first is ahead"),
+        ((0.2, 0.43, False, False), "the second is ahead"),
+    ],
+    ids=str,
+)
+def test_the_verdict_says_what_the_numbers_say(numbers, words):
+    assert words in verdict(*numbers)
+
+
+def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():
+    settings = recommended(CharacterTask("abcabcabcacb", 3), steps=3)
+    view = view_after(settings, 3)
+    assert math.isnan(view.measured[-1].weight) and "Weight" not in comparison_caption(view, view)
+    assert torch.equal(view.measured[-1].jobs, torch.zeros(0, 1, 4))

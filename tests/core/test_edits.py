@@ -1,0 +1,354 @@
+"""Numbers changed by hand: what may be set, where it counts, what follows from it, and how a link spells it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.changes import (
+    INPUTS,
+    PAIRS,
+    RESULTS,
+    changed_by_edits,
+    changes_caption,
+    distinct,
+    shared_row_caption,
+)
+from attention_core.edits import (
+    LARGEST,
+    LETTERS,
+    MOST_CHARACTERS,
+    MOST_EDITS,
+    MOST_PLACES,
+    Edit,
+    edits_code,
+    parse_edits,
+    put_edit,
+    set_numbers,
+)
+from attention_core.embeddings import embedding_table
+from attention_core.examples import PRESETS, Example, run_example
+from attention_core.lessons import projection_of
+from attention_core.randomness import generator
+
+VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
+ANY_EDIT = st.builds(
+    Edit,
+    matrix=st.sampled_from(list(LETTERS)),
+    row=st.integers(0, MOST_PLACES - 1),
+    column=st.integers(0, MOST_PLACES - 1),
+    value=VALUES,
+)
+# Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2, and two heads.
+SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, n_heads=2, seed=11)
+
+
+def edited(*edits, example=SENTENCE):
+    return run_example(replace(example, edits=tuple(edits)))
+
+
+def counts(trace, head=0):
+    return {key: int(marks.sum()) for key, marks in changed_by_edits(trace, head).marks.items()}
+
+
+# What may be set
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"matrix": "W_o"}, "the matrices that can be edited are x, W_q, W_k, W_v, but got W_o"),
+        ({"row": -1}, "rows and columns go from 1 to 99, but got row 0, column 2"),
+        ({"column": 99}, "rows and columns go from 1 to 99, but got row 1, column 100"),
+        ({"value": math.nan}, "“nan” is not a number from −1000 to 1000"),
+        ({"value": math.inf}, "inf is too large: numbers go from −1000 to 1000"),
+        ({"value": -math.inf}, "-inf is too large"),
+        ({"value": 1e308}, r"1e\+308 is too large"),
+        ({"value": 1000.0000001}, "too large"),
+    ],
+)
+def test_what_cannot_be_set_is_an_error_that_says_why(wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Edit(**({"matrix": "W_q", "row": 0, "column": 1, "value": 0.5} | wrong))
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        (None, "the cell is empty"),
+        ("", "the cell is empty"),
+        ("0.5", "“0.5” is not a number"),
+        ("<b>", "“<b>” is not a number"),
+        (True, "“True” is not a number"),
+        (math.nan, "“nan” is not a number"),
+        (math.inf, "inf is too large"),
+        (1e308, "1e+308 is too large"),
+        (10**400, "is too large"),
+        ([1], "“[1]” is not a number"),
+    ],
+)
+def test_hostile_cells_are_refused_with_a_sentence_and_the_old_number_stays(typed, why):
+    trace = run_example(SENTENCE)
+    edits, refused = set_numbers((), "W_q", trace.W_q, [(1, 2, typed), (0, 0, 0.5)])
+    assert edits == (Edit("W_q", 0, 0, 0.5),), "the good number beside it counts"
+    assert len(refused) == 1
+    assert refused[0].startswith("W_q, row 2, column 3: ") and refused[0].endswith(". The old number stays.")
+    assert why in refused[0]
+
+
+def test_a_cell_that_is_not_there_is_refused():
+    trace = run_example(SENTENCE)
+    for row, column in ((7, 0), (0, 6), (-1, 0)):
+        edits, refused = set_numbers((), "W_q", trace.W_q, [(row, column, 0.5)])
+        assert edits == () and len(refused) == 1
+    edits, refused = set_numbers((), "x", trace.x, [(5, 0, 0.5)], trace.ids)
+    assert edits == () and refused == (
+        "X, row 6, column 1: there is no such cell among 5 rows and 7 columns. The old number stays.",
+    )
+
+
+def test_a_number_that_is_there_already_is_no_change():
+    trace = run_example(SENTENCE)
+    typed = [(i, j, float(trace.W_k[i, j])) for i in range(7) for j in range(6)]
+    assert set_numbers((), "W_k", trace.W_k, typed) == ((), ())
+
+
+def test_setting_a_number_again_replaces_it_and_too_many_are_refused():
+    edits = ()
+    for i in range(MOST_EDITS):
+        edits = put_edit(edits, Edit("W_q", i, 0, 1.0))
+    edits = put_edit(edits, Edit("W_q", 3, 0, 2.0))
+    assert len(edits) == MOST_EDITS
+    assert [edit.value for edit in edits if edit.row == 3] == [2.0]
+    with pytest.raises(ValueError, match="50 numbers are changed by hand already"):
+        put_edit(edits, Edit("W_v", 0, 0, 1.0))
+
+
+def test_many_refusals_are_counted_and_not_listed():
+    trace = run_example(SENTENCE)
+    _, refused = set_numbers((), "W_q", trace.W_q, [(i, j, None) for i in range(7) for j in range(6)])
+    assert len(refused) == 4 and refused[-1] == "And 39 more like this."
+
+
+# Where it counts
+
+
+@given(data=st.data(), source=st.sampled_from(list(PRESETS)))
+def test_an_edit_sets_its_number_and_no_other(data, source):
+    plain = run_example(Example(source=source))
+    matrix = data.draw(st.sampled_from(list(LETTERS)))
+    rows, columns = getattr(plain, matrix).shape
+    i, j = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
+    edit = Edit(matrix, i, j, data.draw(VALUES))
+    trace = run_example(Example(source=source, edits=(edit,)))
+    for name in LETTERS:
+        expected = getattr(plain, name).clone()
+        if name == matrix:
+            same_row = [row for row in range(rows) if matrix == "x" and plain.ids[row] == plain.ids[i]] or [i]
+            for row in same_row:
+                expected[row, j] = edit.value
+        assert torch.equal(getattr(trace, name), expected)
+    assert trace.heads.output.isfinite().all()
+
+
+def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vector():
+    example = Example(source="sentence", text="the cat the dog", d_model=3)
+    trace = edited(Edit("x", 2, 1, 9.0), example=example)
+    assert trace.x[:, 1].tolist()[::2] == [9.0, 9.0]
+    assert torch.equal(trace.x[0], trace.x[2])
+    table = embedding_table(3, 3, generator(42, "embedding"))
+    assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
+    assert "“the” comes 2 times" in shared_row_caption(trace)
+    assert shared_row_caption(run_example(SENTENCE)) == "Each token has a row of its own."
+
+
+def test_typing_into_any_row_of_a_repeated_word_is_one_edit_of_its_first_row():
+    trace = run_example(Example(source="sentence", text="the cat the dog", d_model=3))
+    edits, _ = set_numbers((), "x", trace.x, [(2, 1, 9.0)], trace.ids)
+    assert edits == (Edit("x", 0, 1, 9.0),)
+    edits, _ = set_numbers(edits, "x", trace.x, [(0, 1, 8.0)], trace.ids)
+    assert edits == (Edit("x", 0, 1, 8.0),)
+
+
+def test_an_edit_outside_the_matrix_waits_and_says_so():
+    edits = (Edit("W_q", 0, 5, 1.0), Edit("W_q", 6, 5, 2.0), Edit("x", 4, 0, 3.0))
+    large = edited(*edits)
+    assert large.W_q[0, 5] == 1 and large.W_q[6, 5] == 2 and large.x[4, 0] == 3 and large.notes == ()
+    small = edited(*edits, example=replace(SENTENCE, d_k=2, text="a b c"))
+    assert small.notes == (
+        "X is 3×7 now, and 1 number changed by hand has no place in it. "
+        "Nothing is lost: what was changed counts again once there is room.",
+        "W_q is 7×4 now, and 2 numbers changed by hand have no place in it. "
+        "Nothing is lost: what was changed counts again once there is room.",
+    )
+    assert torch.equal(small.W_q, run_example(replace(SENTENCE, d_k=2, text="a b c")).W_q)
+    assert small.example.edits == edits
+
+
+def test_the_tensors_that_are_drawn_are_left_alone():
+    before = run_example(Example()).x.clone()
+    edited(Edit("x", 0, 0, 5.0), example=Example())
+    assert torch.equal(run_example(Example()).x, before)
+
+
+def test_an_example_with_edits_can_be_a_key():
+    assert len({SENTENCE, replace(SENTENCE, edits=(Edit("x", 0, 0, 1.0),)), SENTENCE}) == 2
+
+
+# What follows
+
+
+@given(edits=st.lists(ANY_EDIT, max_size=4), causal=st.booleans(), head=st.integers(0, 1))
+def test_the_marks_are_the_true_differences(edits, causal, head):
+    example = replace(SENTENCE, causal=causal)
+    plain, trace = run_example(example), edited(*edits, example=example)
+    changes = changed_by_edits(trace, head)
+    for key in (*INPUTS, *RESULTS):
+        if key in ("W_q", "W_k", "W_v"):
+            one, other = (projection_of(t, key[-1], head) for t in (plain, trace))
+        else:
+            one, other = (t.x if key == "x" else getattr(t.heads, key)[head] for t in (plain, trace))
+        true = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(one.tolist(), other.tolist(), strict=True)]
+        assert changes.marks[key].tolist() == true
+        assert changes.marked(key) == (true if any(map(any, true)) else None)
+        for i, row in enumerate(true):
+            for j, changed in enumerate(row):
+                assert bool(changes.remark(key, i, j)) == changed
+    assert torch.equal(changes.marks["k_transposed"], changes.marks["k"].mT)
+
+
+@given(i=st.integers(0, 6), j=st.integers(0, 1), value=VALUES)
+def test_editing_w_v_changes_no_score_and_no_weight(i, j, value):
+    changed = counts(edited(Edit("W_v", i, j, value)))
+    assert all(changed[key] == 0 for key in ("x", "W_q", "W_k", "q", "k", *PAIRS))
+    assert changed["W_v"] <= 1 and changed["v"] <= 5 and changed["output"] <= 5
+
+
+@given(i=st.integers(0, 6), j=st.integers(0, 2), value=VALUES)
+def test_editing_w_q_changes_one_column_of_q_and_neither_keys_nor_values(i, j, value):
+    changes = changed_by_edits(edited(Edit("W_q", i, j, value)))
+    assert not any(changes.marks[key].any() for key in ("x", "W_k", "W_v", "k", "v"))
+    assert not changes.marks["q"][:, [other for other in range(3) if other != j]].any()
+
+
+def test_editing_one_head_leaves_the_other_alone():
+    trace = edited(Edit("W_q", 0, 4, 3.0))
+    assert not any(counts(trace, head=0).values())
+    assert counts(trace, head=1)["W_q"] == 1
+    assert changes_caption(changed_by_edits(trace, 0)) == "What was changed by hand changes nothing in this head."
+
+
+def test_the_future_stays_unchanged_under_a_causal_mask():
+    marks = changed_by_edits(edited(Edit("x", 3, 0, 5.0))).marks
+    assert not marks["output"][:3].any() and marks["output"][3:].all()
+
+
+def test_without_edits_nothing_is_marked():
+    assert not any(counts(run_example(SENTENCE)).values())
+
+
+@given(edits=st.lists(ANY_EDIT, min_size=1, max_size=3))
+def test_the_caption_counts_and_names_the_largest_change(edits):
+    changes = changed_by_edits(edited(*edits))
+    caption, marks = changes_caption(changes), changes.marks
+    assert "nan" not in caption
+    if not any(marks[key].any() for key in INPUTS):
+        assert caption == "What was changed by hand changes nothing in this head."
+        return
+    assert f"{sum(int(marks[key].sum()) for key in INPUTS)} number" in caption
+    for key, title in RESULTS.items():
+        part = f"{int(marks[key].sum())} of {marks[key].numel()} in {title}"
+        assert (part in caption) == bool(marks[key].any())
+    gaps = [
+        abs(a - b)
+        for key in RESULTS
+        for a, b in zip(changes.before[key].flatten().tolist(), changes.after[key].flatten().tolist(), strict=True)
+        if a > -math.inf
+    ]
+    if max(gaps) > 0:
+        was, is_now = (
+            float(text.replace("−", "-")) for text in caption.rstrip(".").rsplit(" was ")[1].split(" and is ")
+        )
+        assert abs(abs(was - is_now) - max(gaps)) <= 0.011 + 1e-6 * max(gaps)
+
+
+def test_the_journey_s_caption():
+    trace = edited(Edit("W_v", 0, 0, 1.5), example=Example())
+    assert changes_caption(changed_by_edits(trace)).startswith(
+        "Changed by hand: 1 number (1 in W_v). What follows from it: 6 of 12 in V, 6 of 12 in the output; "
+        "none in Q, K, the scores, the scaled scores, the masked scores, the weights. The largest change is in V: "
+    )
+    changes = changed_by_edits(trace)
+    assert changes.remark("W_v", 0, 0) == f" Changed: it was {float(run_example(Example()).W_v[0, 0]):.2f}."
+    assert changes.remark("v", 0, 1) == "" and changes.remark("something else", 0, 0) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "texts"),
+    [
+        (1.0, 2.0, ("1.00", "2.00")),
+        (-0.12, -0.1234, ("−0.120", "−0.123")),
+        (1e-12, 2e-12, ("1.00000000e−12", "2.00000000e−12")),
+    ],
+)
+def test_two_numbers_are_told_apart(one, other, texts):
+    assert distinct(one, other) == texts
+
+
+# How a link spells it
+
+
+@given(edits=st.lists(ANY_EDIT, max_size=MOST_EDITS, unique_by=lambda edit: edit.place))
+def test_what_a_link_spells_comes_back_to_the_last_bit(edits):
+    code = edits_code(tuple(edits))
+    assert len(code) <= MOST_CHARACTERS
+    assert parse_edits(code) == (tuple(edits), ())
+
+
+def test_the_spelling_counts_from_one_and_is_short():
+    edits = (Edit("W_q", 0, 1, 0.5), Edit("x", 2, 0, -1.0))
+    assert edits_code(edits) == "q1,2=0.5;x3,1=-1"
+    assert parse_edits(" q1,2=0.5; x3,1=-1 ;") == (edits, ())
+
+
+@pytest.mark.parametrize(
+    ("piece", "why"),
+    [
+        ("q1,2", "write it like q1,2=0.5"),
+        ("o1,2=3", "write it like q1,2=0.5"),
+        ("q0,1=3", "rows and columns go from 1 to 99, but got row 0, column 1"),
+        ("q100,1=3", "write it like q1,2=0.5"),
+        ("q१,1=3", "write it like q1,2=0.5"),
+        ("q1,2=", "the cell is empty"),
+        ("q1,2=nan", "“nan” is not a number"),
+        ("q1,2=inf", "“inf” is not a number"),
+        ("q1,2=1e308", "1e+308 is too large"),
+        ("q1,2=1e999", "inf is too large"),
+        ("q1,2=1001", "1001.0 is too large"),
+        ("q1,2=0x10", "“0x10” is not a number"),
+        ("q1,2=1_0", "“1_0” is not a number"),
+        ("<script>alert(1)</script>", "write it like"),
+        ("\ud800\u202e", "write it like"),
+    ],
+)
+def test_a_bad_piece_is_left_out_with_a_sentence_and_the_good_ones_count(piece, why):
+    edits, notes = parse_edits(f"k2,1=0.25;{piece};v1,1=2")
+    assert edits == (Edit("W_k", 1, 0, 0.25), Edit("W_v", 0, 0, 2.0))
+    assert len(notes) == 1 and why in notes[0] and "was left out of the numbers changed by hand" in notes[0]
+    notes[0].encode("utf-8")
+
+
+def test_a_code_that_is_too_long_changes_nothing_and_says_so():
+    edits, notes = parse_edits("q1,1=1;" * 2000)
+    assert edits == () and "14,000 characters" in notes[0]
+
+
+@given(code=st.text(st.characters(exclude_categories=()), max_size=60) | st.from_regex(r"([xqkv]\d,\d=.{0,4};){0,4}"))
+def test_any_text_gives_edits_and_sentences(code):
+    edits, notes = parse_edits(code)
+    assert all(isinstance(edit, Edit) for edit in edits)
+    "".join(notes).encode("utf-8")
+    assert parse_edits(edits_code(edits)) == (edits, ())

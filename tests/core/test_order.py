@@ -1,0 +1,318 @@
+"""Shuffles, positions and residuals: against plain loops, and by what must hold for every order."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.attention import attend
+from attention_core.embeddings import rotate, sinusoidal_positions
+from attention_core.examples import Example, run_example
+from attention_core.masks import causal_mask
+from attention_core.order import (
+    FURTHEST,
+    PLACES,
+    HeadMaps,
+    Residual,
+    added_positions,
+    all_residuals,
+    attend_with_positions,
+    head_maps,
+    kinds_for,
+    measure_residual,
+    read_order,
+    shuffle,
+    shuffled_order,
+    similarity_of_query_and_key,
+    similarity_of_rows,
+    wavelengths,
+)
+from attention_core.order_captions import (
+    added_caption,
+    leak_caption,
+    residual_rows,
+    rotation_caption,
+    shuffle_caption,
+    similarity_caption,
+)
+from attention_core.randomness import generator
+
+SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
+KINDS = ["none", "sinusoidal", "learned", "rotary"]
+
+
+def drawn(n, d_model, d_k, d_v, seed=0):
+    """Tokens and the maps of one head, all of different sizes."""
+    random = generator(seed)
+    x, *maps = (
+        torch.randn(shape, generator=random) for shape in ((n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v))
+    )
+    return x, HeadMaps(*maps, 1 / math.sqrt(d_k))
+
+
+def attend_by_loops(x, head, positions, causal):
+    """One head with rows added to x, number by number and in double precision."""
+    rows = [[float(a) + float(b) for a, b in zip(r, p, strict=True)] for r, p in zip(x, positions, strict=True)]
+
+    def project(W):
+        return [[sum(r[f] * float(W[f, c]) for f in range(len(r))) for c in range(W.shape[1])] for r in rows]
+
+    q, k, v = project(head.W_q), project(head.W_k), project(head.W_v)
+    output = []
+    for i in range(len(rows)):
+        keys = range(i + 1) if causal else range(len(rows))
+        powers = [math.exp(head.scale * sum(a * b for a, b in zip(q[i], k[j], strict=True))) for j in keys]
+        output.append(
+            [sum(p * v[j][c] for p, j in zip(powers, keys, strict=True)) / sum(powers) for c in range(len(v[0]))]
+        )
+    return output
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned"])
+def test_positions_are_added_before_projecting(kind, causal):
+    x, head = drawn(5, 3, 2, 7)
+    head = HeadMaps(head.W_q, head.W_k, head.W_v, 0.3)
+    mask = causal_mask(5) if causal else None
+    trace = attend_with_positions(x, head, kind, 11, mask)
+    expected = attend_by_loops(x, head, added_positions(kind, 5, 3, 11), causal)
+    assert torch.allclose(trace.output, torch.tensor(expected), atol=1e-5)
+
+
+def test_rotary_positions_turn_queries_and_keys_but_not_values():
+    x, head = drawn(7, 5, 4, 3)
+    trace = attend_with_positions(x, head, "rotary", 0)
+    assert torch.equal(trace.v, x @ head.W_v)
+    for place in range(7):
+        for pair in range(2):
+            angle = place / 10000 ** (2 * pair / 4)
+            turn = torch.tensor([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
+            for turned, W in ((trace.q, head.W_q), (trace.k, head.W_k)):
+                own = slice(2 * pair, 2 * pair + 2)
+                assert torch.allclose(turned[place, own], turn @ (x[place] @ W)[own], atol=1e-5)
+
+
+def test_added_positions_are_the_tables_they_say():
+    assert torch.equal(added_positions("sinusoidal", 5, 3, 1), sinusoidal_positions(5, 3))
+    assert not added_positions("none", 5, 3, 1).any() and not added_positions("rotary", 5, 3, 1).any()
+    learned = added_positions("learned", 7, 3, 1)
+    assert torch.equal(learned[:5], added_positions("learned", 5, 3, 1)), "a longer sentence keeps the first rows"
+    assert not torch.equal(learned, added_positions("learned", 7, 3, 2))
+
+
+@given(SIZES, st.integers(0, 9999))
+def test_without_mask_and_positions_the_output_is_shuffled_along(sizes, seed):
+    x, head = drawn(*sizes, seed=seed)
+    both = shuffle(x, head, shuffled_order(sizes[0], seed), "none", 0)
+    size = max(1, float(both.plain.output.abs().max())) * max(1, float(both.plain.scaled.abs().max()))
+    assert both.residual <= 1e-5 * size
+    assert torch.allclose(both.weights_moved, both.shuffled.weights, atol=1e-5 * size)
+    measured = measure_residual(x, head, both.order, "none", 0, False)
+    assert not measured.knows_order
+    assert measured.residual == both.residual
+
+
+def test_moved_output_and_weights_are_those_of_the_same_tokens():
+    x, head = drawn(5, 3, 2, 7)
+    order = (2, 0, 4, 1, 3)
+    both = shuffle(x, head, order, "sinusoidal", 3)
+    assert torch.equal(both.shuffled.q, (x[[2, 0, 4, 1, 3]] + sinusoidal_positions(5, 3)) @ head.W_q)
+    for i, old_i in enumerate(order):
+        assert torch.equal(both.output_moved[i], both.plain.output[old_i])
+        for j, old_j in enumerate(order):
+            assert both.weights_moved[i, j] == both.plain.weights[old_i, old_j]
+    differences = [
+        abs(float(a) - float(b))
+        for a, b in zip(both.shuffled.output.flatten(), both.output_moved.flatten(), strict=True)
+    ]
+    assert both.residual == pytest.approx(max(differences))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@given(seed=st.integers(0, 500))
+def test_positions_and_the_mask_give_the_order_away(kind, seed):
+    x, head = drawn(7, 5, 4, 3, seed=seed)
+    order = shuffled_order(7, seed)
+    for causal in (False, True):
+        assert measure_residual(x, head, order, kind, seed, causal).knows_order == (causal or kind != "none")
+
+
+@given(SIZES, st.sampled_from(KINDS), st.booleans())
+def test_the_own_order_leaves_nothing_at_all(sizes, kind, causal):
+    n, _, d_k, _ = sizes
+    x, head = drawn(*sizes)
+    if kind in kinds_for(d_k):
+        measured = measure_residual(x, head, tuple(range(n)), kind, 0, causal)
+        assert measured.residual == measured.precise == 0
+
+
+def test_the_first_token_under_the_causal_mask_sees_itself_alone():
+    x, head = drawn(5, 3, 2, 7)
+    both = shuffle(x, head, (4, 3, 2, 1, 0), "none", 0, causal_mask(5))
+    assert torch.allclose(both.shuffled.output[0], x[4] @ head.W_v, atol=1e-6)
+
+
+@pytest.mark.parametrize(("d_k", "kinds"), [(2, KINDS), (3, KINDS[:3]), (1, KINDS[:3]), (8, KINDS)])
+def test_rotary_positions_are_offered_for_even_d_k_only(d_k, kinds):
+    assert list(kinds_for(d_k)) == kinds
+    trace = run_example(Example(source="sentence", d_k=d_k))
+    residuals = all_residuals(trace, 0, shuffled_order(6, 1))
+    assert [(r.kind, r.causal) for r in residuals] == [(kind, causal) for kind in kinds for causal in (False, True)]
+    assert list(residual_rows(residuals)[0]) == ["positions", "no mask", "causal mask"]
+    assert len(residual_rows(residuals)) == len(kinds)
+
+
+def test_the_maps_of_a_head_are_those_that_ran():
+    trace = run_example(Example(source="sentence", n_heads=3, d_k=2, d_v=5, causal=False))
+    for head in range(3):
+        maps = head_maps(trace, head)
+        again = attend_with_positions(trace.x, maps, "none", 0)
+        assert torch.allclose(again.output, trace.heads.output[head], atol=1e-6)
+
+
+@given(st.integers(1, 12), st.integers(0, 9999))
+def test_a_shuffle_is_an_order_and_never_the_own_one(n, seed):
+    order = shuffled_order(n, seed)
+    assert sorted(order) == list(range(n)) and order == shuffled_order(n, seed)
+    assert n == 1 or order != tuple(range(n))
+
+
+@given(st.permutations(range(7)), st.sampled_from([" ", ",", ", ", "  "]))
+def test_an_order_typed_is_read_back(order, between):
+    assert read_order(between.join(str(place + 1) for place in order), 7) == tuple(order)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("1 2 x", "names the places 1 to 3, such as 3 2 1, but got “x”"),
+        ("1 2 4", "but got “4”"),
+        ("0 1 2", "but got “0”"),
+        ("1 2 2", "each place comes once, as in 3 2 1, but 2 comes 2 times"),
+        ("3", "but 1, 2 are missing"),
+        ("3 1", "but 2 is missing"),
+        ("1 2 " + "y" * 99, "but got “yyyyyyyyyyyy…”"),
+        ("1.0 2 3", "but got “1.0”"),
+        ("١ ٢ ٣", "but got “١”"),
+        ("-1 2 3", "but got “-1”"),
+    ],
+)
+def test_what_is_no_order_is_said(text, said):
+    with pytest.raises(ValueError, match=r"^(an order names|each place comes)") as caught:
+        read_order(text, 3)
+    assert said in str(caught.value)
+
+
+@given(st.text(max_size=40), st.integers(1, 12))
+def test_any_text_is_an_order_or_a_sentence(text, n):
+    try:
+        assert sorted(read_order(text, n)) == list(range(n))
+    except ValueError as error:
+        assert str(error)
+
+
+def cosine(a, b):
+    length = math.hypot(*a) * math.hypot(*b)
+    return sum(x * y for x, y in zip(a, b, strict=True)) / max(length, 1e-12)
+
+
+@pytest.mark.parametrize(("kind", "d_model"), [("sinusoidal", 6), ("sinusoidal", 3), ("learned", 5), ("sinusoidal", 1)])
+def test_likeness_of_rows_is_gathered_over_distance(kind, d_model):
+    similarity = similarity_of_rows(kind, d_model, 7)
+    rows = added_positions(kind, PLACES, d_model, 7).tolist()
+    for distance in (-FURTHEST, -5, 0, 3, FURTHEST):
+        pairs = [cosine(rows[i], rows[i + distance]) for i in range(PLACES) if 0 <= i + distance < PLACES]
+        place = similarity.distances.index(distance)
+        assert similarity.at(distance) == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
+        assert similarity.least[place] == pytest.approx(min(pairs), abs=1e-5)
+        assert similarity.most[place] == pytest.approx(max(pairs), abs=1e-5)
+
+
+def test_only_the_distance_counts_for_even_sines_and_for_rotations():
+    assert similarity_of_rows("sinusoidal", 8, 0).spread < 1e-5
+    assert 1e-2 < similarity_of_rows("sinusoidal", 3, 0).spread < 0.1
+    assert similarity_of_rows("learned", 8, 0).spread > 0.5
+    q, k = torch.randn(2, 4, generator=generator(5))
+    rotary, none = (similarity_of_query_and_key(kind, q, k) for kind in ("rotary", "none"))
+    assert rotary.spread < 1e-5 and none.spread < 1e-6
+    assert none.mean == pytest.approx([none.at(0)] * len(none.mean), abs=1e-6)
+    assert rotary.at(0) == pytest.approx(none.at(0), abs=1e-5)
+    turned_q, turned_k = rotate(q.expand(9, -1))[3], rotate(k.expand(9, -1))[8]
+    assert rotary.at(5) == pytest.approx(cosine(turned_q.tolist(), turned_k.tolist()), abs=1e-5)
+    assert rotary.at(5) != pytest.approx(rotary.at(-5), abs=1e-3)
+
+
+def test_wavelengths_are_where_a_wave_comes_round():
+    assert wavelengths(4) == pytest.approx([2 * math.pi, 200 * math.pi])
+    assert len(wavelengths(5)) == 3
+
+
+def caption_of(order, causal=False, kind="none", **example):
+    trace = run_example(Example(source="sentence", **example))
+    maps, seed = head_maps(trace, 0), trace.example.seed
+    mask = causal_mask(len(order)) if causal else None
+    both = shuffle(trace.x, maps, order, kind, seed, mask)
+    return shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal)), both
+
+
+def test_captions_say_what_the_shuffle_did():
+    text = "one two three"
+    assert "one order only" in caption_of((0,), text="one")[0]
+    assert "sentence's own order" in caption_of((0, 1, 2), text=text)[0]
+    assert "does not know the order" in caption_of((2, 0, 1), text=text)[0]
+    masked, both = caption_of((2, 0, 1), causal=True, text=text)
+    row, feature = divmod(int((both.shuffled.output - both.output_moved).abs().argmax()), 2)
+    assert f"number {feature + 1} of the output of “{text.split()[(2, 0, 1)[row]]}”" in masked
+    assert f"is {both.output_moved[row, feature]:.3f} if".replace("-", "−") in masked
+    assert f"and {both.shuffled.output[row, feature]:.3f} if".replace("-", "−") in masked
+    assert masked.endswith("the causal mask alone tells what came before.")
+    assert caption_of((2, 0, 1), True, "rotary", text=text)[0].endswith(
+        "positions and the mask stayed where they were."
+    )
+    assert caption_of((2, 0, 1), False, "learned", text=text)[0].endswith("but the positions stayed where they were.")
+
+
+def test_equal_tokens_do_not_prove_that_a_mask_knows_no_order():
+    caption, both = caption_of((1, 0), causal=True, text="no no")
+    assert both.residual == 0
+    assert caption.endswith("With these tokens and this order, nothing shows.")
+    assert "does not know" not in caption
+
+
+def test_the_leak_is_told_only_where_it_shows():
+    shown = (Residual("none", False, 3e-8, 1e-16), Residual("none", True, 0.5, 0.5))
+    assert "leaves 3.0e−08. The causal mask alone makes it 0.50: who stands first" in leak_caption(shown)
+    silent = (Residual("none", False, 0.0, 0.0), Residual("none", True, 0.0, 0.0))
+    assert leak_caption(silent) == "Without positions this order leaves 0, and 0 with the causal mask."
+
+
+def test_captions_of_positions_are_made_of_their_numbers():
+    x, head = drawn(5, 4, 4, 3)
+    assert "nothing says where it stands" in added_caption("none", x, torch.zeros(5, 4), 1)
+    sines = added_caption("sinusoidal", x, sinusoidal_positions(5, 4), 1)
+    assert "every 6.3 places, the slowest every 628 places" in sines
+    assert "is 1.41 long" in sines and f"a row of X {x.norm(dim=-1).mean():.2f}." in sines
+    assert "from seed 9" in added_caption("learned", x, added_positions("learned", 5, 4, 9), 9)
+    q, tokens = x @ head.W_q, ("a", "b", "c", "d", "e")
+    angles = torch.tensor([[place, place / 100] for place in range(5)])
+    said = rotation_caption(tokens, q, rotate(q), angles)
+    assert "“e” turn by 229°, 2°" in said
+    assert f"was {q[4].norm():.2f} and is {q[4].norm():.2f}" in said
+
+
+def test_captions_of_likeness_follow_the_spread():
+    even, odd = similarity_of_rows("sinusoidal", 4, 0), similarity_of_rows("sinusoidal", 3, 0)
+    assert f"{even.at(8):.2f} at a distance of 8".replace("-", "−") in similarity_caption(even, "“a”")
+    assert similarity_caption(even, "“a”").endswith("only the distance counts.")
+    assert similarity_caption(odd, "“a”").endswith("not the distance alone that counts.")
+    q = torch.ones(2)
+    assert "same at every distance" in similarity_caption(similarity_of_query_and_key("none", q, q), "“a”")
+    assert "query and the key of “a”" in similarity_caption(similarity_of_query_and_key("rotary", q, q), "“a”")
+
+
+def test_attention_itself_is_what_runs():
+    x, head = drawn(5, 3, 2, 7)
+    plain = attend(x @ head.W_q, x @ head.W_k, x @ head.W_v, scale=head.scale)
+    assert torch.equal(attend_with_positions(x, head, "none", 0).output, plain.output)

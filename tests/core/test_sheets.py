@@ -1,0 +1,203 @@
+"""Every cell of every lesson's matrices, computed again from the arithmetic that is shown for it."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from arithmetic_checks import evaluate, is_right
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import EXAMPLES
+
+from attention_core.attention import attend
+from attention_core.examples import Example, run_example
+from attention_core.lessons import attend_without_weights, blind_row, contributions, mask_after_softmax, softmax_row
+from attention_core.masks import causal_mask, sliding_window_mask
+from attention_core.sheets import (
+    blind_sheets,
+    chain_sheets,
+    derivation_with,
+    derivation_without_weights,
+    division_sheets,
+    map_sheets,
+    mask_sheets,
+    part_sheets,
+    pipeline_sheets,
+    softmax_sheets,
+    ways_sheets,
+)
+from attention_core.three_ways import attend_with_loops, loops_beside_matrices, loops_caption
+
+few = settings(max_examples=15, deadline=None, derandomize=True)
+
+
+def agree(sheet, tensor, data):
+    """A cell of the sheet ends in the tensor's number, and each line gives its value."""
+    assert (len(sheet.rows), len(sheet.columns)) == tuple(tensor.shape)
+    assert len(set(sheet.rows)) == len(sheet.rows) and len(set(sheet.columns)) == len(sheet.columns)
+    i, j = (data.draw(st.integers(0, size - 1)) for size in tensor.shape)
+    lines = list(sheet.lines(i, j))
+    assert lines[-1].value == pytest.approx(float(tensor[i, j]), rel=1e-6, abs=1e-9)
+    for line in lines:
+        assert is_right(line), line
+        assert line.says
+
+
+def hidden_as(attention, tensor, value):
+    return torch.where(attention.visible, tensor, value)
+
+
+@given(EXAMPLES, st.data())
+@few
+def test_without_weights_the_arithmetic_is_that_of_x_alone(example, data):
+    trace = run_example(example)
+    attention = attend_without_weights(trace.x)
+    derivation = derivation_without_weights(trace.tokens, attention)
+    sheets = map_sheets(derivation, dict.fromkeys(("x", "scores", "weights", "output"), ""))
+    for key, sheet in sheets.items():
+        agree(sheet, trace.x if key == "x" else getattr(attention, key), data)
+    check_chain(derivation, attention, data)
+    for line in sheets["output"].lines(0, 0):
+        assert "W_" not in line.says and "scaled" not in line.says
+
+
+def check_chain(derivation, attention, data):
+    n = len(attention.q)
+    query = data.draw(st.integers(0, n - 1))
+    visible = attention.visible[query]
+    weights = attention.weights[query]
+    tensors = {
+        "asker": attention.q[query][None],
+        "k": attention.k,
+        "score": torch.where(visible, attention.scaled[query], -math.inf)[:, None],
+        "weight": weights[:, None],
+        "v": attention.v,
+        "part": weights[:, None] * attention.v,
+        "sum": attention.output[query][None],
+    }
+    sheets = chain_sheets(derivation, query)
+    assert list(sheets) == list(tensors)
+    for key, tensor in tensors.items():
+        agree(sheets[key], tensor, data)
+
+
+@given(EXAMPLES, st.data())
+@few
+def test_the_weighted_sum_of_one_query_and_what_each_key_adds(example, data):
+    trace = run_example(example)
+    head = data.draw(st.integers(0, trace.example.n_heads - 1))
+    attention = trace.heads.select(head)
+    derivation = derivation_with(trace, head, attention)
+    check_chain(derivation, attention, data)
+    query = data.draw(st.integers(0, len(trace.tokens) - 1))
+    parts = contributions(attention, query)
+    sheets = part_sheets(derivation, query, parts)
+    for key, tensor in {"weight": parts.weights, "length": parts.value_lengths, "share": parts.shares}.items():
+        agree(sheets[key], tensor[:, None], data)
+    for key, sheet in pipeline_sheets(trace, head).items():
+        tensor = trace.x if key == "x" else attention.k.mT if key == "k_transposed" else getattr(attention, key)
+        agree(sheet, tensor, data)
+
+
+@given(EXAMPLES, st.integers(1, 4), st.data())
+@few
+def test_a_mask_is_followed_with_its_own_numbers_not_with_the_causal_ones(example, width, data):
+    trace = run_example(example)
+    head = data.draw(st.integers(0, trace.example.n_heads - 1))
+    a, may_attend = trace.heads.select(head), sliding_window_mask(len(trace.tokens), width)
+    free, masked = (attend(a.q, a.k, a.v, mask, scale=trace.scale) for mask in (None, may_attend))
+    mistake = mask_after_softmax(free, may_attend)
+    sheets = mask_sheets(*(derivation_with(trace, head, way) for way in (free, masked)), mistake)
+    tensors = {
+        "without": free.weights,
+        "with": masked.weights,
+        "difference": masked.weights - free.weights,
+        "late": mistake.zeroed,
+        "sums": mistake.row_sums[:, None],
+    }
+    assert list(sheets) == list(tensors)
+    for key, tensor in tensors.items():
+        agree(sheets[key], tensor, data)
+
+
+@given(EXAMPLES, st.integers(1, 50), st.data())
+@few
+def test_a_row_of_softmax_at_any_temperature(example, tenths, data):
+    trace, temperature = run_example(example), tenths / 10
+    attention = trace.heads.select(0)
+    query = data.draw(st.integers(0, len(trace.tokens) - 1))
+    row = softmax_row(attention, query, factor=1 / temperature)
+    added = softmax_row(attention, query, factor=1 / temperature, shift=5.0)
+    doubled = softmax_row(attention, query, factor=2 / temperature)
+    changed = {"added": ("+ 5", added), "multiplied": ("· 2", doubled)}
+    sheets = softmax_sheets(derivation_with(trace, 0, attention), query, row, temperature, changed)
+    for key in ("scores", "shifted", "powers", "weights"):
+        agree(sheets[key], getattr(row, key)[None], data)
+    agree(sheets["added"], added.weights[None], data)
+    agree(sheets["multiplied"], doubled.weights[None], data)
+
+
+def test_a_hidden_key_has_no_part_and_says_why():
+    trace = run_example(Example())
+    sheets = chain_sheets(derivation_with(trace, 0, trace.heads.select(0)), 1)
+    assert "may not look at" in list(sheets["score"].lines(4, 0))[-1].says
+    assert list(sheets["part"].lines(4, 0))[-1].value == 0
+
+
+@given(EXAMPLES, st.data())
+@few
+def test_a_row_that_sees_nothing(example, data):
+    trace = run_example(example)
+    free = attend(*(getattr(trace.heads.select(0), name) for name in "qkv"), scale=trace.scale)
+    query = data.draw(st.integers(0, len(trace.tokens) - 1))
+    row = blind_row(free, query)
+    sheets = blind_sheets(derivation_with(trace, 0, free), query, row)
+    agree(sheets["scores"], free.scaled[query][None], data)
+    agree(sheets["even"], torch.tensor([row.with_number]), data)
+    assert {line.value for line in sheets["number"].lines(0, 0)} == {-1e9}
+    *powers, weight = sheets["nan"].lines(0, 0)
+    assert all(map(is_right, powers)) and weight.equation == "0 ÷ 0 = not a number"
+
+
+@given(EXAMPLES, st.data())
+@few
+def test_with_and_without_the_division_whatever_the_example_does(example, data):
+    trace = run_example(example)
+    a, d_k = trace.heads.select(0), trace.example.d_k
+    mask = causal_mask(len(trace.tokens)) if example.causal else None
+    plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(d_k)))
+    ways = derivation_with(trace, 0, plain, "1"), derivation_with(trace, 0, divided, f"√{d_k}")
+    sheets = division_sheets(*ways)
+    tensors = {"scores": plain.masked, "scaled": divided.masked, "plain": plain.weights, "divided": divided.weights}
+    for key, tensor in tensors.items():
+        agree(sheets[key], tensor, data)
+
+
+@given(EXAMPLES, st.data())
+@few
+def test_loops_beside_matrices_are_both_run_and_their_difference_is_followed(example, data):
+    trace = run_example(example)
+    attention = attend_without_weights(trace.x)
+    beside = loops_beside_matrices(attention, 1.0)
+    sheets = ways_sheets(derivation_without_weights(trace.tokens, attention), beside)
+    assert list(sheets) == ["loops", "matrices", "gap"]
+    for key, sheet in sheets.items():
+        agree(sheet, getattr(beside, key), data)
+    x = trace.x.tolist()
+    visible = [[True] * len(x) for _ in x]
+    weights, output = attend_with_loops(x, x, x, visible, 1.0)
+    assert beside.loops.tolist() == output
+    gaps = (torch.tensor(weights).double() - attention.weights).abs(), beside.gap.abs()
+    assert float(gaps[1].max()) <= beside.largest <= max(float(gap.max()) for gap in gaps) + 1e-7
+    i, j = (data.draw(st.integers(0, size - 1)) for size in beside.gap.shape)
+    (line,) = sheets["gap"].lines(i, j)
+    assert evaluate(line.text) == pytest.approx(float(beside.gap[i, j]), abs=1e-11)
+    assert trace.x.dtype == torch.float32, "the caption says how many digits that has"
+    assert "more than rounding" not in loops_caption(beside)
+
+
+def test_a_difference_that_rounding_does_not_explain_is_told():
+    attention = attend_without_weights(run_example(Example()).x)
+    broken = replace(attention, output=attention.output + 0.5)
+    assert loops_caption(loops_beside_matrices(broken, 1.0)).startswith("Loops and matrices differ by up to 0.50")

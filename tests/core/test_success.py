@@ -1,0 +1,80 @@
+"""What is said of a model's success holds for its numbers."""
+
+import pytest
+import torch
+
+from attention_core.captions import number, percent
+from attention_core.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import Measured, Tape, recommended
+from attention_core.watching import WithoutHeads, every_head_without, watch_task
+
+
+def measured(accuracy, jobs, learnt):
+    return Measured(20, 0.5, accuracy, torch.as_tensor(jobs), learnt)
+
+
+def test_the_best_head_of_each_job_is_named_with_what_is_enough():
+    task = TASKS["recall"]
+    jobs = [[[0.1, 0.8, 0.3], [0.2, 0.1, 0.1]], [[0.1, 0.2, 0.3], [0.05, 0.9, 0.4]]]  # 2 jobs, 2 layers, 3 heads
+    said = success_caption(task, measured(0.97, jobs, True))
+    assert f"on sequences it never trains on: {percent(0.97)} (enough: {percent(task.enough_right)})." in said
+    assert f"To {task.jobs[0]}: layer 1, head 2 with 0.80 of its weight (enough: {number(task.threshold)})." in said
+    assert f"To {task.jobs[1]}: layer 2, head 2 with 0.90 of its weight" in said
+    assert said.endswith("So it has learnt the task.")
+    assert success_caption(task, measured(0.4, jobs, False)).endswith("not learnt the task yet.")
+
+
+def test_a_task_judged_by_its_answers_claims_no_threshold_for_heads():
+    jobs = torch.full((4, 1, 4), 0.2).tolist()
+    assert "of its weight." in success_caption(TASKS["last"], measured(1.0, jobs, True))
+    assert "weight (enough" not in success_caption(TASKS["last"], measured(1.0, jobs, True))
+
+
+def test_a_text_without_a_part_kept_apart_is_said_to_be_the_one_it_learns():
+    whole, parted = CharacterTask("hello world"), CharacterTask("hello world " * 20, held_out_share=0.25)
+    assert "on the text it learns" in success_caption(whole, measured(1.0, torch.zeros(0, 1, 1), True))
+    assert "never trains on" in success_caption(parted, measured(1.0, torch.zeros(0, 1, 1), True))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_what_is_enough_is_what_counts_as_learnt(name):
+    task = TASKS[name]
+    perfect = (1.0,) * len(task.jobs)
+    assert task.learnt(min(1.0, task.enough_right + 0.001), perfect)
+    assert not task.learnt(task.enough_right - 0.001, perfect)
+
+
+@pytest.mark.parametrize("name", ["previous", "pronoun", "recall", "characters", "vectors"])
+def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(name):
+    task = TASKS[name]
+    tape = Tape(recommended(task, steps=1))
+    tape.grow(0)
+    watched = watch_task(tape.settings, tape.snapshot(0))
+    example = watched.example
+    lines = answer_lines(example, watched.predicted).splitlines()
+    crosses = lines[3].count("×") if len(lines) > 3 else 0
+    asked = [i for i, answer in enumerate(example.answers) if answer is not None]
+    assert crosses == sum(example.answers[i] != watched.predicted[i] for i in asked)
+    assert crosses == round((1 - watched.accuracy) * len(asked))
+    assert percent(watched.accuracy) in moment_caption(watched)
+
+
+def test_the_head_that_is_missed_most_is_the_one_that_is_named():
+    heads = [WithoutHeads(((0, 0),), 0.5, 0.9, 0.1, 0.95), WithoutHeads(((1, 0),), 2.0, 0.3, 0.1, 0.95)]
+    assert heads_off_caption(heads) == (
+        f"With all heads {percent(0.95)} of the answers are right; "
+        f"layer 2, head 1 is missed most: without it {percent(0.3)}."
+    )
+    assert "no single head is missed" in heads_off_caption([WithoutHeads(((0, 0),), 0.5, 0.96, 0.1, 0.95)])
+
+
+def test_the_table_has_a_row_for_each_head_with_its_own_numbers():
+    tape = Tape(recommended(TASKS["last"], steps=2))
+    tape.grow(2)
+    without = every_head_without(tape.settings, tape.snapshot(2))
+    rows = heads_off_rows(without)
+    assert [row["switched off"] for row in rows] == [f"layer 1, head {h}" for h in (1, 2, 3, 4)]
+    assert [row["right answers without it"] for row in rows] == [percent(w.accuracy) for w in without]
+    layer = WithoutHeads(((1, 0), (1, 1)), 1.0, 0.5, 0.1, 0.9)
+    assert heads_off_rows([layer])[0]["switched off"] == "all of layer 2"

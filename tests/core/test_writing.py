@@ -1,0 +1,246 @@
+from functools import cache
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_core.model import ModelConfig, TinyTransformer, notebook_model
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, continue_text
+from attention_core.tasks import CharacterTask
+from attention_core.training import Tape, TrainingSettings, model_with
+from attention_core.watching import watch
+from attention_core.writing import (
+    MAX_NEW_TOKENS,
+    draw_caption,
+    draw_in_words,
+    legal_steps,
+    look_caption,
+    never_an_input,
+    ordinal,
+    start_of,
+    steps_caption,
+    unseen_caption,
+    window_caption,
+    write,
+)
+
+HELLO = CharacterTask("hello world")
+
+
+@cache
+def trained(steps=200):
+    """The notebook's model, its settings and its tape."""
+    model = notebook_model(len(HELLO.vocabulary))
+    settings = TrainingSettings(task=HELLO, model=model, learning_rate=0.001, steps=steps, seed=1337)
+    tape = Tape(settings)
+    tape.grow(steps)
+    return settings, tape, model_with(settings.model, tape.snapshot(steps).weights)
+
+
+def untrained(n_layers=2, n_heads=3):
+    config = ModelConfig(vocabulary=8, context=5, d_model=6, n_layers=n_layers, n_heads=n_heads)
+    return TinyTransformer(config, generator(3)).eval()
+
+
+def text_of(written):
+    return "".join(new.token for new in written)
+
+
+@given(
+    start=st.lists(st.sampled_from(HELLO.vocabulary.tokens), min_size=1, max_size=9),
+    length=st.integers(0, 13),
+    seed=st.integers(0, 999),
+    temperature=st.sampled_from([0.0, 0.7, 2.0]),
+)
+def test_it_writes_what_continue_text_writes(start, length, seed, temperature):
+    model, sampling = untrained(), Sampling(temperature=temperature)
+    ids = continue_text(
+        model, HELLO.vocabulary.encode(start), length, temperature=temperature, generator=generator(seed, "sample")
+    )
+    written = write(model, HELLO.vocabulary, start, length, sampling, seed)
+    assert HELLO.vocabulary.encode([*start, *text_of(written)]) == ids
+
+
+def test_it_writes_what_the_training_page_shows():
+    settings, tape, model = trained()
+    view = tape_view(tape, settings)
+    written = write(model, HELLO.vocabulary, ("h",), 32, Sampling(temperature=0.9), settings.seed)
+    assert watch(view, "", 0.9).sample == "h" + text_of(written)
+
+
+def tape_view(tape, settings):
+    from attention_core.training import TrainingRun
+
+    run = TrainingRun(tape)
+    run._stand_at(settings.steps)
+    return run.look()
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.6, top_k=4, top_p=0.8)])
+def test_every_token_keeps_the_window_it_was_drawn_after_and_every_heads_look_at_it(sampling):
+    model, start = untrained(), tuple("wor")
+    written = write(model, HELLO.vocabulary, start, 11, sampling, 17)
+    text = [*start, *text_of(written)]
+    for step, new in enumerate(written):
+        assert new.place == 3 + step and text[new.place] == new.token
+        assert new.window == tuple(text[new.first : new.place])
+        assert len(new.window) == min(new.place, 5)
+        trace = model(torch.tensor(HELLO.vocabulary.encode(new.window)))
+        torch.testing.assert_close(new.draw.logits, trace.logits[-1].double().detach())
+        assert len(new.attention) == 2
+        for looks, layer in zip(new.attention, trace.layers, strict=True):
+            assert looks.shape == (3, len(new.window))
+            torch.testing.assert_close(looks, layer.attention.heads.weights[:, -1].detach())
+            torch.testing.assert_close(looks.sum(-1), torch.ones(3))
+        assert HELLO.vocabulary.tokens[new.draw.token] == new.token
+
+
+def test_a_longer_text_begins_with_the_shorter_and_the_seed_decides():
+    model = untrained()
+    short, long, other = (
+        text_of(write(model, HELLO.vocabulary, ("h",), n, Sampling(), s)) for n, s in ((10, 1), (40, 1), (40, 2))
+    )
+    assert long.startswith(short) and other != long
+
+
+def test_greedy_text_needs_no_seed():
+    texts = {text_of(write(untrained(), HELLO.vocabulary, ("h",), 20, Sampling(temperature=0.0), s)) for s in range(5)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "said"),
+    [
+        ((), 3, "at least one character"),
+        (("h",), -1, "0 to 200 characters, but got -1"),
+        (("h",), MAX_NEW_TOKENS + 1, "but got 201"),
+        (("h", "z"), 3, "not in the vocabulary of 8: 'z'"),
+    ],
+)
+def test_what_cannot_be_written_is_explained(start, length, said):
+    with pytest.raises(ValueError, match=said):
+        write(untrained(), HELLO.vocabulary, start, length, Sampling(), 0)
+
+
+def test_a_broken_model_is_an_error_and_not_a_text():
+    model = untrained()
+    with torch.no_grad():
+        model.unembed.weight.fill_(float("nan"))
+    with pytest.raises(ValueError, match="8 of 8 are not"):
+        write(model, HELLO.vocabulary, ("h",), 3, Sampling(), 0)
+
+
+# The notebook: three windows of “hello world”, so d is never read.
+
+
+def test_the_notebooks_model_never_reads_a_d_and_its_row_never_gets_a_gradient():
+    assert never_an_input(HELLO) == ("d",)
+    assert never_an_input(CharacterTask("hello world hello world")) == ()
+    assert never_an_input(CharacterTask("abcdefghij", 8)) == ("j",)
+    settings, _, trained_model = trained()
+    before = TinyTransformer(settings.model, generator(settings.seed)).token_table.detach()
+    after, row = trained_model.token_table.detach(), HELLO.vocabulary.encode(["d"])[0]
+    decay = (1 - settings.learning_rate * settings.weight_decay) ** settings.steps
+    torch.testing.assert_close(after[row], before[row] * decay)
+    others = [i for i in range(8) if i != row]
+    assert ((after[others] - before[others] * decay).abs().amax(dim=-1) > 0.01).all()
+
+
+def test_the_caption_says_where_the_text_runs_into_the_unseen_character():
+    _, _, model = trained()
+    written = write(model, HELLO.vocabulary, ("h",), 60, Sampling(), 0)
+    text = "h" + text_of(written)
+    first = text.index("d") + 1  # the place after it, counted from 0, is the first that needs it
+    resting = sum("d" in text[max(0, place - 8) : place] for place in range(1, 61))
+    assert unseen_caption(written, HELLO) == (
+        "No training window has “d” as an input, only as an answer, so its row of the token table was never taught "
+        f"anything. To write place {first + 1} it had to read “d” for the first time; "
+        f"{resting} of the 60 new characters rest on such a row."
+    )
+    assert unseen_caption(written[:5], HELLO).endswith("So far the text did not make it read it.")
+    repeated = CharacterTask("hello world hello world")
+    assert unseen_caption(written, repeated).startswith("Every character of the training text is an input")
+
+
+@given(start=st.text("helo wrd", min_size=1, max_size=6), seed=st.integers(0, 99))
+def test_legal_steps_are_counted_as_a_loop_does(start, seed):
+    written = write(untrained(), HELLO.vocabulary, tuple(start), 9, Sampling(), seed)
+    text, legal = start + text_of(written), 0
+    for place in range(len(start), len(text)):
+        legal += text[place - 1 : place + 1] in "hello world"
+    steps = legal_steps(tuple(start), written, HELLO.tokens)
+    assert (steps.legal, steps.total) == (legal, 9)
+    assert f"{legal} of 9 steps" in steps_caption(tuple(start), written, HELLO)
+
+
+def test_captions_say_what_the_numbers_say():
+    _, _, model = trained()
+    sampling = Sampling(temperature=1.5, top_k=3)
+    new = write(model, HELLO.vocabulary, ("h",), 20, sampling, 4)[-1]
+    draw = new.draw
+    rank = int((draw.probabilities > draw.probabilities[draw.token]).sum()) + 1
+    place = "the likeliest" if rank == 1 else f"the {ordinal(rank)} likeliest"
+    says, final = (f"{float(p[draw.token]):.0%}".replace("%", " %") for p in (draw.probabilities, draw.final))
+    assert draw_caption(new, sampling) == (
+        f"The new character is “{new.token if new.token != ' ' else '␣'}”: the model gave it {says} ({place} of 8); "
+        f"drawn from the 3 of 8 that were kept, at {final}."
+    )
+    looks = torch.stack(new.attention)
+    layer, head, key = (int(i) for i in torch.unravel_index(looks.argmax(), looks.shape))
+    assert f"by layer {layer + 1}, head {head + 1}." in look_caption(new)
+    assert f"{float(looks[layer, head, key]):.0%}".replace("%", " %") in look_caption(new)
+    back = 7 - key
+    assert ("itself" if back == 0 else f"{back} back") in look_caption(new)
+    assert window_caption(new) == (
+        "The model sees 8 characters at once and read those from place 13 to 20; the first 12 are out of sight."
+    )
+    start, end = float(draw.final[: draw.token].sum()), float(draw.final[: draw.token + 1].sum())
+    assert f"from {start:.4f} to {end:.4f}" in draw_in_words(new)
+    assert f"was {draw.uniform:.4f}." in draw_in_words(new)
+
+
+def test_captions_of_the_first_character_and_of_cuts_that_leave_one():
+    model = untrained()
+    first = write(model, HELLO.vocabulary, ("h",), 1, Sampling(), 0)[0]
+    assert look_caption(first) == "Before it stands “h” alone, so every head gives it the whole weight."
+    assert window_caption(first) == "The model read the whole text before it: 1 character."
+    assert draw_caption(first, Sampling()).endswith("drawn from all 8.")
+    for sampling in (Sampling(top_k=1), Sampling(temperature=0.0)):
+        new = write(model, HELLO.vocabulary, ("h",), 1, sampling, 0)[0]
+        assert "(the likeliest of 8)" in draw_caption(new, sampling)
+        assert draw_caption(new, sampling).endswith("nothing else could be drawn.")
+    warm = Sampling(temperature=2.0)
+    assert "after the temperature" in draw_caption(write(model, HELLO.vocabulary, ("h",), 1, warm, 0)[0], warm)
+
+
+def test_ordinals():
+    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 103, 111)] == [
+        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "103rd", "111th",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("raw", "tokens", "notes"),
+    [
+        ("", ("h",), 0),
+        ("wor", ("w", "o", "r"), 0),
+        ("hello ", tuple("hello "), 0),
+        ("wXoYr", ("w", "o", "r"), 1),
+        ("XYZ", ("h",), 2),
+        ("   ", ("h",), 0),
+        ("<b>\x07h", ("h",), 2),
+        ("o" * 1000, ("o",) * 200, 1),
+    ],
+)
+def test_any_start_becomes_one_that_the_model_can_read(raw, tokens, notes):
+    start = start_of(raw, HELLO)
+    assert start.tokens == tokens
+    assert len(start.notes) == notes
+
+
+@given(raw=st.text(max_size=30))
+def test_no_start_is_ever_empty_or_unknown(raw):
+    tokens = start_of(raw, HELLO).tokens
+    assert tokens and set(tokens) <= set(HELLO.vocabulary.tokens)

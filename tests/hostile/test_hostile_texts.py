@@ -1,0 +1,127 @@
+"""Texts that want to be more than text, looked at by a real browser: nothing is fetched, nothing runs."""
+
+import contextlib
+import http.server
+import threading
+from urllib.parse import quote
+
+import pytest
+from playwright.async_api import async_playwright
+
+WAIT = 20_000  # milliseconds a slow machine may take
+TEXTS = {
+    "an image in Markdown": "![seen](URL/markdown.png)",
+    "an image in HTML": "<img src=URL/tag.png onerror=window.caught=1>",
+    "a script": "<script>window.caught=1;fetch('URL/script')</script>",
+    "a frame": "<iframe srcdoc=\"<script>parent.caught=1</script><img src='URL/frame.png'>\">",
+    "a style": "<style>body{background:url(URL/style.png)}</style>",
+    "a link": "[seen](javascript:window.caught=1) :material/home: $\\href{URL/tex}{x}$",
+    "an expression": "'+(window.caught=1)+' ${window.caught=1} {{window.caught=1}}",
+    "marks of direction and control": "seen \u202eegami\u2066 \x07\x1b[31m \ufeff",
+    "a hundred thousand characters": "<img src=URL/long.png> " + "x" * 100_000,
+}
+
+
+@pytest.fixture(scope="module")
+def listener():
+    """A server elsewhere; it counts who comes."""
+    arrivals = []
+
+    class Count(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            arrivals.append(self.path)
+            self.send_response(200)
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.end_headers()
+            self.wfile.write(b"seen")
+
+        def log_message(self, *_):
+            pass
+
+    there = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Count)
+    threading.Thread(target=there.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{there.server_port}", arrivals
+    there.shutdown()
+    there.server_close()
+
+
+@contextlib.asynccontextmanager
+async def open_tab(browser_path):
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+        tab = await browser.new_page(viewport={"width": 1440, "height": 900})
+        tab.set_default_timeout(WAIT)
+        yield tab
+        await browser.close()
+
+
+async def settle(tab):
+    await tab.wait_for_function(
+        "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+    )
+    await tab.wait_for_selector("svg.marks")
+
+
+async def assert_only_text(tab, listener, what):
+    """Nothing of the text became part of the page, and nothing was asked of the other server."""
+    url, arrivals = listener
+    assert await tab.evaluate("window.caught") is None, what
+    elements = f"""() => [...document.querySelectorAll('img, iframe, script, link, style, a')].filter(
+        e => (e.outerHTML.includes('{url}') || e.outerHTML.includes('window.caught')) && !e.closest('svg')).length"""
+    assert await tab.evaluate(elements) == 0, what
+    assert await tab.locator("[data-testid=stException]").count() == 0, what
+    assert arrivals == [], what
+
+
+def test_the_listener_would_notice(server, finish, browser_path, listener):
+    """Without this the tests below would prove nothing."""
+
+    async def look():
+        async with open_tab(browser_path) as tab:
+            await tab.goto(f"{listener[0]}/asked")
+
+    finish(look())
+    assert "/asked" in listener[1]
+    listener[1].clear()
+
+
+def test_a_text_in_a_link_stays_a_text(server, finish, browser_path, listener, quiet_log):
+    async def look():
+        async with open_tab(browser_path) as tab:
+            for what, text in TEXTS.items():
+                asked = quote(text.replace("URL", listener[0])[:4000])  # a longer address is refused by the way
+                for path in (f"?example=sentence&text={asked}", f"train?learn={asked}", f"generate?learn={asked}"):
+                    await tab.goto(f"{server.url}/{path}")
+                    await settle(tab)
+                    await assert_only_text(tab, listener, what)
+
+    finish(look())
+
+
+def test_a_text_typed_into_a_box_stays_a_text(server, finish, browser_path, listener, quiet_log):
+    async def look():
+        async with open_tab(browser_path) as tab:
+            for path, box in (("tokens?example=sentence", "Your sentence"), ("train", "Text to learn")):
+                await tab.goto(f"{server.url}/{path}")
+                await settle(tab)
+                for what, text in TEXTS.items():
+                    field = tab.get_by_role("textbox", name=box)
+                    await field.fill(text.replace("URL", listener[0]))
+                    await field.press("Enter")
+                    await tab.wait_for_timeout(150)
+                    await settle(tab)
+                    await assert_only_text(tab, listener, what)
+
+    finish(look())
+
+
+def test_markup_is_shown_as_it_was_typed(server, finish, browser_path):
+    async def look():
+        async with open_tab(browser_path) as tab:
+            await tab.goto(f"{server.url}/tokens?example=sentence&text={quote('<b>bold</b> ![seen](x.png)')}")
+            await settle(tab)
+            shown = "".join(await tab.locator("svg.marks").all_text_contents())
+            assert "b>bold</b" in shown
+            assert await tab.locator("b", has_text="bold").count() == 0
+
+    finish(look())

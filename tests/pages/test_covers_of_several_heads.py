@@ -1,0 +1,51 @@
+"""The lessons on several heads in a class: captions left out, numbers covered until an answer is chosen."""
+
+import pytest
+from visiting import chart, open_page, texts
+
+LESSONS = [
+    ("heads", {}),
+    ("heads", {"mh_step": "output"}),
+    ("heads", {"mh_step": "slices"}),
+    ("positions", {}),
+    ("positions", {"order_view": "distance", "positions": "sinusoidal"}),
+    ("pytorch", {}),
+    ("pytorch", {"parity": "levels"}),
+    ("pytorch", {"parity": "cases"}),
+]
+
+
+def charts(at):
+    return [chart(at, index)[1:] for index in range(len(at.get("vega_lite_chart")))]
+
+
+def told(at, plain):
+    """What is said of the figures of an uncovered page, as far as this one says it too."""
+    return {said for _, said in charts(plain)} & set(texts(at))
+
+
+@pytest.mark.parametrize(("lesson", "query"), LESSONS)
+def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
+    plain, at = (open_page(f"many_heads/{lesson}", cover=cover, **query) for cover in ("false", "true"))
+    assert not plain.toggle(key="cover").value and at.toggle(key="cover").value
+    assert any("covered" in line for line in texts(at)) and not told(at, plain)
+    for tables, said in charts(at):
+        assert "covered" in said
+        for row in tables.get("cells", []):
+            if row["cell_tag"] and row["cell_tag"].strip("|").split()[0] != "x":
+                assert row["kind"] in ("ghost", "masked") and (row["v"], row["text"], row["say"]) == (None, "", "")
+        assert not [rows for key, rows in tables.items() if key in ("distances", "bars") and rows]
+    assert not at.metric and not at.dataframe and not at.get("download_button")
+    assert "Trace one number" not in {panel.label for panel in at.expander}
+    at.segmented_control(key=f"{lesson}_answer").set_value("B").run()
+    assert not at.exception
+    assert told(at, plain) == told(plain, plain) and not any("covered" in line for line in texts(at))
+    assert [tables for tables, _ in charts(at)] == [tables for tables, _ in charts(plain)]
+
+
+@pytest.mark.parametrize(("lesson", "query"), LESSONS)
+def test_captions_can_be_left_to_the_class(lesson, query):
+    plain, at = (open_page(f"many_heads/{lesson}", hide=hide, **query) for hide in ("edit", "caption"))
+    assert not told(at, plain) and (told(plain, plain) or query.get("parity") == "levels")
+    assert all(said == "What there is to notice is left for you to find." for _, said in charts(at))
+    assert [tables.get("cells") for tables, _ in charts(at)] == [tables.get("cells") for tables, _ in charts(plain)]

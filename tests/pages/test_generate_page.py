@@ -1,0 +1,305 @@
+"""The page that writes, as a visitor uses it."""
+
+import csv
+import io
+import json
+
+import pytest
+from visiting import ROOT, chart, open_page, source_shown, texts
+
+from attention_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from attention_core.model import ModelConfig
+from attention_core.quiz.generate import Moment, ask_about_writing
+from attention_core.sampling import Sampling
+from attention_core.tasks import CharacterTask
+from attention_core.training import Tape, TrainingSettings
+from attention_core.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
+from attention_ui.writers import shipped, shipped_settings
+
+PAGE = "training/generate"
+
+
+def text_written(at):
+    return next(code.value for code in at.code if code.language != "python")
+
+
+def expected(name="notebook", start=None, length=12, seed=0, **sampling):
+    """What the page must show: the model, its task, where it begins and every new token."""
+    checkpoint = shipped(name).checkpoint
+    task = checkpoint.settings.task
+    start = tuple(start or task.tokens[0])
+    sampling = Sampling(**sampling)
+    return task, start, sampling, write(checkpoint.model(), task.vocabulary, start, length, sampling, seed)
+
+
+def small_checkpoint(text="abcabcabcabc", steps=4):
+    task = CharacterTask(text, 5)
+    model = ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6, n_heads=3)
+    settings = TrainingSettings(task=task, model=model, steps=steps, seed=3)
+    tape = Tape(settings)
+    tape.grow(steps)
+    return Checkpoint(settings, steps, tape.snapshot(steps).weights)
+
+
+def upload(at, data, name="model.safetensors"):
+    at.session_state["keep_open"] = True
+    at.run()
+    at.file_uploader(key="model_file").set_value((name, data, "application/octet-stream")).run()
+    assert not at.exception, at.exception
+
+
+def test_the_notebooks_model_writes_and_runs_into_the_character_it_never_read():
+    at = open_page(PAGE)
+    task, start, sampling, written = expected()
+    assert text_written(at) == "h" + "".join(new.token for new in written)
+    for caption in (
+        draw_caption(written[-1], sampling),
+        look_caption(written[-1]),
+        steps_caption(start, written, task),
+        unseen_caption(written, task),
+    ):
+        assert caption in texts(at)
+    assert any("“d” as an input, only as an answer" in text for text in texts(at))
+    assert chart(at, 0)[2] == draw_caption(written[-1], sampling)
+    assert chart(at, 1)[2] == look_caption(written[-1])
+
+
+def test_a_cold_link_restores_everything():
+    at = open_page(PAGE, writer="sea", temp=1.5, top_k=5, top_p=0.9, draw_seed=7, begin="by the ", length=9)
+    *_, sampling, written = expected(
+        "sea", "by the ", 9, 7, temperature=1.5, top_k=5, top_p=0.9
+    )  # fmt: skip
+    assert text_written(at) == "by the " + "".join(new.token for new in written)
+    assert draw_caption(written[-1], sampling) in texts(at)
+    bars = {(r["line"], r["panel"]): r for r in chart(at, 0)[1]["bars"] if r["kind"] in ("bar", "drawn", "dropped")}
+    final = sorted(written[-1].draw.final.tolist(), reverse=True)
+    kept = [r for (_, panel), r in sorted(bars.items()) if panel == 2 and r["kind"] != "dropped"]
+    assert [r["to"] - r["from"] for r in kept] == pytest.approx([p for p in final if p], abs=1e-6)
+    assert len(bars) == 3 * len(final)
+
+
+def test_one_more_and_back_are_each_others_undoing():
+    at = open_page(PAGE)
+    before = text_written(at)
+    at.button(key="write_more").click().run()
+    assert text_written(at)[:-1] == before and at.number_input(key="length").value == 13
+    at.button(key="write_back").click().run()
+    assert text_written(at) == before
+    at.button(key="write_again").click().run()
+    assert text_written(at) == before[:2] and at.button(key="write_back").disabled
+
+
+def test_it_plays_pauses_and_stays_where_it_was_paused():
+    at = open_page(PAGE, length=3)
+    short = text_written(at)
+    at.button(key="write_play").click().run()
+    assert at.button(key="write_play").label == "Pause" and at.number_input(key="length").disabled
+    at.run()
+    at.run()
+    played = text_written(at)
+    assert played.startswith(short) and len(played) == len(short) + 3
+    assert not any("Predict" in s.value for s in at.subheader), "no question about a text that moves"
+    at.button(key="write_play").click().run()
+    assert text_written(at) == played and at.number_input(key="length").value == 6
+    assert at.button(key="write_play").label == "Play"
+
+
+def test_playing_ends_with_the_longest_text():
+    at = open_page(PAGE, length=198)
+    at.button(key="write_play").click().run()
+    at.run()
+    assert len(text_written(at)) == 201
+    assert at.button(key="write_play").label == "Play" and at.button(key="write_more").disabled
+    assert at.number_input(key="length").value == 200
+
+
+@pytest.mark.parametrize(
+    ("change", "sampling"),
+    [
+        (("temp", "0"), {"temperature": 0.0}),
+        (("temp", "2.5"), {"temperature": 2.5}),
+        (("top_k", "1"), {"top_k": 1}),
+        (("top_p", "0.05"), {"top_p": 0.05}),
+    ],
+)
+def test_every_control_changes_how_it_draws(change, sampling):
+    at = open_page(PAGE)
+    key, value = change
+    at.select_slider(key=key).set_value(value).run()
+    *_, written = expected(**sampling)
+    assert text_written(at) == "h" + "".join(new.token for new in written)
+
+
+def test_another_seed_draws_another_text():
+    at = open_page(PAGE)
+    before = text_written(at)
+    at.number_input(key="draw_seed").set_value(1).run()
+    assert text_written(at) != before
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<b>he</b>", "![x](http://127.0.0.1:9/a.png)", "$x^2$ {0} :red[no]", "\x00\x07\u202e", "👩‍👩‍👧", "h" * 3000, "  "],
+)
+def test_a_hostile_start_is_cut_to_what_the_model_knows_and_shown_literally(text):
+    at = open_page(PAGE, begin=text)
+    at.text_input(key="begin").set_value(text).run()
+    assert not at.exception
+    assert set(text_written(at)) <= set("hello world")
+    markup = "".join(str(e.value) for kind in ("markdown", "caption", "title", "subheader") for e in at.get(kind))
+    assert "<b>" not in markup and "127.0.0.1" not in markup
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"temp": "hot"}, {"temp": "-1"}, {"temp": "1e309"}, {"top_k": "0"}, {"top_k": "x"}, {"top_p": "2"},
+        {"top_p": "nan"}, {"draw_seed": "-5"}, {"draw_seed": "9" * 30}, {"length": "0"}, {"length": "1e9"},
+        {"writer": "nobody"}, {"writer": "../../etc/passwd"}, {"temp": "", "top_k": "", "length": ""},
+    ],
+)  # fmt: skip
+def test_links_that_ask_for_the_impossible_are_repaired_and_say_so(query):
+    at = open_page(PAGE, **query)
+    assert any("The link says" in text for text in texts(at))
+    assert text_written(at).startswith("h")
+
+
+@pytest.mark.parametrize("temp", ["1.0", "2", "2.0"])
+def test_a_temperature_may_be_written_with_or_without_its_zero(temp):
+    at = open_page(PAGE, temp=temp)
+    assert float(at.select_slider(key="temp").value) == float(temp)
+    assert not any("The link says" in text for text in texts(at))
+
+
+def test_the_model_of_this_session_writes_what_the_training_page_showed():
+    at = open_page("training/train")
+    at.button(key="one_step").click().run()
+    sample = next(code.value for code in at.code if code.language != "python")
+    at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
+    at.segmented_control(key="writer").set_value("mine").run()
+    at.number_input(key="length").set_value(32).run()
+    assert not at.exception
+    assert text_written(at) == sample
+
+
+@pytest.mark.parametrize(("writer", "said"), [("mine", "No model was trained"), ("file", "No model was brought")])
+def test_a_model_that_is_not_there_gives_way_to_the_notebooks(writer, said):
+    at = open_page(PAGE, writer=writer)
+    assert any(said in text and "notebook’s model writes" in text for text in texts(at))
+    *_, written = expected()
+    assert text_written(at) == "h" + "".join(new.token for new in written)
+
+
+def test_an_untrained_model_says_so():
+    at = open_page("training/train")
+    at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
+    at.segmented_control(key="writer").set_value("mine").run()
+    assert any("no update yet" in text for text in texts(at))
+
+
+def test_a_file_that_was_saved_here_is_brought_back_and_writes():
+    at, checkpoint = open_page(PAGE), small_checkpoint()
+    upload(at, save_checkpoint(checkpoint))
+    at.run()
+    assert at.segmented_control(key="writer").value == "file"
+    task = checkpoint.settings.task
+    written = write(checkpoint.model(), task.vocabulary, ("a",), 12, Sampling(), 0)
+    assert text_written(at) == "a" + "".join(new.token for new in written)
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"not a model", save_checkpoint(small_checkpoint())[:-5], b"\xff" * 5000, b"PK\x03\x04" * 40]
+)
+def test_a_file_that_cannot_be_used_is_refused_in_a_sentence_and_nothing_is_lost(data):
+    at = open_page(PAGE)
+    upload(at, save_checkpoint(small_checkpoint()))
+    at.run()
+    before = text_written(at)
+    upload(at, data, "other.safetensors")
+    assert text_written(at) == before
+    said = [text for text in texts(at) if text.startswith("This file cannot be used: expected ")]
+    assert len(said) == 1 and said[0].endswith("The model you brought before stays.")
+    upload(at, save_checkpoint(small_checkpoint("xyzxyzxyzxyz")), "third.safetensors")
+    at.run()
+    assert not any("cannot be used" in text for text in texts(at))
+    assert set(text_written(at)) <= set("xyz")
+
+
+def test_the_text_of_a_file_is_shown_literally_too():
+    at = open_page(PAGE)
+    upload(at, save_checkpoint(small_checkpoint("<b>![x](http://127.0.0.1:9/a.png)$x$ <b>")))
+    at.run()
+    assert text_written(at).startswith("<")
+    markup = "".join(str(e.value) for kind in ("markdown", "caption", "title", "subheader") for e in at.get(kind))
+    assert "127.0.0.1" not in markup
+
+
+def test_a_model_with_broken_weights_is_explained_and_the_page_lives():
+    at = open_page(PAGE)
+    checkpoint = small_checkpoint()
+    at.session_state["brought_model"] = Checkpoint(checkpoint.settings, 4, checkpoint.weights * float("nan"))
+    at.segmented_control(key="writer").set_value("file").run()
+    assert not at.exception
+    assert any("This model cannot write: every score must be a finite number" in text for text in texts(at))
+    at.button(key="write_more").click().run()
+    at.segmented_control(key="writer").set_value("notebook").run()
+    assert not at.exception and text_written(at).startswith("h")
+
+
+def test_the_downloads_are_there_and_a_file_has_no_history():
+    at = open_page(PAGE)
+    at.session_state["keep_open"] = True
+    at.run()
+    labels = {b.proto.label: b.proto.disabled for b in at.get("download_button")}
+    assert labels.pop("Numbers as CSV") is False, "the figure of the heads offers its own"
+    assert labels == {"Download the model": False, "Download the history (CSV)": False}
+    upload(at, save_checkpoint(small_checkpoint()))
+    at.run()
+    assert {b.proto.label: b.proto.disabled for b in at.get("download_button")}["Download the history (CSV)"]
+
+
+@pytest.mark.parametrize("name", ["notebook", "sea"])
+def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
+    settings, writer = shipped_settings(name), shipped(name)
+    tape = Tape(settings)
+    tape.grow(settings.steps)
+    assert tape.snapshot(settings.steps).weights.equal(writer.checkpoint.weights)
+    losses = [float(row["loss"]) for row in csv.DictReader(io.StringIO(writer.history()))]
+    assert losses == list(tape.losses(settings.steps))
+    again = load_checkpoint(save_checkpoint(writer.checkpoint))
+    assert again.settings == settings and again.weights.equal(writer.checkpoint.weights)
+
+
+def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
+    at = open_page(PAGE)
+    task, _, sampling, written = expected()
+    question = ask_about_writing(Moment(written[-1], task.vocabulary, sampling), 0)
+    assert question.prompt in texts(at)
+    at.segmented_control(key="generate_answer").set_value("ABCD"[question.right]).run()
+    assert f"Yes. {question.choices[question.right].answer_to_it}" in texts(at)
+    at.button(key="write_more").click().run()
+    assert at.segmented_control(key="generate_answer").value is None
+
+
+def test_the_source_shown_is_the_source_that_ran():
+    import inspect
+
+    shown = source_shown(open_page(PAGE))
+    assert inspect.getsource(write).rstrip() in shown
+
+
+def test_the_template_stays_while_the_text_grows():
+    at = open_page(PAGE)
+    before = {k: v for k, v in chart(at, 0)[0].items() if k != "datasets"}
+    at.button(key="write_more").click().run()
+    after = {k: v for k, v in chart(at, 0)[0].items() if k != "datasets"}
+    assert json.dumps(before) == json.dumps(after)
+
+
+@pytest.mark.parametrize("part", ["predict", "keep", "code"])
+def test_a_class_may_be_shown_less(part):
+    at = open_page(PAGE, hide=part)
+    labels = {e.label for e in at.expander} | {s.value for s in at.subheader}
+    gone = {"predict": "Predict, then look", "keep": "Keep this model, or bring one", "code": "The code that ran"}
+    assert gone[part] not in labels
+    assert labels >= set(gone.values()) - {gone[part]}

@@ -1,0 +1,245 @@
+"""A link may say anything: every page opens all the same, and tells what it changed."""
+
+import functools
+import math
+import random
+
+import pytest
+from visiting import open_page, texts, visitor
+
+from attention_core.examples import Limit
+from attention_ui import (
+    choices,
+    code_panel,
+    comparing,
+    example,
+    many_heads,
+    order_controls,
+    parity_controls,
+    training_controls,
+    writing_view,
+)
+from attention_ui.contents import CONTENTS
+from attention_ui.session import SWITCH, Length, Span, repaired_number, repaired_option, repaired_text
+
+PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
+PARTS = (
+    choices, code_panel, comparing, example, many_heads, order_controls, parity_controls, training_controls,
+    writing_view,
+)  # fmt: skip
+RULES = {"large": SWITCH} | {name: rule for part in PARTS for name, rule in part.LINK_RULES.items()}
+FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
+OTHERS = ("hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
+OPENINGS = 10  # of each page
+FOLDS = ("code_open", "editing_open", "mh_parameters", "copied", "compare_open", "replay_open", "heads_off_open",
+         "keep_open")  # fmt: skip
+# What brings controls onto a page that are not always there.
+WAYS = {
+    "one_head/dot_product": [{"view": "one"}],
+    "one_head/mask": [{"mask": kind} for kind in ("window", "padding", "hand")],
+    "one_head/output": [{"of": "one"}],
+    "many_heads/heads": [{"mh": "sentence", "mh_step": step} for step in ("split", "attend", "dropout")],
+    "many_heads/positions": [{"order_view": "distance", "positions": "rotary"}, {"order_view": "output"}],
+    "many_heads/pytorch": [
+        {"mh": "sentence", "parity": "cases", "mask": "window"},
+        {"mask": "padding"},
+        {"mask": "hand"},
+    ],
+    "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
+}
+# What pages say that know better than the rule.
+SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
+SOURCES = [{"example": "sentence", "heads": "4"}, {"example": "batch"}]
+
+GARBAGE = [
+    *("", " ", "-1", "0", "1", "3", "7.5", "1e308", "-1e308", "1e999", "nan", "-inf", "0x10", "1_0", "٣", "9" * 5000),
+    *("true", "x" * 5000, "a b, a! " * 300, "<script>alert(1)</script>", "![x](http://127.0.0.1:9/a.png)", "$x^2$ {0}"),
+    *("\u202eabc\u2066\u200f", "a\x00\x1b[31m\r\n\tb", "e\u0301\u0301 👩‍👩‍👧 \u200d \ufe0f", "'; DROP TABLE x; --"),
+    *("2 1 3", "1;2;3", "q1,2=0.5;x3,1=nan;z9,9=1", "x1,1=1e308;q1,1=-1e308", "None", "[]", "a,b,predict,,code"),
+    *(b"\xed\xa0\x80", b"\xff\xfe%00", ["1", "2"], ["", "x" * 5000], ["-1", "-1"]),
+]
+
+
+def shown_text(value):
+    """What arrives at the server of a value that was sent."""
+    last = value[-1] if isinstance(value, list) else value
+    return last.decode(errors="replace") if isinstance(last, bytes) else last
+
+
+def packed(page, number):
+    """The link of one opening: garbage in every parameter, another for each, and in each opening another."""
+    names = [*RULES, *FREE, *OTHERS]
+    drawn = random.Random(f"{page} {number}")
+    shift = drawn.randrange(len(GARBAGE))
+    asked = {name: GARBAGE[(place * (number + 1) + shift) % len(GARBAGE)] for place, name in enumerate(names)}
+    for name, rule in RULES.items():
+        if isinstance(rule, dict) and drawn.random() < 0.5:
+            asked[name] = drawn.choice(list(rule))
+    ways = WAYS.get(page, [{}])
+    return asked | (SOURCES[number // 2 % len(SOURCES)] if number % 2 == 0 else {}) | ways[number % len(ways)]
+
+
+def bound_widgets(at):
+    """The controls on the page that the address fills, by their names."""
+    kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle")
+    found = [widget for kind in kinds for widget in at.get(kind)]
+    linked = ("asks", "width", "real")  # which the pages themselves fill from the address
+    return {w.key: w for w in found if getattr(w.proto, "query_param_key", "") or w.key in linked}
+
+
+def in_range(widget):
+    """Whether a control shows something that it offers."""
+    if widget.type in ("slider", "number_input"):
+        return widget.min <= widget.value <= widget.max
+    if widget.type == "selectbox":
+        return widget.index is not None and 0 <= widget.index < len(widget.options)
+    if widget.type == "select_slider":
+        return str(widget.value) in widget.options
+    if widget.type == "button_group":
+        return len(widget.indices) == 1 and 0 <= widget.indices[0] < len(widget.options)
+    return isinstance(widget.value, bool if widget.type == "toggle" else str)
+
+
+def agrees(name, widget, asked):
+    """Whether a control shows what was asked for."""
+    if widget.type == "text_input":
+        return widget.value == asked
+    if widget.type in ("slider", "number_input") and not isinstance(RULES.get(name), dict):
+        return float(repaired_number(name, asked, Span(-math.inf, math.inf))[0] or "nan") == widget.value
+    rule = RULES.get(name)
+    label = repaired_option(name, asked, rule)[0] if isinstance(rule, dict) else asked
+    value = str(widget.value)
+    shown = {value.lower(), rule.get(value, value).lower() if isinstance(rule, dict) else value}
+    return label is not None and label.lower() in shown
+
+
+def told(name, at):
+    """Whether the page says that something of this name could not be."""
+    return any(f"The link says {name} " in line or (name in SAID and SAID[name] in line) for line in texts(at))
+
+
+@functools.cache
+def openings(page):
+    """What was asked of a page, and the page that came."""
+    links = [packed(page, number) for number in range(OPENINGS)]
+    visitors = [visitor(page, **asked) for asked in links]
+    for at in visitors:
+        for fold in FOLDS:
+            at.session_state[fold] = True
+        at.run()
+    return list(zip(links, visitors, strict=True))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_link_breaks_a_page(page):
+    for _, at in openings(page):
+        assert not at.exception, at.exception[0].message
+        assert not any("Traceback" in line for line in texts(at))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_control_shows_something_that_it_offers(page):
+    for _, at in openings(page):
+        for name, widget in bound_widgets(at).items():
+            assert in_range(widget), (name, widget)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_whatever_is_changed_is_told(page):
+    for asked, at in openings(page):
+        for name, widget in bound_widgets(at).items():
+            if name in asked:
+                agreed = agrees(name, widget, shown_text(asked[name]))
+                assert agreed or told(name, at), (name, shown_text(asked[name])[:50], widget.value)
+
+
+def test_every_parameter_was_on_some_page():
+    drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
+    assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
+    assert {*RULES, *FREE} - drawn == set(), "a rule whose control is nowhere, or garbage that did not reach it"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_tells_of_every_impossible_parameter(page):
+    impossible = {name: "9" * 30 if isinstance(rule, Limit | Span) else "x" * 300 for name, rule in RULES.items()}
+    lines = texts(open_page(page, **impossible))
+    for name, rule in RULES.items():
+        what = "characters; the first" if isinstance(rule, Length) else "none of the choices"
+        what = f"{name} goes from {rule.least} to" if isinstance(rule, Limit | Span) else what
+        assert any(line.startswith(f"The link says {name} = ") and what in line for line in lines), name
+
+
+def test_a_parameter_said_twice_counts_once_and_is_told():
+    at = open_page("one_head/tokens", seed=["3", "5"], text=["a b", "c d"], example="sentence")
+    assert (at.number_input(key="seed").value, at.text_input(key="text").value) == (5, "c d")
+    assert "The link says seed more than once; the last one counts." in texts(at)
+
+
+@pytest.mark.parametrize(
+    ("page", "name", "asked", "shown"),
+    [
+        ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, 1),
+        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, 2),
+    ],
+)
+def test_a_head_that_there_is_not_is_told(page, name, asked, shown):
+    at = open_page(page, **asked)
+    assert bound_widgets(at)[name].value == shown
+    assert f"The link says {name} = 3, but here are only 2." in texts(at)
+
+
+# The rules themselves, without a page
+
+ALIKE = [shown_text(value) for value in GARBAGE]
+NUMBERS = [
+    *map(str, range(-40, 40)), *map(repr, (x / 8 for x in range(-80, 80))),
+    *(f"{sign}{n}" for sign in ("", "-", "+") for n in (10**6 - 1, 2**31 - 1, 2**31, 2**53 + 1, 2**63, 10**300)),
+    *("infinity", "-Infinity", "NaN", "-nan", "1e-400", "1e-320", " 7 ", "7e0", "--7", "1,5"),
+    *("\u00bd", "\u2160", "\u06f5", "7\u0000"),
+]  # fmt: skip
+HOSTILE = [*ALIKE, *NUMBERS]
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Limit | Span)])
+def test_a_number_is_the_nearest_there_is(name):
+    rule = RULES[name]
+    for asked in HOSTILE:
+        repaired, note = repaired_number(name, asked, rule)
+        try:
+            value = float(asked)
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            assert repaired is None and "is not a number" in note
+            continue
+        nearest = float(repaired)
+        assert rule.least <= nearest <= rule.most
+        assert isinstance(rule, Span) or repaired == str(int(nearest))
+        others = (rule.least, rule.most, math.floor(nearest) - 1, math.floor(nearest) + 1)
+        assert all(abs(value - nearest) <= abs(value - n) for n in others if rule.least <= n <= rule.most)
+        assert (note is None) == (value == nearest)
+        assert note is None or f"this is {repaired}." in note
+        assert repaired_number(name, repaired, rule) == (repaired, None)
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, dict)])
+def test_a_choice_is_one_that_there_is(name):
+    rule = RULES[name]
+    for short, label in rule.items():
+        for asked in (short, label, short.upper(), label.lower()):
+            assert repaired_option(name, asked, rule)[0] in rule.values()
+        assert repaired_option(name, short, rule) == (label, None)
+    known = {word.lower() for word in (*rule, *rule.values())}
+    for asked in HOSTILE:
+        repaired, note = repaired_option(name, asked, rule)
+        assert (repaired is None) == (note is not None) == (asked.lower() not in known)
+        assert note is None or (name in note and len(note) < 120 and note.replace("\u200d", "").isprintable())
+
+
+@pytest.mark.parametrize("name", [name for name, rule in RULES.items() if isinstance(rule, Length)])
+def test_a_text_is_the_beginning_that_fits(name):
+    rule = RULES[name]
+    for asked in [*HOSTILE, "x" * rule.most, "x" * (rule.most + 1)]:
+        repaired, note = repaired_text(name, asked, rule)
+        assert asked.startswith(repaired) and len(repaired) == min(len(asked), rule.most)
+        assert (note is None) == (repaired == asked)

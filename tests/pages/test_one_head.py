@@ -1,0 +1,261 @@
+"""The lessons on one head: what is drawn can be followed, and links restore it."""
+
+import inspect
+import itertools
+import math
+
+import pytest
+import torch
+from visiting import chart, open_page, texts
+
+from attention_core.attention import attend
+from attention_core.examples import Example, run_example
+from attention_core.lessons import attend_without_weights, mask_after_softmax, softmax_row
+from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_window_mask
+from attention_core.three_ways import (
+    attend_with_loops,
+    attend_with_numpy,
+    compare_ways,
+    loops_beside_matrices,
+    loops_caption,
+)
+
+
+def open_lesson(lesson, **query):
+    return open_page(f"one_head/{lesson}", **query)
+
+
+def cells(at):
+    """The cells of the one figure of matrices on the page."""
+    tables = (chart(at, index)[1] for index in range(len(at.get("vega_lite_chart"))))
+    rows = next(table["cells"] for table in tables if "cells" in table)
+    return {r["cell_tag"].strip("|"): r for r in rows if r["cell_tag"]}
+
+
+def trace_lines(at, matrix, row, column):
+    """What the panel says of a cell, chosen without a mouse."""
+    at.session_state["trace_open"] = True
+    at.run()
+    for part, value in (("matrix", matrix), ("row", row), ("column", column)):
+        at.selectbox(key=f"trace_{part}").set_value(value)
+        at.run()
+    assert not at.exception
+    return [code.value for code in at.code if code.language != "python"]
+
+
+FOLLOWED = [
+    ("dot_product", {}),
+    ("dot_product", {"view": "all", "causal": "false"}),
+    ("dot_product", {"view": "equal"}),
+    ("scores", {"heads": 2, "head": 2}),
+    ("mask", {"mask": "window", "width": 3}),
+    ("mask", {"mask": "padding", "real": 2, "masking": "difference"}),
+    ("mask", {"mask": "none", "masking": "late", "heads": 2, "head": 2}),
+    ("mask", {"masking": "blind"}),
+    ("output", {"asks": 4}),
+    ("output", {"of": "all"}),
+    ("output", {"of": "parts"}),
+]
+
+
+@pytest.mark.parametrize(("lesson", "query"), FOLLOWED)
+def test_each_matrix_of_the_figure_is_followed_to_the_number_that_is_drawn(lesson, query):
+    at = open_lesson(lesson, **query)
+    drawn = cells(at)
+    last_of = {key.split()[0]: key for key in drawn}
+    for matrix, key in last_of.items():
+        row, column = map(int, key.split()[1].split(","))
+        equation = trace_lines(at, matrix, row, column)[-1]
+        value = drawn[key]["v"]
+        result = equation.split(" = ")[-1].replace("−", "-")
+        if drawn[key]["kind"] == "masked":
+            assert result in ("0", "-∞"), key
+        elif math.isnan(value):
+            assert result == "not a number"
+        else:
+            mantissa, _, exponent = result.partition("·10^(")
+            shown = float(mantissa) * 10 ** int(exponent.strip(")") or 0) if exponent else float(mantissa)
+            assert shown == pytest.approx(value, rel=2e-3, abs=1e-4), key
+
+
+def test_the_difference_is_after_minus_before():
+    at = open_lesson("mask", mask="causal", masking="difference")
+    drawn = cells(at)
+    for i in range(6):
+        for j in range(6):
+            with_mask = drawn[f"with {i},{j}"]["v"] or 0.0
+            assert drawn[f"difference {i},{j}"]["v"] == pytest.approx(
+                with_mask - drawn[f"without {i},{j}"]["v"], abs=1e-6
+            )
+
+
+def test_a_row_that_sees_nothing_is_shown_as_numbers():
+    at = open_lesson("mask", masking="blind", example="sentence", text="a b c d e")
+    drawn = cells(at)
+    assert [drawn[f"nan 0,{j}"]["text"] for j in range(5)] == ["nan"] * 5
+    assert [drawn[f"even 0,{j}"]["text"] for j in range(5)] == ["0.20"] * 5
+    assert drawn["infinity 0,0"]["kind"] == "masked" and drawn["number 0,0"]["v"] == -1e9
+    assert any("with −1e9 it is 0.20" in line for line in texts(at))
+
+
+@pytest.mark.parametrize(
+    ("query", "mask"),
+    [
+        ({"mask": "window", "width": 3}, sliding_window_mask(6, 3)),
+        ({"mask": "padding", "real": 4}, padding_mask(6, 4)),
+        ({"mask": "hand", "drawn": "20-30-8-3c-3e-1"}, None),
+    ],
+)
+def test_a_link_restores_the_mask(query, mask):
+    at = open_lesson("mask", **query)
+    rows = [[cells(at)[f"with {i},{j}"]["kind"] != "masked" for j in range(6)] for i in range(6)]
+    assert rows == mask.tolist() if mask is not None else mask_code(rows) == query["drawn"]
+
+
+def test_the_address_says_what_was_chosen_and_nothing_of_defaults():
+    at = open_lesson("mask", mask="window")
+    assert "width" not in at.query_params
+    at.slider(key="width").set_value(4).run()
+    assert at.query_params["width"] == "4"
+    at.slider(key="width").set_value(2).run()
+    assert "width" not in at.query_params
+    at = open_lesson("softmax", asks=3)
+    assert at.selectbox(key="asks").value == 3
+    at.selectbox(key="asks").set_value(6).run()
+    assert "asks" not in at.query_params
+
+
+def test_a_token_that_is_not_there_gives_way_to_the_last_and_says_so():
+    at = open_lesson("softmax", asks=9)
+    assert at.selectbox(key="asks").value == 6
+    assert any("asks goes from 1 to 6; this is 6." in line for line in texts(at))
+    at = open_lesson("softmax", asks=99)
+    assert any("asks goes from 1 to 12" in line for line in texts(at))
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("4-6-7", "the code describes 3 rows, but there are 6 tokens"),
+        ("20-30-0-3c-3e-3f", "query 3 may look at nothing"),
+        ("<b>", "one number of digits"),
+        ("ff-30-38-3c-3e-3f", "more than 6 keys"),
+    ],
+)
+def test_a_mask_that_cannot_be_used_is_refused_and_kept(code, says):
+    at = open_lesson("mask", mask="hand", drawn=code)
+    assert any(says in line and "the causal mask stands in" in line for line in texts(at))
+    assert at.text_input(key="drawn").value == code
+    hidden = {key for key, row in cells(at).items() if row["kind"] == "masked"}
+    assert hidden == {f"with {i},{j}" for i in range(6) for j in range(6) if j > i}
+
+
+def test_weights_are_those_of_the_drawn_mask():
+    at = open_lesson("mask", mask="hand", drawn=mask_code(causal_mask(6).mT.tolist()), masking="late")
+    trace = run_example(Example())
+    a = trace.heads.select(0)
+    free = attend(a.q, a.k, a.v, scale=trace.scale)
+    sums = mask_after_softmax(free, causal_mask(6).mT).row_sums
+    assert [cells(at)[f"sums {i},0"]["v"] for i in range(6)] == pytest.approx(sums.tolist())
+
+
+@pytest.mark.parametrize("way", ["torch", "loops", "numpy"])
+def test_the_code_panel_shows_the_way_of_the_link_and_that_all_ran(way):
+    at = open_lesson("softmax", code=way)
+    source = {"torch": softmax_row, "loops": attend_with_loops, "numpy": attend_with_numpy}[way]
+    assert [code.value for code in at.code if code.language == "python"] == [inspect.getsource(source).rstrip()]
+    trace = run_example(Example())
+    difference = compare_ways(trace.heads.select(0), trace.scale)
+    (line,) = (line for line in texts(at) if line.startswith("All three ways were run"))
+    assert f"{difference.loops:.1e}" in line and f"{difference.numpy:.1e}" in line
+    assert any(r"\sum" in formula.value for formula in at.latex)
+
+
+def test_the_examples_own_scores_are_measured_as_the_random_ones():
+    at = open_lesson("scores", d_k=7, causal="false")
+    a = run_example(Example(d_k=7, causal=False)).heads.select(0)
+    drawn = cells(at)
+    for i in range(6):
+        for j in range(6):
+            assert drawn[f"scores {i},{j}"]["v"] == pytest.approx(float(a.scores[i, j]), abs=1e-5)
+            assert drawn[f"scaled {i},{j}"]["v"] == pytest.approx(float(a.scores[i, j]) / math.sqrt(7), abs=1e-5)
+    rows = at.dataframe[0].value.to_dict("records")
+    for row, scores in zip(rows, (a.scores, a.scores / math.sqrt(7)), strict=True):
+        weights = scores.softmax(dim=-1)
+        assert row["spread of the scores"] == pytest.approx(float(scores.std(correction=0)), abs=1e-3)
+        assert row["largest weight"] == pytest.approx(float(weights.max(dim=-1).values.mean()), abs=1e-3)
+        jacobians = [torch.diag(w) - torch.outer(w, w) for w in weights]
+        norm = sum(float(jacobian.norm()) for jacobian in jacobians) / 6
+        assert row["length of the softmax derivative"] == pytest.approx(norm, abs=1e-3)
+
+
+def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
+    at = open_lesson("dot_product", view="equal", example="sentence", text="one two three", d_model=3)
+    beside = loops_beside_matrices(
+        attend_without_weights(run_example(Example(source="sentence", text="one two three", d_model=3)).x), 1.0
+    )
+    assert loops_caption(beside) in texts(at)
+    drawn = cells(at)
+    for key in ("loops", "matrices", "gap"):
+        wanted = getattr(beside, key)
+        for i in range(3):
+            for j in range(3):
+                assert drawn[f"{key} {i},{j}"]["v"] == pytest.approx(float(wanted[i, j]), rel=1e-6, abs=1e-30)
+    gap = float(beside.gap[1, 2])
+    shown = drawn["gap 1,2"]["text"].replace("−", "-")
+    assert float(shown) == pytest.approx(gap, rel=0.5, abs=1e-30) and ("e-" in shown or gap == 0)
+    assert drawn["gap 1,2"]["say"].startswith("difference, “two”, 3: "), "columns are features, also where 3 = 3"
+
+
+@pytest.mark.parametrize(
+    ("lesson", "query"),
+    [
+        ("dot_product", {"edits": "x2,1=0.9"}),
+        ("dot_product", {"edits": "x2,1=0.9", "view": "all"}),
+        ("scores", {"edits": "k1,2=0.5", "heads": 2}),
+        ("mask", {"edits": "q1,2=0.5", "mask": "window"}),
+        ("mask", {"edits": "q1,2=0.5", "masking": "difference"}),
+        ("mask", {"edits": "x6,2=0.5", "masking": "late"}),
+        ("softmax", {"edits": "x6,2=0.5"}),
+        ("softmax", {"edits": "k3,1=0.5", "asks": 4}),
+        ("output", {"edits": "v1,2=0.5"}),
+        ("output", {"edits": "q1,2=0.5", "of": "all"}),
+        ("output", {"edits": "v1,2=0.5", "of": "parts"}),
+    ],
+)
+def test_exactly_what_a_change_by_hand_reaches_is_marked(lesson, query):
+    after, before = (open_lesson(lesson, **asked) for asked in (query, {**query, "edits": ""}))
+    value = "score" if lesson == "softmax" else "v"
+    was, now = cells(before), cells(after)
+    tables = (chart(after, index)[1] for index in range(len(after.get("vega_lite_chart"))))
+    rows = next(table["cells"] for table in tables if "cells" in table)
+    marks = {(row["gx"], row["gy"]) for row in rows if row["kind"] == "changed"}
+    changed = {key for key in now if now[key][value] != was[key][value]}
+    assert changed and {key for key in now if (now[key]["gx"], now[key]["gy"]) in marks} == changed
+    remark = "its score was" if lesson == "softmax" else "Changed: it was"
+    assert {key for key in now if remark in now[key]["say"]} == changed
+    assert not [key for key in was if remark in was[key]["say"]]
+
+
+def test_what_is_masked_reads_masked_and_never_a_number():
+    drawn = cells(open_lesson("output", asks=2))
+    masked = {key for key, row in drawn.items() if row["kind"] == "masked"}
+    assert masked == {
+        f"{matrix} {i},{j}"
+        for matrix, n in (("score", 1), ("weight", 1), ("part", 2))
+        for i in range(2, 6)
+        for j in range(n)
+    }
+    assert all(drawn[key]["say"].endswith(": masked") and drawn[key]["text"] == "" for key in masked)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "query"), [("mask", {}), ("mask", {"masking": "late"}), ("scores", {}), ("dot_product", {"view": "all"})]
+)
+def test_titles_of_narrow_matrices_do_not_run_into_each_other(lesson, query):
+    at = open_lesson(lesson, example="sentence", text="one", d_model=1, **query)
+    tables = (chart(at, index)[1] for index in range(len(at.get("vega_lite_chart"))))
+    rows = next(table["cells"] for table in tables if "cells" in table)
+    titles = sorted((row["gx"], row["text"]) for row in rows if row["kind"] == "title")
+    for (left, text), (right, _) in itertools.pairwise(titles):
+        assert right - left >= 0.26 * len(text)

@@ -1,0 +1,196 @@
+"""The lesson on order as a visitor uses it."""
+
+import inspect
+
+import pytest
+from visiting import chart, open_page, source_shown, texts
+
+from attention_core.examples import Example, run_example
+from attention_core.masks import causal_mask
+from attention_core.order import (
+    all_residuals,
+    attend_with_positions,
+    head_maps,
+    measure_residual,
+    shuffle,
+    shuffled_order,
+    similarity_of_rows,
+)
+from attention_core.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
+from attention_ui.beside import ROOM
+from attention_ui.charts.grid import SMALLEST_CELL
+
+VIEWS = ["output", "weights", "rows", "distance"]
+KINDS = ["none", "sinusoidal", "learned", "rotary"]
+TWELVE = "a b a c d e f g h i j k l"
+
+
+def open_positions(**query):
+    return open_page("many_heads/positions", **query)
+
+
+def cells(at):
+    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
+
+
+def expected(order, kind="none", causal=False, **example):
+    trace = run_example(Example(**example))
+    maps, seed = head_maps(trace, 0), trace.example.seed
+    both = shuffle(trace.x, maps, order, kind, seed, causal_mask(len(order)) if causal else None)
+    return trace, both, shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_cold_link_opens_every_view_of_all_kinds(view, kind):
+    for example in ({}, {"example": "sentence", "text": "one"}, {"example": "sentence", "text": TWELVE, "d_k": 6}):
+        at = open_positions(order_view=view, positions=kind, order_mask="causal", shuffle=3, **example)
+        assert at.number_input(key="shuffle").value == 3
+        shown = [at.segmented_control(key=key).value for key in ("order_view", "positions", "order_mask")]
+        assert shown == [view, kind, "causal"]
+        assert chart(at)[2] in texts(at)
+
+
+@pytest.mark.parametrize("view", ["output", "weights", "rows"])
+@pytest.mark.parametrize("kind", ["rotary", "learned"])
+def test_twelve_tokens_fit_the_screen_with_numbers_where_there_is_room(view, kind):
+    sizes = {"d_model": 12, "d_k": 8, "d_v": 8}
+    at = open_positions(order_view=view, positions=kind, example="sentence", text=TWELVE, **sizes)
+    spec, tables, _ = chart(at)
+    size = spec["height"]["step"]
+    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= ROOM
+    numbers = {row["text"] for row in tables["cells"] if row["cell_tag"] and row["kind"] != "masked"}
+    assert (numbers == {""}) == (size < SMALLEST_CELL)
+
+
+def test_the_figure_holds_the_output_in_both_orders():
+    at = open_positions(shuffle=5)
+    order = shuffled_order(6, 5)
+    trace, both, caption = expected(order)
+    assert caption in texts(at) and "does not know the order" in caption
+    table = cells(at)
+    for i in range(6):
+        for j in range(2):
+            assert table[f"own {i},{j}"]["v"] == pytest.approx(float(both.plain.output[i, j]))
+            assert table[f"then {i},{j}"]["v"] == pytest.approx(float(both.plain.output[order[i], j]))
+            assert table[f"first {i},{j}"]["v"] == pytest.approx(float(both.shuffled.output[i, j]))
+            assert abs(table[f"gap {i},{j}"]["v"]) <= both.residual * 1.001
+            assert f"|own {order[i]},{j}|" in table[f"first {i},{j}"]["lights"]
+            assert f"|then {i},{j}|" in table[f"own {order[i]},{j}"]["lights"]
+    named = [row["text"] for row in chart(at)[1]["cells"] if row["kind"] == "row"]
+    assert named == [*trace.tokens, *(trace.tokens[place] for place in order)]
+
+
+def test_weights_move_in_rows_and_columns():
+    at = open_positions(order_view="weights", order_mask="causal", order="6 5 4 3 2 1")
+    _, both, caption = expected((5, 4, 3, 2, 1, 0), causal=True)
+    assert caption in texts(at) and "the causal mask alone" in caption
+    table = cells(at)
+    assert table["then 0,5"]["v"] == pytest.approx(float(both.plain.weights[5, 0]))
+    assert table["then 5,0"]["kind"] == "masked" and table["first 0,5"]["kind"] == "masked"
+    assert "|own 5,0|" in table["first 0,5"]["lights"]
+
+
+def test_every_control_changes_what_is_shown():
+    at = open_positions()
+    first = expected(shuffled_order(6, 0))[2]
+    assert first in texts(at)
+    at.button(key="shuffle_again").click().run()
+    assert at.number_input(key="shuffle").value == 1
+    _, both, caption = expected(shuffled_order(6, 1))
+    assert caption in texts(at)
+    assert cells(at)["first 0,0"]["v"] == pytest.approx(float(both.shuffled.output[0, 0]))
+    at.number_input(key="shuffle").set_value(7).run()
+    at.segmented_control(key="order_mask").set_value("causal").run()
+    assert expected(shuffled_order(6, 7), causal=True)[2] in texts(at)
+    for kind in KINDS[1:]:
+        at.segmented_control(key="positions").set_value(kind).run()
+        assert expected(shuffled_order(6, 7), kind, True)[2] in texts(at)
+    at.text_input(key="order").set_value("2, 1, 3, 4, 5, 6").run()
+    assert expected((1, 0, 2, 3, 4, 5), "rotary", True)[2] in texts(at)
+    at.button(key="shuffle_again").click().run()
+    assert at.text_input(key="order").value == "" and at.number_input(key="shuffle").value == 8
+    assert expected(shuffled_order(6, 8), "rotary", True)[2] in texts(at)
+
+
+def test_the_own_order_is_recognised():
+    assert any("sentence's own order" in line for line in texts(open_positions(order="1 2 3 4 5 6")))
+
+
+def test_all_residuals_stand_in_the_table():
+    at = open_positions(shuffle=2, positions="learned")
+    residuals = all_residuals(run_example(Example()), 0, shuffled_order(6, 2))
+    assert at.dataframe[0].value.to_dict("records") == residual_rows(residuals)
+    assert any(leak_caption(residuals) in line for line in texts(at))
+    assert len(open_positions(d_k=3).dataframe[0].value) == 3
+
+
+@pytest.mark.parametrize("text", ["1 2 3", "6 5 4 3 2 2", "0 1 2 3 4 5", "<b>1</b>", "a" * 500, "1;2", "٣"])
+def test_a_bad_order_is_said_and_stays_to_be_mended(text):
+    at = open_positions(order=text)
+    assert any(line.startswith("This order cannot be used: ") for line in texts(at))
+    assert expected(shuffled_order(6, 0))[2] in texts(at)
+    at = open_positions()
+    at.text_input(key="order").set_value(text[:60]).run()
+    assert not at.exception and at.text_input(key="order").value == text[:60]
+    assert any(line.startswith("This order cannot be used: ") for line in texts(at))
+
+
+def test_rotary_positions_need_an_even_d_k_and_say_so():
+    at = open_positions(d_k=3, positions="rotary")
+    assert any("d_k must be even, but it is 3" in line for line in texts(at))
+    assert expected(shuffled_order(6, 0), d_k=3)[2] in texts(at)
+    at.slider(key="d_k").set_value(4).run()
+    assert at.segmented_control(key="positions").value == "rotary"
+    assert not any("must be even" in line for line in texts(at))
+
+
+def test_what_is_added_adds_up():
+    at = open_positions(order_view="rows", positions="learned", seed=9)
+    table = cells(at)
+    for i in range(6):
+        for j in range(3):
+            total = table[f"x {i},{j}"]["v"] + table[f"p {i},{j}"]["v"]
+            assert table[f"sum {i},{j}"]["v"] == pytest.approx(total, abs=1e-6)
+    at.segmented_control(key="positions").set_value("rotary").run()
+    q = attend_with_positions(run_example(Example(seed=9)).x, head_maps(run_example(Example(seed=9)), 0), "rotary", 9).q
+    assert cells(at)["q_turned 3,1"]["v"] == pytest.approx(float(q[3, 1]), abs=1e-6)
+    assert cells(at)["angle 4,0"]["v"] == 4
+    at.segmented_control(key="positions").set_value("none").run()
+    assert {key.split()[0] for key in cells(at)} == {"x"}
+
+
+def test_the_curve_is_likeness_over_distance():
+    at = open_positions(order_view="distance", positions="sinusoidal", example="sentence", d_model=8)
+    similarity = similarity_of_rows("sinusoidal", 8, 42)
+    rows = chart(at)[1]["distances"]
+    assert [row["distance"] for row in rows] == list(range(-32, 33))
+    assert [row["mean"] for row in rows] == pytest.approx(list(similarity.mean), abs=1e-6)
+    assert similarity_caption(similarity, "“mat”") in texts(at)
+
+
+@pytest.mark.parametrize("name", ["order_view", "positions", "order_mask", "shuffle", "order", "asks", "head", "d_k"])
+@pytest.mark.parametrize(
+    "value", ["", "nonsense", "-1", "99999999999999999999", "1e400", "nan", "<b>", "rotary", "٣", "0"]
+)
+def test_no_link_breaks_the_page(name, value):
+    at = open_positions(**{name: value})
+    assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
+
+
+def test_the_code_that_ran_is_shown():
+    assert source_shown(open_positions()).startswith(inspect.getsource(inspect.unwrap(attend_with_positions)).rstrip())
+
+
+def test_a_question_is_answered_and_a_class_can_hide_it():
+    at = open_positions()
+    at.segmented_control(key="positions_answer").set_value("A").run()
+    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    at = open_positions(hide="predict,code,trace")
+    assert not [button for button in at.button if button.label == "Another question"]
+    assert not [panel for panel in at.expander if panel.label == "The code that ran"]
+
+
+def test_the_lessons_before_and_after_are_one_press_away():
+    labels = [button.label for button in open_positions().button]
+    assert "← Heads" in labels and "PyTorch →" in labels

@@ -1,0 +1,202 @@
+"""The lesson on PyTorch as a visitor uses it."""
+
+import inspect
+
+import pytest
+from visiting import chart, open_page, source_shown, texts
+
+from attention_core.captions import magnitude
+from attention_core.examples import Example, run_example
+from attention_core.heads import MultiHeadAttention
+from attention_core.many_heads import heads_example, run_heads
+from attention_core.masks import causal_mask, full_mask
+from attention_core.parity import (
+    compare_with_pytorch,
+    copy_to_pytorch,
+    heads_as_module,
+    heads_built_in,
+    heads_by_hand,
+    one_mask_for_both,
+    parameter_table,
+    random_cases,
+)
+from attention_core.parity_captions import averaged_caption, cases_caption, difference_caption, meanings_caption
+from attention_ui.beside import ROOM
+from attention_ui.charts.grid import SMALLEST_CELL
+
+FIGURES = ["module", "fused", "weights", "meanings"]
+VIEWS = [*FIGURES, "levels", "cases"]
+TWELVE = "a b a c d e f g h i j k l"
+
+
+def open_pytorch(**query):
+    return open_page("many_heads/pytorch", **query)
+
+
+def cells(at):
+    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
+
+
+def again(mask=None, source="sentence", example=None, **choices):
+    """What the page must show, computed once more."""
+    trace = run_heads(heads_example(run_example(Example(**(example or {}))), source, **choices))
+    mask = causal_mask(len(trace.tokens)) if mask is None else mask
+    return compare_with_pytorch(trace.tokens, trace.x, mask, trace.module)
+
+
+@pytest.mark.parametrize("view", FIGURES)
+@pytest.mark.parametrize("d_model", [8, 16])
+def test_twelve_tokens_fit_the_screen_with_numbers_where_there_is_room(view, d_model):
+    at = open_pytorch(parity=view, example="sentence", text=TWELVE, mh_d_model=d_model)
+    spec, tables, _ = chart(at)
+    size = spec["height"]["step"]
+    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= ROOM
+    numbers = {row["text"] for row in tables["cells"] if row["cell_tag"] and row["kind"] != "masked"}
+    assert (numbers == {""}) == (size < SMALLEST_CELL)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_cold_link_opens_every_view(view):
+    for example in (
+        {},
+        {"example": "sentence", "text": "one", "mh_heads": 1},
+        {"example": "sentence", "text": TWELVE, "mh_d_model": 12, "mh_heads": 4, "mh_bias": "true", "mask": "window"},
+        {"mh": "modules"},
+    ):
+        at = open_pytorch(parity=view, **example)
+        assert at.segmented_control(key="parity").value == view
+        assert view == "levels" or chart(at)[2] in texts(at)
+        if "mh_bias" in example:
+            assert at.toggle(key="mh_bias").value and at.select_slider(key="mh_heads").value == 4
+
+
+def test_the_differences_stand_in_large_type():
+    at, parity = open_pytorch(mh_d_model=6, mh_heads=3, mh_bias="true"), again(d_model=6, n_heads=3, bias=True)
+    assert [metric.value for metric in at.metric] == [
+        magnitude(parity.module_difference),
+        magnitude(parity.fused_difference),
+    ]
+    assert difference_caption(parity, "module") in texts(at)
+    table = cells(at)
+    for i in range(6):
+        for j in range(6):
+            assert table[f"ours {i},{j}"]["v"] == pytest.approx(float(parity.trace.output[i, j]))
+            assert table[f"theirs {i},{j}"]["v"] == pytest.approx(float(parity.module[i, j]))
+            assert abs(table[f"gap {i},{j}"]["v"]) <= parity.module_difference * 1.001
+    at.segmented_control(key="parity").set_value("fused").run()
+    assert difference_caption(parity, "fused") in texts(at)
+    assert cells(at)["theirs 5,3"]["v"] == pytest.approx(float(parity.fused[1, 5, 1]))
+
+
+def test_the_notebooks_module_is_compared_number_by_number():
+    at, parity = open_pytorch(mh="journey"), again(source="journey")
+    assert parity.x.shape == (6, 6) and parity.ours.n_heads == 2
+    assert difference_caption(parity, "module") in texts(at)
+    assert cells(at)["theirs 2,4"]["v"] == pytest.approx(float(parity.module[2, 4]))
+
+
+def test_averaged_weights_stand_beside_the_heads():
+    at, parity = open_pytorch(parity="weights", mh_heads=4), again(n_heads=4)
+    assert averaged_caption(parity) in texts(at)
+    table = cells(at)
+    for head in range(4):
+        assert table[f"map{head} 4,2"]["v"] == pytest.approx(float(parity.per_head[head, 4, 2]))
+    assert table["map4 4,2"]["v"] == pytest.approx(float(parity.per_head[:, 4, 2].mean()))
+    assert table["map4 2,4"]["kind"] == "masked"
+
+
+def test_one_mask_is_drawn_in_both_meanings():
+    at, parity = open_pytorch(parity="meanings"), again()
+    two = one_mask_for_both(parity)
+    assert meanings_caption(two, 0, parity.tokens) in texts(at)
+    table = cells(at)
+    for i in range(6):
+        for j in range(6):
+            assert table[f"mask {i},{j}"]["v"] == (j <= i)
+            assert (table[f"blocked {i},{j}"]["kind"] == "masked") == (j <= i)
+            assert (table[f"kept {i},{j}"]["kind"] == "masked") == (j > i)
+    assert table["kept 5,0"]["v"] == pytest.approx(float(parity.per_head[0, 5, 0]), abs=1e-6)
+
+
+def test_every_control_changes_what_is_shown():
+    at = open_pytorch()
+    at.segmented_control(key="mask").set_value("none").run()
+    assert difference_caption(again(full_mask(6)), "module") in texts(at)
+    at.slider(key="mh_d_model").set_value(12).run()
+    at.select_slider(key="mh_heads").set_value(3).run()
+    at.toggle(key="mh_bias").set_value(True).run()
+    parity = again(full_mask(6), d_model=12, n_heads=3, bias=True)
+    assert cells(at)["ours 5,11"]["v"] == pytest.approx(float(parity.trace.output[5, 11]))
+    at.selectbox(key="mh").set_value("modules").run()
+    assert cells(at)["ours 3,7"]["v"] == pytest.approx(float(again(full_mask(4), "modules").trace.output[3, 7]))
+
+
+def test_a_press_draws_other_cases_and_the_address_brings_them_back():
+    at = open_pytorch(parity="cases")
+    for number in (0, 1):
+        cases = random_cases(number)
+        assert cases_caption(cases) in texts(at)
+        assert at.metric[0].value == magnitude(max(case.difference for case in cases))
+        bars = chart(at)[1]["bars"]
+        assert sum(bar["cases"] for bar in bars) == sum(case.difference > 0 for case in cases)
+        for bar in bars:
+            inside = [c for c in cases if bar["low"] * 0.9999 <= c.difference < bar["high"] * 1.0001]
+            assert len(inside) == bar["cases"]
+        at.button(key="cases_again").click().run()
+    assert cases_caption(random_cases(5)) in texts(open_pytorch(parity="cases", cases=5))
+
+
+def test_three_levels_show_the_code_that_ran():
+    at = open_pytorch(parity="levels")
+    shown = [code.value for code in at.code if code.language == "python"]
+    for function, code in zip((heads_by_hand, heads_as_module, heads_built_in), shown, strict=True):
+        assert code.startswith(inspect.getsource(inspect.unwrap(function)).rstrip())
+    for step in ("forward", "project", "attend", "join"):
+        assert inspect.getsource(getattr(MultiHeadAttention, step)).rstrip() in shown[1]
+    said = texts(at)
+    assert sum("lines of code" in line and "differs from the same computation" in line for line in said) == 3
+    assert any("on this machine, at this moment" in line for line in said)
+
+
+def test_the_same_weights_are_named_in_both():
+    at = open_pytorch()
+    assert not at.dataframe
+    at.session_state["copied"] = True
+    at.run()
+    parity = again()
+    assert at.dataframe[0].value.to_dict("records") == parameter_table(parity.ours, parity.theirs)
+    assert source_shown(at).startswith(inspect.getsource(inspect.unwrap(copy_to_pytorch)).rstrip())
+
+
+def test_scaling_switched_off_is_said_to_have_no_effect():
+    at = open_pytorch(scaling="false")
+    assert any("always divides by √d_head" in line for line in texts(at))
+    assert difference_caption(again(), "module") in texts(at)
+
+
+def test_the_example_without_a_module_gives_way():
+    at = open_pytorch(mh="drawn")
+    assert at.selectbox(key="mh").value == "sentence"
+    assert difference_caption(again(), "module") in texts(at)
+
+
+@pytest.mark.parametrize("name", ["parity", "cases", "mask", "mh", "mh_d_model", "mh_heads", "mh_bias", "drawn"])
+@pytest.mark.parametrize("value", ["", "nonsense", "-1", "99999999999999999999", "1e400", "nan", "<b>", "hand", "0"])
+def test_no_link_breaks_the_page(name, value):
+    at = open_pytorch(**{name: value})
+    assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
+
+
+def test_a_question_is_answered_and_another_mask_forgets_the_answer():
+    at = open_pytorch()
+    at.segmented_control(key="pytorch_answer").set_value("A").run()
+    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    at.segmented_control(key="mask").set_value("none").run()
+    assert at.segmented_control(key="pytorch_answer").value is None
+    at = open_pytorch(hide="predict,code,trace")
+    assert not [button for button in at.button if button.label == "Another question"]
+
+
+def test_the_lesson_before_is_one_press_away():
+    labels = [button.label for button in open_pytorch().button]
+    assert "← Positions" in labels and any(label.endswith(" →") for label in labels)

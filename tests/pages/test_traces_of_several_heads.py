@@ -1,0 +1,64 @@
+"""The lessons on order and on PyTorch: a number of a figure opens its arithmetic."""
+
+import pytest
+from visiting import chart, open_page
+
+VIEWS = [
+    ("positions", {}),
+    ("positions", {"positions": "rotary", "d_k": 4}),
+    ("positions", {"order_view": "weights", "positions": "sinusoidal", "order_mask": "causal", "heads": 2, "head": 2}),
+    ("positions", {"order_view": "rows"}),
+    ("positions", {"order_view": "rows", "positions": "learned"}),
+    ("positions", {"order_view": "rows", "positions": "rotary", "d_k": 4}),
+    ("pytorch", {"mh_bias": "true"}),
+    ("pytorch", {"parity": "fused", "mh_heads": 4}),
+    ("pytorch", {"parity": "weights", "mh_heads": 4}),
+    ("pytorch", {"mh": "wide"}),
+]
+PLAIN = {"causal": "false", "mask": "none"}
+
+
+def result(at):
+    """What the last line of the panel comes to."""
+    equations = [code.value for code in at.code if code.language != "python"]
+    mantissa, _, exponent = equations[-1].split(" = ")[-1].replace("−", "-").partition("·10^(")
+    return float(mantissa) * 10 ** int(exponent.strip(")") or 0)
+
+
+def cells(at):
+    return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
+
+
+@pytest.mark.parametrize(("lesson", "query"), VIEWS)
+def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, query):
+    at = open_page(f"many_heads/{lesson}", **PLAIN, **query)
+    drawn = cells(at)
+    at.session_state["trace_open"] = True
+    at.run()
+    for matrix, key in {key.split()[0]: key for key in drawn}.items():
+        place = map(int, key.split()[1].split(","))
+        for part, value in zip(("matrix", "row", "column"), (matrix, *place), strict=True):
+            at.selectbox(key=f"trace_{part}").set_value(value).run()
+        assert not at.exception
+        value = drawn[key]["v"] or 0.0  # what is masked has no number
+        assert result(at) == pytest.approx(value, rel=2e-3, abs=1e-4 if matrix != "gap" else 1e-11), key
+
+
+@pytest.mark.parametrize(
+    ("lesson", "query", "figure", "cell"),
+    [
+        ("heads", {"mh_step": "output"}, "way_figure", "output 3,5"),
+        ("heads", {"mh_head": 2}, "head_figure", "map.1 4,2"),
+        ("positions", {}, "positions_figure", "first 2,1"),
+        ("pytorch", {}, "parity_figure", "theirs 1,3"),
+    ],
+)
+def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell):
+    at = open_page(f"many_heads/{lesson}", **query)
+    assert not at.selectbox or "trace_matrix" not in {box.key for box in at.selectbox}
+    at.session_state[f"{figure}_chart"] = {"selection": {"pick": [{"cell_tag": f"|{cell}|"}]}}
+    at.run()
+    assert not at.exception
+    matrix, place = cell.split()
+    chosen = [at.selectbox(key=f"trace_{part}").value for part in ("matrix", "row", "column")]
+    assert chosen == [matrix, *map(int, place.split(","))]
