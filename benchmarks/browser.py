@@ -8,14 +8,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
-from servers import NO_CHART, OURS, Server
+from servers import NO_CHART, NO_FIGURE, OURS, Server
 
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SIZE = {"width": 1366, "height": 768}
 FIGURE = ".st-key-pipeline svg.marks"
-NO_FIGURE = ".st-key-value [data-testid=stText]"
+TWIN = ".st-key-pipeline [data-testid=stText]"
+VALUE = ".st-key-value [data-testid=stText]"
 SLIDER = ".st-key-d_k input[type=range]"
+SEED = ".st-key-seed [data-testid=stNumberInputStepUp]"
+# Each lesson at a sentence of one's own, whose every number follows from the seed; and the key of its figure.
+LESSONS = {
+    "tokens": "tokens_figure",
+    "dot_product": "dot_product_figure",
+    "projections": "projections_figure",
+    "scores": "scores_figure",
+    "mask": "mask_figure",
+    "softmax": "softmax_figure",
+    "output": "output_figure",
+}
 PATIENCE_MS = 30_000
 SETTLE_MS = 350
 WARM_UP = 2  # presses that are not counted
@@ -64,6 +76,15 @@ class KeyPresses:
 
 
 @dataclass
+class Pressed:
+    """A page, what on it changes, and the control whose key is pressed."""
+
+    page: Page
+    shown: str
+    control: str = SLIDER
+
+
+@dataclass
 class Launch:
     """Seconds until a server answers, and until its page is painted, and its memory then."""
 
@@ -84,23 +105,51 @@ def chromium() -> Iterator[Browser]:
 
 
 def measure_key_presses(presses: int) -> KeyPresses:
-    """The same key on the same slider, on each page in turn."""
+    """The same key on the same slider: our overview, the same page without its figure, and nearly empty pages."""
     fast = ("--runner.postScriptGC", "false")
-    with Server(OURS) as ours, Server(NO_CHART, *fast) as bare, Server(NO_CHART) as default, chromium() as browser:
+    with (
+        Server(OURS) as ours,
+        Server(OURS, script=NO_FIGURE) as without,
+        Server(NO_CHART, *fast) as bare,
+        Server(NO_CHART) as default,
+        chromium() as browser,
+    ):
         pages = {
-            "ours": (open_page(browser, ours.url, FIGURE), FIGURE),
-            "no chart": (open_page(browser, bare.url, NO_FIGURE), NO_FIGURE),
-            "no chart, default settings": (open_page(browser, default.url, NO_FIGURE), NO_FIGURE),
+            "ours": Pressed(open_page(browser, ours.url, FIGURE), FIGURE),
+            "the same page without its figure": Pressed(open_page(browser, without.url, TWIN), TWIN),
+            "a slider and nothing else": Pressed(open_page(browser, bare.url, VALUE), VALUE),
+            "a slider and nothing else, default settings": Pressed(open_page(browser, default.url, VALUE), VALUE),
         }
-        found = KeyPresses({kind: [] for kind in pages})
-        for number in range(WARM_UP + presses):
-            key = "ArrowRight" if number % 10 < 5 else "ArrowLeft"  # from 2 to 7 and back
-            for kind, (page, selector) in pages.items():
-                milliseconds, changed_again = press_once(page, selector, key)
-                if number >= WARM_UP:
-                    found.times[kind].append(milliseconds)
-                    found.changed_again += changed_again
-        return found
+        # From 2 to 7 and back.
+        return measure_pages(pages, ["ArrowRight" if n % 10 < 5 else "ArrowLeft" for n in range(WARM_UP + presses)])
+
+
+def measure_lessons(presses: int) -> dict[str, KeyPresses]:
+    """Every lesson, with its figure and without: the next seed, and so a change of every number."""
+    found = {}
+    with Server(OURS) as ours, Server(OURS, script=NO_FIGURE) as without, chromium() as browser:
+        for lesson, key in LESSONS.items():
+            figure, twin = f".st-key-{key} svg.marks", f".st-key-{key} [data-testid=stText]"
+            pages = {
+                "ours": Pressed(open_page(browser, f"{ours.url}/{lesson}?example=sentence", figure), figure, SEED),
+                "without": Pressed(open_page(browser, f"{without.url}/{lesson}?example=sentence", twin), twin, SEED),
+            }
+            found[lesson] = measure_pages(pages, ["Enter"] * (WARM_UP + presses))
+            for pressed in pages.values():
+                pressed.page.context.close()
+    return found
+
+
+def measure_pages(pages: dict[str, "Pressed"], keys: list[str]) -> KeyPresses:
+    """The same keys on each page in turn; the first few are not counted."""
+    found = KeyPresses({kind: [] for kind in pages})
+    for number, key in enumerate(keys):
+        for kind, pressed in pages.items():
+            milliseconds, changed_again = press_once(pressed.page, pressed.shown, key, pressed.control)
+            if number >= WARM_UP:
+                found.times[kind].append(milliseconds)
+                found.changed_again += changed_again
+    return found
 
 
 def open_page(browser: Browser, url: str, selector: str) -> Page:
@@ -109,14 +158,14 @@ def open_page(browser: Browser, url: str, selector: str) -> Page:
     page.set_default_timeout(PATIENCE_MS)
     page.goto(url)
     page.wait_for_selector(selector)
-    page.wait_for_selector(SLIDER, state="attached")
+    page.wait_for_timeout(SETTLE_MS)
     return page
 
 
-def press_once(page: Page, selector: str, key: str) -> tuple[float, bool]:
+def press_once(page: Page, selector: str, key: str, control: str = SLIDER) -> tuple[float, bool]:
     """Milliseconds from pressing the key to the repainted text, and whether it changed again afterwards."""
     page.bring_to_front()
-    page.focus(SLIDER)
+    page.focus(control)
     page.wait_for_timeout(SETTLE_MS)
     page.evaluate(WAIT_FOR_CHANGE, [selector, PATIENCE_MS])
     page.keyboard.press(key)

@@ -50,7 +50,7 @@ def set_numbers(state: WidgetState, value: Any) -> None:
 
 
 def set_choice(state: WidgetState, value: Any) -> None:
-    """The value of a segmented control: the chosen label, or a list of them."""
+    """The value of a segmented control, or of a slider over labels: the chosen label, or a list of them."""
     state.string_array_value.data[:] = value if isinstance(value, list | tuple) else [value]
 
 
@@ -62,6 +62,7 @@ def plain(field: str) -> Callable[[WidgetState, Any], None]:
 SETTERS = {
     "slider": set_numbers,
     "button_group": set_choice,
+    "select_slider": set_choice,
     "number_input": plain("double_value"),
     "checkbox": plain("bool_value"),
     "selectbox": plain("string_value"),
@@ -83,10 +84,13 @@ class Session:
         self.port = port
         self.live = live
         self.query_string = ""
-        self.fragment_reruns: list[float] = []  # when each live rerun of a fragment was finished
+        self.fragment_reruns: list[float] = []  # when each rerun of a fragment was finished
+        self.unasked = 0  # how many of them were refreshes that the page does by itself
         self._elements: dict[tuple[int, ...], Shown] = {}
         self._states: dict[str, WidgetState] = {}
         self._pages: dict[str, str] = {}
+        self._sections: dict[str, str] = {}
+        self.exceptions: list[str] = []  # every error that any run of any page has shown
         self._page = ""
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}
         self._heard = 0.0
@@ -146,10 +150,10 @@ class Session:
         return [self._elements[path] for path in sorted(self._elements) if kind in ("", self._elements[path].kind)]
 
     def widget(self, name: str) -> Shown:
-        """The widget with this key or label; LookupError says what there is instead."""
+        """The widget with this id, key or label; LookupError says what there is instead."""
         widgets = [shown for shown in self.elements() if shown.id]
         for shown in widgets:
-            if shown.id.endswith(f"-{name}"):
+            if shown.id == name or shown.id.endswith(f"-{name}"):
                 return shown
         for shown in widgets:
             if shown.label == name:
@@ -162,11 +166,71 @@ class Session:
         parts = ((getattr(shown.proto, "body", ""), getattr(shown.proto, "text", "")) for shown in self.elements(kind))
         return [text for pair in parts for text in pair if text]
 
+    @property
+    def pages(self) -> list[str]:
+        """The paths of the pages in the menu; the page at the server's own address is the empty path."""
+        return list(self._sections)
+
+    @property
+    def path(self) -> str:
+        """Where this visitor is; LookupError before any page has been loaded."""
+        for path, script_hash in self._pages.items():
+            if script_hash == self._page:
+                return path
+        raise LookupError("no page has been loaded yet")
+
+    @property
+    def section(self) -> str:
+        """The section of the menu that the visitor's page is in; empty where there is no menu."""
+        return self.section_of(self.path) if self._pages else ""
+
+    def section_of(self, path: str) -> str:
+        """The section of the menu that a page is in; empty where there is none."""
+        return self._sections.get(path, "")
+
+    @property
+    def is_open(self) -> bool:
+        """True after a connection was made, also when the server has closed it since."""
+        return self._socket is not None
+
+    async def send(self, data: bytes) -> None:
+        """Send bytes as they are, whatever they may be."""
+        await self._socket.send(data)
+
+    def message(self, *, page_name: str = "", fragment_id: str = "") -> BackMsg:
+        """What the front end sends to run the page, or a fragment of it, again as it stands."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_script_hash, asked.page_name = self.query_string, self._page, page_name
+        asked.fragment_id = fragment_id
+        asked.cached_message_hashes.extend(self._cache)
+        asked.widget_states.widgets.extend(self._states.values())
+        return message
+
+    async def ask(self, message: BackMsg) -> float:
+        """Send a message that asks for a run, and wait for its end."""
+        fragment_id = message.rerun_script.fragment_id
+        done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._waiting = (done, self._run, fragment_id)
+        started = time.perf_counter()
+        await self.send(message.SerializeToString())
+        finished = await asyncio.wait_for(done, PATIENCE_SECONDS)
+        return finished - started
+
+    async def cut(self) -> None:
+        """Be gone without saying so, as a laptop that loses its network."""
+        self._stop_tickers()
+        self._socket.transport.abort()
+        await self._end_reader()
+
     async def close(self) -> None:
         """Leave. The server keeps the session a while, as it does when a tab is closed."""
         self._stop_tickers()
         if self._socket is not None:
             await self._socket.close()
+        await self._end_reader()
+
+    async def _end_reader(self) -> None:
         if self._reader is not None:
             self._reader.cancel()
             with contextlib.suppress(asyncio.CancelledError, websockets.ConnectionClosed):
@@ -179,25 +243,10 @@ class Session:
         await self.close()
 
     async def _rerun(self, press: WidgetState | None = None, *, page_name: str = "", fragment_id: str = "") -> float:
-        done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._waiting = (done, self._run, fragment_id)
-        started = time.perf_counter()
-        await self._send(press, page_name=page_name, fragment_id=fragment_id)
-        finished = await asyncio.wait_for(done, PATIENCE_SECONDS)
-        return finished - started
-
-    async def _send(
-        self, press: WidgetState | None = None, *, page_name: str = "", fragment_id: str = "", ticking: bool = False
-    ) -> None:
-        message = BackMsg()
-        asked = message.rerun_script
-        asked.query_string, asked.page_script_hash, asked.page_name = self.query_string, self._page, page_name
-        asked.fragment_id, asked.is_auto_rerun = fragment_id, ticking
-        asked.cached_message_hashes.extend(self._cache)
-        asked.widget_states.widgets.extend(self._states.values())
+        message = self.message(page_name=page_name, fragment_id=fragment_id)
         if press is not None:
-            asked.widget_states.widgets.append(press)
-        await self._socket.send(message.SerializeToString())
+            message.rerun_script.widget_states.widgets.append(press)
+        return await self.ask(message)
 
     async def _read(self) -> None:
         try:
@@ -217,7 +266,10 @@ class Session:
             self._begin_run()
         elif kind == "navigation":
             for page in message.navigation.app_pages:
-                self._pages["" if page.is_default else page.url_pathname] = page.page_script_hash
+                path = "" if page.is_default else page.url_pathname
+                self._pages[path] = page.page_script_hash
+                if not page.is_hidden:
+                    self._sections[path] = page.section_header
             self._page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query_string = message.page_info_changed.query_string
@@ -256,9 +308,13 @@ class Session:
         if kind == "new_element":
             element = message.delta.new_element
             name = element.WhichOneof("type")
-            shown = Shown(name, getattr(element, name), message.delta.fragment_id, self._run)
+            proto = getattr(element, name)
+            kind = "select_slider" if name == "slider" and proto.options else name
+            shown = Shown(kind, proto, message.delta.fragment_id, self._run)
             self._elements[path] = shown
             self._adopt(shown)
+            if name == "exception":
+                self.exceptions.append(f"{shown.proto.type}: {shown.proto.message}")
 
     def _adopt(self, shown: Shown) -> None:
         """Take over the value that a widget starts with, or that the script gave it."""
@@ -318,7 +374,10 @@ class Session:
     async def _tick(self, fragment_id: str, interval: float) -> None:
         while True:
             await asyncio.sleep(interval)
-            await self._send(fragment_id=fragment_id, ticking=True)
+            message = self.message(fragment_id=fragment_id)
+            message.rerun_script.is_auto_rerun = True
+            await self.send(message.SerializeToString())
+            self.unasked += 1
 
     def _stop_tickers(self, *fragment_ids: str) -> None:
         for fragment_id in fragment_ids or tuple(self._tickers):

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 OURS = ROOT
 ORDINARY = ROOT / "benchmarks" / "ordinary"
 NO_CHART = ROOT / "benchmarks" / "no_chart"
+NO_FIGURE = "benchmarks/no_figure.py"  # run from our folder, with our settings
 START_SECONDS = 60.0
 END_SECONDS = 5.0
 
@@ -22,8 +23,9 @@ END_SECONDS = 5.0
 class Server:
     """`streamlit run app.py` in a folder, from `with` to the end of its block."""
 
-    def __init__(self, folder: Path, *options: str):
+    def __init__(self, folder: Path, *options: str, script: str = "app.py"):
         self.folder = folder
+        self.script = script
         self.options = options
         self.port = free_port()
         self.started = 0.0
@@ -32,7 +34,7 @@ class Server:
 
     def __enter__(self) -> "Server":
         self.started = time.perf_counter()
-        command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+        command = [sys.executable, "-m", "streamlit", "run", self.script]
         command += ["--server.port", str(self.port), "--server.address", "127.0.0.1", "--server.headless", "true"]
         self._process = subprocess.Popen(
             [*command, *self.options], cwd=self.folder, stdout=self._log, stderr=self._log, start_new_session=True

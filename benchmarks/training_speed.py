@@ -14,12 +14,23 @@ from client import Session
 from notebook_loop import train_in_notebook
 from servers import OURS, Server
 
-from attention_core.model import notebook_model
+from attention_core.comparison import HEAD_WORDS
+from attention_core.model import TinyTransformer, notebook_model
+from attention_core.optimiser import AdamW
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings, model_with
+from attention_core.training import (
+    Tape,
+    TrainingRun,
+    TrainingSettings,
+    draw_batches,
+    gradient_of,
+    model_with,
+    pack_weights,
+    predict,
+)
 
 TASK = CharacterTask("hello world")
 REFRESH_SECONDS = 0.5
@@ -29,6 +40,16 @@ OUR_STEPS = 500
 DRAWN_STEPS = 2000
 SERVER_STEPS = 3000
 SERVER_PATIENCE_SECONDS = 60.0
+NOTEBOOK_CONTROLS = {
+    "learn": "hello world",
+    "train_heads": "2",
+    "features": "16",
+    "kind": HEAD_WORDS["sliced"],
+    "residual": False,
+    "batch": 4,
+    "spread": 1.0,
+    "rate": 1e-3,
+}
 
 
 @dataclass
@@ -37,6 +58,7 @@ class Speeds:
 
     notebook: list[float] = field(default_factory=list)
     alone: list[float] = field(default_factory=list)
+    unrecorded: list[float] = field(default_factory=list)
     notebook_beside: list[float] = field(default_factory=list)
     drawn: list[float] = field(default_factory=list)
     notebook_beside_server: list[float] = field(default_factory=list)
@@ -57,6 +79,7 @@ def measure_training(rounds: int) -> Speeds:
     for seed in range(1, rounds + 1):
         speeds.notebook.append(time_notebook(seed))
         speeds.alone.append(time_tape(seed))
+        speeds.unrecorded.append(steps_per_second(OUR_STEPS, lambda seed=seed: train_only(seed)))
     scheduler = Scheduler()
     scheduler.start()
     try:
@@ -91,6 +114,18 @@ def time_notebook(seed: int) -> float:
 def time_tape(seed: int) -> float:
     """The app's training, as it records everything that a learner may want to see."""
     return steps_per_second(OUR_STEPS, lambda: Tape(settings(seed, OUR_STEPS)).grow(OUR_STEPS))
+
+
+def train_only(seed: int) -> None:
+    """The same updates with nothing recorded and nothing measured."""
+    chosen, random = settings(seed, OUR_STEPS), generator(seed)
+    model = TinyTransformer(chosen.model, random)
+    optimiser = AdamW(pack_weights(model), chosen.learning_rate, weight_decay=chosen.weight_decay)
+    batches = draw_batches(chosen, random)
+    for _ in range(OUR_STEPS):
+        batch = next(batches)
+        trace, _ = predict(model, batch)
+        optimiser.step(gradient_of(model, trace, batch))
 
 
 def time_drawn(scheduler: Scheduler, seed: int) -> float:
@@ -138,8 +173,8 @@ async def measure_in_server(server: Server, rounds: int, speeds: Speeds) -> None
     """The real server, with one visitor who watches the training page; the notebook's loop in between."""
     async with Session(server.port, live=True) as visitor:
         await visitor.open("train")
-        await visitor.set("kind", "own slice only (notebook)")
-        await visitor.set("rate", 1e-3)
+        for control, value in NOTEBOOK_CONTROLS.items():
+            await visitor.set(control, value)
         await visitor.set("steps", SERVER_STEPS)
         await visitor.set("pace", "as fast as it can")
         await watched_run(visitor, 1000)
@@ -152,8 +187,8 @@ async def watched_run(visitor: Session, seed: int) -> float:
     """Steps per second between the first and the last refresh of the page while a run plays."""
     await visitor.settle()
     await visitor.set("train_seed", seed)
+    refreshes = [(time.perf_counter(), 0)]
     await visitor.click("start")
-    refreshes: list[tuple[float, int]] = []
     seen, deadline = len(visitor.fragment_reruns), time.perf_counter() + SERVER_PATIENCE_SECONDS
     while (steps := updates_shown(visitor)) < SERVER_STEPS:
         if time.perf_counter() > deadline:
@@ -162,7 +197,18 @@ async def watched_run(visitor: Session, seed: int) -> float:
             seen = len(visitor.fragment_reruns)
             refreshes.append((visitor.fragment_reruns[-1], steps))
         await asyncio.sleep(0.005)
-    (began, first), (ended, last) = refreshes[0], refreshes[-1]
+    return pace_between(refreshes, (time.perf_counter(), SERVER_STEPS))
+
+
+def pace_between(refreshes: list[tuple[float, int]], end: tuple[float, int]) -> float:
+    """Steps per second between the first and the last refresh that shows a run under way.
+
+    A run may be over before a second refresh: then from the click to the moment when its end was seen.
+    """
+    moving = refreshes[1:]
+    (began, first), (ended, last) = (moving[0], moving[-1]) if len(moving) > 1 else (refreshes[0], end)
+    if last == first:
+        (began, first), (ended, last) = refreshes[0], end
     return (last - first) / (ended - began)
 
 
