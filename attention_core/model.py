@@ -3,6 +3,7 @@
 tokens → embedding + position → layers of attention (and MLP) → a score for each next token
 """
 
+import functools
 import math
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -243,6 +244,11 @@ class TinyTransformer(nn.Module):
         normed = x if self.norm is None else self.norm(x)
         return ModelTrace(ids, tuple(layers), normed, normed if self.unembed is None else self.unembed(normed))
 
+    @functools.cached_property
+    def weights(self) -> tuple[nn.Parameter, ...]:
+        """All weights in their order. Looking for them in every layer anew would cost more than an update does."""
+        return tuple(self.parameters())
+
     def added_positions(self) -> Float[Tensor, "context d_model"] | None:
         """What is added to the embedding of the tokens, place by place."""
         return self.position_table if self.config.positions == "learned" else self.waves
@@ -266,5 +272,5 @@ class TinyTransformer(nn.Module):
         if self.position_table is not None:
             d_added = d_x if places is None else torch.stack(d_places).sum(dim=0)
             summed = d_added.reshape(-1, *d_added.shape[-2:]).sum(dim=0)
-            self.position_table.grad = torch.zeros_like(self.position_table)
-            self.position_table.grad[: len(summed)] = summed
+            unseen = len(self.position_table) - len(summed)
+            self.position_table.grad = nn.functional.pad(summed, (0, 0, 0, unseen))

@@ -60,7 +60,7 @@ def draw_token(logits: Float[Tensor, " vocabulary"], sampling: Sampling, generat
     shares = renormalise(tempered, kept_by_top_k)
     kept = kept_by_top_k & keep_top_p(shares, sampling.top_p)
     final = renormalise(tempered, kept)
-    uniform = float(torch.rand((), generator=generator, dtype=torch.float64))
+    uniform = uniform_number(generator)
     token = pick(final, uniform)
     return TokenDraw(logits, probabilities, tempered, kept_by_top_k, kept, final, uniform, token)
 
@@ -120,6 +120,11 @@ def renormalise(
     return left / left.sum()
 
 
+def uniform_number(generator: torch.Generator) -> float:
+    """A random number from 0 to 1, the 1 excluded."""
+    return float(torch.rand((), generator=generator, dtype=torch.float64))
+
+
 def pick(probabilities: Float[Tensor, " vocabulary"], uniform: float) -> int:
     """The token on whose stretch the random number falls, when all stretches lie end to end from 0 to 1.
 
@@ -135,14 +140,16 @@ def continue_text(
 ) -> list[int]:
     """`start` and n_new more ids, each drawn after looking at the last `context` ids before it.
 
-    Raises ValueError when there is nothing to start from.
+    They are those that `draw_token` draws where nothing is cut off. Raises ValueError when there is nothing to
+    start from.
     """
     if not start:
         raise ValueError("a text needs at least one character to go on from")
-    ids, sampling = list(start), Sampling(temperature=temperature)
+    ids = list(start)
     for _ in range(n_new):
         seen = torch.tensor(ids[-model.config.context :])
-        ids.append(draw_token(model(seen).logits[-1], sampling, generator).token)
+        probabilities = next_token_probabilities(model(seen).logits[-1].double(), temperature)
+        ids.append(pick(probabilities, uniform_number(generator)))
     return ids
 
 

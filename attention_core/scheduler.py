@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from attention_core.training import Tape, TrainingRun, TrainingSettings
+from attention_core.turns import Turns
 
 
 class Scheduler:
@@ -24,19 +25,20 @@ class Scheduler:
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
-    that have all ended hold 100 MB, with the largest models 200 MB; more are there only as long as somebody has a
+    that have all ended hold 20 MB, with the largest models 40 MB; more are there only as long as somebody has a
     run on each of them.
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
     IDLE_SECONDS = 0.5
+    LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
     def __init__(
         self,
         *,
         turn_seconds: float = 0.010,
         patience_seconds: float = 60.0,
-        max_tapes: int = 50,
+        max_tapes: int = 10,
         max_growing: int = 40,
         clock: Callable[[], float] = time.monotonic,
     ):
@@ -51,6 +53,8 @@ class Scheduler:
         self._lock = threading.Lock()
         self._something_to_do = threading.Event()
         self._pages = 0
+        self._turns = Turns()
+        self._here = threading.local()
         self._no_page = threading.Event()
         self._no_page.set()
         self._stopping = threading.Event()
@@ -92,14 +96,24 @@ class Scheduler:
         return run
 
     @contextmanager
-    def page(self) -> Iterator[None]:
-        """Training waits while a page is computed inside this context."""
+    def page(self, *, can_wait: bool = False, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Training waits while a page is computed inside this context, and so do other pages, as in `Turns.turn`.
+
+        A page `can_wait` where nobody pressed anything for it. Inside a page there may be another: it is part of
+        the first.
+        """
+        if getattr(self._here, "inside", False):
+            yield
+            return
         with self._lock:
             self._pages += 1
             self._no_page.clear()
         try:
-            yield
+            with self._turns.turn(can_wait=can_wait, meanwhile=meanwhile):
+                self._here.inside = True
+                yield
         finally:
+            self._here.inside = False
             with self._lock:
                 self._pages -= 1
                 if self._pages == 0:
@@ -122,6 +136,13 @@ class Scheduler:
         with self._lock:
             place = list(self._waiting).index(run.tape) if run.tape in self._waiting else 0
         return max(0, place + 1 - self.max_growing)
+
+    def watched(self) -> int:
+        """How many runs play before somebody's eyes."""
+        since = self._clock() - self.LOOKING_SECONDS
+        with self._lock:
+            runs = list(self._runs)
+        return sum(run.playing and run.last_seen >= since for run in runs)
 
     def _wanted(self) -> dict[Tape, int]:
         """Every tape that should grow, in the order in which they were opened, and how far."""

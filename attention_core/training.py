@@ -178,7 +178,7 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
     else:
         d_logits = cross_entropy_backward(trace.logits, batch.targets)
     model.backward(trace, d_logits)
-    return torch.cat([parameter.grad.flatten() for parameter in model.parameters()])
+    return torch.cat([weight.grad.flatten() for weight in model.weights])
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch | None:

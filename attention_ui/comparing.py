@@ -6,7 +6,7 @@ from attention_core.comparison import COMPARISONS, comparison_caption
 from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
 from attention_core.watching import watch
-from attention_ui.services import training_room
+from attention_ui.services import live_pictures, moving_picture, training_room
 from attention_ui.session import LinkRule, hidden, keep, recall
 from attention_ui.training_controls import set_task
 from attention_ui.training_view import (
@@ -23,8 +23,7 @@ from attention_ui.training_view import (
 )
 
 HALF_WIDTH = 430
-REFRESH_SECONDS = 0.5
-REFRESH_SECONDS_PER_RUN = 0.06  # a class that trains together looks less often, or looking would be all that is done
+WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
 LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
@@ -33,25 +32,28 @@ def live_picture(run: TrainingRun) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
     first = recall(FIRST)
     playing = run.playing or (first is not None and first.playing)
-    st.fragment(draw_live, run_every=refresh_seconds() if playing else None)(run, first, playing)
+    every = live_pictures().seconds(training_room().watched()) if playing else None
+    st.fragment(draw_live, run_every=every)(run, first, every)
 
 
-def refresh_seconds() -> float:
-    """How long a picture stands while it plays: longer, the more runs are growing in this process."""
-    return max(REFRESH_SECONDS, REFRESH_SECONDS_PER_RUN * len(training_room().growing()))
-
-
-def draw_live(run: TrainingRun, first: TrainingRun | None, was_playing: bool) -> None:
-    """One refresh. When all has come to its end the page is drawn anew, for its buttons."""
-    view = run.look()
-    draw_progress(run, view)
-    if first is None or first is run:
-        draw_run(view)
-        playing = view.playing
-    else:
-        playing = draw_both(first.look(), view)
-    if was_playing and not playing:
+def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) -> None:
+    """One refresh. When all has come to its end, or the pace no longer suits, the page is drawn anew."""
+    with moving_picture(), live_pictures().drawing():
+        view = run.look()
+        draw_progress(run, view)
+        if first is None or first is run:
+            draw_run(view)
+            playing = view.playing
+        else:
+            playing = draw_both(first.look(), view)
+    if every is not None and (not playing or wrong_pace(every)):
         st.rerun()
+
+
+def wrong_pace(every: float) -> bool:
+    """True where the class has become so much larger or smaller that pictures should come at another pace."""
+    now = live_pictures().seconds(training_room().watched())
+    return not 1 / WRONG_PACE <= now / every <= WRONG_PACE
 
 
 def compare_panel(run: TrainingRun | None) -> None:

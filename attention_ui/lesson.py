@@ -73,8 +73,10 @@ def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
 
 def covered(lesson: str | None) -> bool:
     """True while the numbers of a lesson are to be thought of, not seen: until its question is answered."""
+    if lesson is None or recall(f"{lesson}_answer") is not None:
+        return False
     switch = next((said for said in (recall("cover"), recall("covering")) if said is not None), asked_on("cover"))
-    return bool(lesson and switch and not hidden("predict") and recall(f"{lesson}_answer") is None)
+    return bool(switch) and not hidden("predict")
 
 
 def cover_switch() -> None:

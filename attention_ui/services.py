@@ -1,7 +1,10 @@
-"""What lives as long as the process, for all visitors together: the training room."""
+"""What lives as long as the process, for all visitors together: the training room, and the pace of its pictures."""
 
 import functools
 import gc
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import torch
@@ -12,6 +15,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
 from attention_ui.charts.grid import LARGEST_CELL, grid_chart
 from attention_ui.charts.template import template
+from attention_ui.session import give_way
 
 
 @functools.lru_cache(maxsize=1)
@@ -20,6 +24,41 @@ def training_room() -> Scheduler:
     scheduler = Scheduler()
     scheduler.start()
     return scheduler
+
+
+class LivePictures:
+    """How often the pictures of all runs that play can be drawn without taking the processor from the lessons."""
+
+    LEAST_SECONDS = 0.5
+    SHARE = 0.25  # of one core, for all live pictures together
+    SMOOTHING = 0.1
+
+    def __init__(self):
+        self.cost = 0.02  # seconds of processor time that one picture takes, as measured
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Around the drawing of one picture, on the thread that draws it."""
+        began = time.thread_time()
+        yield
+        self.cost += self.SMOOTHING * (time.thread_time() - began - self.cost)
+
+    def seconds(self, watched: int) -> float:
+        """How long a picture stands when so many runs are watched: the more, the longer."""
+        return max(self.LEAST_SECONDS, watched * self.cost / self.SHARE)
+
+
+@contextmanager
+def moving_picture() -> Iterator[None]:
+    """Around what a page draws by itself again and again: it lets those pass who have pressed something."""
+    with training_room().page(can_wait=True, meanwhile=give_way):
+        yield
+
+
+@functools.lru_cache(maxsize=1)
+def live_pictures() -> LivePictures:
+    """What this process has learnt about its pictures."""
+    return LivePictures()
 
 
 def warm_up() -> None:

@@ -51,6 +51,11 @@ def keep(name: str, value: object) -> None:
     st.session_state[name] = value
 
 
+def give_way() -> None:
+    """End this run of the page here if its visitor has asked for another by now: Streamlit looks at each access."""
+    _ = "anything" in st.session_state
+
+
 def repair_link(page, rules: dict[str, LinkRule]) -> None:
     """Where the link asks for the impossible, open the page again with the nearest that is possible.
 

@@ -31,6 +31,7 @@ from attention_ui.charts.writing import (
     looks_table,
 )
 from attention_ui.lesson import LARGER, grid_template, show_chart, show_notes
+from attention_ui.services import moving_picture
 from attention_ui.session import Length, LinkRule, keep, recall
 from attention_ui.writers import WRITERS, Writer
 
@@ -170,15 +171,13 @@ def live_writing(request: Request) -> Moment | None:
     return Moment(new, request.writer.checkpoint.settings.task.vocabulary, request.sampling)
 
 
-def draw_writing(request: Request, playing: bool) -> None:
-    """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
-    length = (recall(PLAYED_TO) or 1) + 1 if playing else request.length
-    length = min(length, MAX_NEW_TOKENS)
+def draw_text_of(request: Request, length: int) -> bool:
+    """The text up to here, and how its last token was drawn; False, and a sentence, where the model cannot write."""
     try:
         tokens = written(request, length)
     except ValueError as error:
         show_notes(f"This model cannot write: {error}.")
-        return
+        return False
     text = "".join((*request.start.tokens, *(new.token for new in tokens)))
     st.code(text, language=None, wrap_lines=True)
     left, right = (st.container(), st.container()) if recall("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
@@ -189,7 +188,16 @@ def draw_writing(request: Request, playing: bool) -> None:
     task = request.writer.checkpoint.settings.task
     st.text(steps_caption(request.start.tokens, tokens, task))
     st.text(unseen_caption(tokens, task))
-    if playing:
+    return True
+
+
+def draw_writing(request: Request, playing: bool) -> None:
+    """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
+    length = (recall(PLAYED_TO) or 1) + 1 if playing else request.length
+    length = min(length, MAX_NEW_TOKENS)
+    with moving_picture():
+        writes = draw_text_of(request, length)
+    if playing and writes:
         keep(PLAYED_TO, length)
         if length == MAX_NEW_TOKENS:
             keep(PLAYS, False)

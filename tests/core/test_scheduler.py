@@ -38,8 +38,18 @@ def wait_until(condition, seconds=10):
     return condition()
 
 
+@pytest.fixture(autouse=True)
+def others():
+    """The training threads that were there before the test: the app's own, where pages were tested first."""
+    before.clear()
+    before.update(threading.enumerate())
+
+
+before = set()
+
+
 def training_threads():
-    return [thread for thread in threading.enumerate() if thread.name == "training"]
+    return [thread for thread in threading.enumerate() if thread.name == "training" and thread not in before]
 
 
 def test_a_scheduler_lives_from_its_start_to_its_end(monkeypatch):
@@ -119,8 +129,8 @@ def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
     gc.collect()
     scheduler.open(settings(seed=0))
     assert len(scheduler._tapes) == scheduler.max_tapes
-    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 100_000_000
-    assert "hold 100 MB" in " ".join(Scheduler.__doc__.split())
+    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 20_000_000
+    assert "hold 20 MB" in " ".join(Scheduler.__doc__.split())
 
 
 def test_a_tape_that_somebody_plays_is_kept_while_others_go():
@@ -400,3 +410,18 @@ def test_a_scheduler_that_never_started_can_be_stopped():
     run.play()
     assert wait_until(lambda: run.finished)
     scheduler.stop()
+
+
+def test_those_who_look_are_counted_while_their_runs_play(clock):
+    scheduler = Scheduler(clock=clock)
+    runs = [scheduler.open(settings(seed=seed)) for seed in range(3)]
+    assert scheduler.watched() == 0
+    for run in runs:
+        run.play()
+    assert scheduler.watched() == 3
+    clock.now += Scheduler.LOOKING_SECONDS + 1
+    assert scheduler.watched() == 0
+    runs[0].look()
+    assert scheduler.watched() == 1
+    runs[0].pause()
+    assert scheduler.watched() == 0

@@ -10,7 +10,7 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings, model_with
-from attention_core.watching import watch
+from attention_core.watching import SAMPLE_CHARACTERS, watch
 from attention_core.writing import (
     MAX_NEW_TOKENS,
     draw_caption,
@@ -66,7 +66,7 @@ def test_it_writes_what_continue_text_writes(start, length, seed, temperature):
 def test_it_writes_what_the_training_page_shows():
     settings, tape, model = trained()
     view = tape_view(tape, settings)
-    written = write(model, HELLO.vocabulary, ("h",), 32, Sampling(temperature=0.9), settings.seed)
+    written = write(model, HELLO.vocabulary, ("h",), SAMPLE_CHARACTERS, Sampling(temperature=0.9), settings.seed)
     assert watch(view, "", 0.9).sample == "h" + text_of(written)
 
 

@@ -13,6 +13,7 @@ from attention_core.quiz.generate import Moment, ask_about_writing
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
+from attention_core.watching import SAMPLE_CHARACTERS
 from attention_core.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
 from attention_ui.writers import shipped, shipped_settings
 
@@ -177,7 +178,7 @@ def test_the_model_of_this_session_writes_what_the_training_page_showed():
     sample = next(code.value for code in at.code if code.language != "python")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
     at.segmented_control(key="writer").set_value("mine").run()
-    at.number_input(key="length").set_value(32).run()
+    at.number_input(key="length").set_value(SAMPLE_CHARACTERS).run()
     assert not at.exception
     assert text_written(at) == sample
 

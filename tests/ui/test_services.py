@@ -1,0 +1,35 @@
+"""The pace of the pictures that move by themselves."""
+
+import time
+
+import pytest
+
+from attention_ui.services import LivePictures
+
+
+def work(seconds):
+    """Keep the processor busy for so long."""
+    until = time.thread_time() + seconds
+    while time.thread_time() < until:
+        pass
+
+
+def test_one_picture_comes_twice_a_second():
+    assert LivePictures().seconds(1) == LivePictures.LEAST_SECONDS == 0.5
+
+
+@pytest.mark.parametrize("watched", [30, 100])
+def test_all_pictures_together_take_their_share_and_no_more(watched):
+    pictures = LivePictures()
+    assert watched * pictures.cost / pictures.seconds(watched) == pytest.approx(pictures.SHARE)
+
+
+def test_the_pace_follows_what_pictures_cost_here():
+    pictures = LivePictures()
+    pictures.cost = 0.0
+    before = pictures.seconds(50)
+    for _ in range(5):
+        with pictures.drawing():
+            work(0.02)
+    assert pictures.cost > 0.005
+    assert pictures.seconds(50) > before
