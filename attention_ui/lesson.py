@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_ui.charts.cover import covered_table
 from attention_ui.charts.export import csv_of
-from attention_ui.charts.grid import SMALLEST_CELL, cell_size, grid_chart
+from attention_ui.charts.grid import SMALLEST_CELL, cell_size, grid_chart, sized
 from attention_ui.charts.picture import can_be_drawn, svg_of
 from attention_ui.charts.template import alt_table, template
 from attention_ui.session import asked_on, hidden, keep, recall
@@ -51,13 +51,12 @@ def large_switch() -> None:
 def grid_template(columns: int, width: int = 1000, *, rows: int = 0, numbered: bool = True) -> dict:
     """The template for a figure of so many columns and rows, in the size this visitor likes."""
     cell = cell_size(max(columns, -(-rows * width // FIGURE_HEIGHT)), width, numbered=numbered)
-    return template(grid_chart, LARGER * cell // 10 if recall("large") else cell)
+    return sized(template(grid_chart), liked(cell))
 
 
 def own_template(builder: Callable, columns: int, *settings: int, numbered: bool = True) -> dict:
     """As `grid_template`, for a figure of matrices that has a template of its own."""
-    cell = cell_size(columns, 1000, numbered=numbered)
-    return template(builder, LARGER * cell // 10 if recall("large") else cell, *settings)
+    return sized(template(builder, *settings), liked(cell_size(columns, 1000, numbered=numbered)))
 
 
 def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
@@ -66,9 +65,13 @@ def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
     Where they have none, colours show the whole and the numbers come when a cell is pointed at.
     """
     needed = max(columns, -(-rows * FIGURE_WIDTH // FIGURE_HEIGHT))
-    cell = cell_size(needed, FIGURE_WIDTH, numbered=False)
-    size = LARGER * cell // 10 if recall("large") else cell
-    return template(grid_chart, size), size >= SMALLEST_CELL
+    cell = liked(cell_size(needed, FIGURE_WIDTH, numbered=False))
+    return sized(template(grid_chart), cell), cell >= SMALLEST_CELL
+
+
+def liked(cell: int) -> int:
+    """The size of a cell as this visitor likes it: larger for a projector."""
+    return LARGER * cell // 10 if recall("large") else cell
 
 
 def covered(lesson: str | None) -> bool:

@@ -13,7 +13,7 @@ from attention_core.model import notebook_model
 from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
-from attention_ui.charts.grid import LARGEST_CELL, grid_chart
+from attention_ui.charts.grid import grid_chart
 from attention_ui.charts.template import template
 from attention_ui.session import give_way
 
@@ -71,6 +71,6 @@ def warm_up() -> None:
     task = CharacterTask("hello world")
     Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
     # The first template brings Altair's schema with it.
-    template(grid_chart, LARGEST_CELL)
+    template(grid_chart)
     gc.collect()
     gc.freeze()

@@ -1,5 +1,6 @@
 """Make the pictures of the README from the running app: `python docs/screenshots.py http://localhost:8501`."""
 
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -19,7 +20,7 @@ def main(url: str) -> None:
         page.screenshot(path=HERE / "overview.png")
         page.goto(f"{url}/train")
         page.get_by_role("button", name="Start", exact=True).click()
-        page.wait_for_function("parseInt(document.querySelector('[data-testid=stProgress]')?.innerText) > 90")
+        page.get_by_text(re.compile(r"^\d{3} of \d+ updates")).wait_for()
         page.screenshot(path=HERE / "train.png")
         browser.close()
 

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
-from attention_ui.charts.grid import small_font, title_font
+from attention_ui.charts.grid import NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.charts.tones import SCORE_DOMAIN, TONES, WEIGHT_DOMAIN
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
@@ -45,7 +45,7 @@ def drawn_thing(thing: dict, cell: int) -> str:
         side = 0.28 * cell
         corner = f"M{x + size - side:.1f},{y}h{side:.1f}v{side:.1f}Z"
         return f'<path d="{corner}" fill="{tone("ink")}"/>'
-    look, shift, turn = name_look(kind, cell, small_font(cell))
+    look, shift, turn = name_look(kind, cell, font_size(NUMBER_FONT, cell))
     middle_x, middle_y = x + size / 2, y + size / 2
     place = (
         f'transform="translate({middle_x:.1f},{middle_y:.1f}) rotate({turn}) translate({shift[0]:.1f},{shift[1]:.1f})"'
@@ -66,7 +66,7 @@ def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
         return f'<g>{says}{frame} fill="none"/>{hatch}</g>'
     number = (
         f'<text x="{x + size / 2:.1f}" y="{y + size / 2:.1f}" dy="0.35em" text-anchor="middle" '
-        f'font-size="{small_font(cell):.1f}" fill="{tone("ink")}">{escape(thing["text"])}</text>'
+        f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{tone("ink")}">{escape(thing["text"])}</text>'
     )
     return f"<g>{says}{frame} fill={quoteattr(colour(thing['kind'], thing['v']))}/>{number}</g>"
 
@@ -75,7 +75,7 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
     """Attributes, shift and turn of titles, shapes and names, as they are on the screen."""
     half = cell / 2
     looks = {
-        "title": (f'font-size="{title_font(cell):.1f}" font-weight="bold"', (1 - half, 0), 0),
+        "title": (f'font-size="{font_size(TITLE_FONT, cell):.1f}" font-weight="bold"', (1 - half, 0), 0),
         "shape": (f'font-size="{small + 0.5:.1f}"', (1 - half, 0), 0),
         "row": (f'font-size="{small + 1.5:.1f}" text-anchor="end"', (half - 5, 0), 0),
         "column": (f'font-size="{small + 0.5:.1f}"', (-0.4 * cell, 0), -45),

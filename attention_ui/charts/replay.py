@@ -12,7 +12,7 @@ import pyarrow as pa
 from attention_core.attention import AttentionTrace
 from attention_core.captions import name
 from attention_core.watching import head_name
-from attention_ui.charts.grid import Grid, Matrix, cell_layers, cell_text, ink, layer, name_layers
+from attention_ui.charts.grid import Grid, Matrix, cell_layers, cell_text, ink, layer, made_of_cells, name_layers
 from attention_ui.charts.heads import map_place, name_maps
 from attention_ui.charts.template import alt_layer
 
@@ -91,7 +91,7 @@ def still_grid(tokens: tuple[str, ...], layers: tuple[AttentionTrace, ...]) -> G
     return grid
 
 
-def replay_chart(cell: int, n_frames: int) -> alt.LayerChart:
+def replay_chart(n_frames: int) -> alt.LayerChart:
     """The template for so many frames; it opens at the last one."""
     bind = alt.binding_range(min=0, max=n_frames - 1, step=1, name="moment ")
     moment = alt.param(name="moment", value=n_frames - 1, bind=bind)
@@ -99,14 +99,10 @@ def replay_chart(cell: int, n_frames: int) -> alt.LayerChart:
     weight = alt.Tooltip("v:Q", title="weight", format=".3f")
     pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=[alt.Tooltip("say:N", title=" "), weight])
     sentence = (
-        layer("shape").mark_text(aria=False, fontSize=13, align="left", dx=-cell / 2).encode(ink(), text="text:N")
+        layer("shape")
+        .mark_text(aria=False, fontSize=13, align="left", dx=alt.ExprRef("-cell / 2"))
+        .encode(ink(), text="text:N")
     )
-    titles, _, *names = name_layers(cell)
-    parts = [*cell_layers(cell), titles, *names, sentence, pointed]
-    return (
-        alt.layer(alt_layer(), *(part.transform_filter(now) for part in parts))
-        .add_params(moment)
-        .resolve_scale(color="independent", stroke="independent")
-        .properties(width=alt.Step(cell), height=alt.Step(cell), autosize=alt.AutoSizeParams(type="pad"))
-        .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
-    )
+    titles, _, *names = name_layers()
+    parts = [*cell_layers(), titles, *names, sentence, pointed]
+    return made_of_cells(alt_layer(), *(part.transform_filter(now) for part in parts)).add_params(moment)

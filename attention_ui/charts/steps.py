@@ -81,13 +81,13 @@ def with_scores(table: pa.Table, scores: list[float], n_keys: int) -> pa.Table:
     return table.append_column("keys", pa.array([n_keys] * len(tags), pa.int16()))
 
 
-def softmax_chart(cell: int, tenths: int) -> alt.LayerChart:
+def softmax_chart(tenths: int) -> alt.LayerChart:
     """The template. `tenths` of 1 are the temperature at which the slider begins.
 
     The beginning is part of the specification, as a slider is moved only by whoever holds it: another beginning
     makes the chart anew, once; everything else changes it in place.
     """
-    chart = grid_chart(cell)
+    chart = grid_chart()
     temperature = alt.param(
         name="temperature",
         value=tenths / 10,

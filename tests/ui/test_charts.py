@@ -12,10 +12,24 @@ from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingRun, TrainingSettings
 from attention_core.watching import watch
-from attention_ui.charts.grid import Grid, Matrix, cell_size, cell_text, grid_chart
+from attention_ui.charts.grid import (
+    NUMBER_FONT,
+    SMALL,
+    TITLE,
+    TITLE_FONT,
+    Grid,
+    Matrix,
+    cell_size,
+    cell_text,
+    font_size,
+    grid_chart,
+    sized,
+)
 from attention_ui.charts.heads import heads_size, heads_table
 from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.pipeline import matrices, pipeline_table, places
+from attention_ui.charts.replay import replay_chart
+from attention_ui.charts.steps import softmax_chart
 from attention_ui.charts.template import template
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
@@ -114,19 +128,37 @@ def test_the_product_stands_where_its_row_and_its_column_meet():
 
 
 def test_only_the_data_changes_with_seed_stage_and_sizes():
-    before = json.dumps(template(grid_chart, 27))
-    assert template(grid_chart, 27) is template(grid_chart, 27)
+    before = json.dumps(template(grid_chart))
+    assert template(grid_chart) is template(grid_chart)
     cells(Example(seed=1)), cells(Example(seed=2, d_k=5), "scores")
-    assert json.dumps(template(grid_chart, 27)) == before
+    assert json.dumps(template(grid_chart)) == before
+
+
+@pytest.mark.parametrize(
+    "template_of_cells", [template(grid_chart), template(replay_chart, 3), template(softmax_chart, 10)]
+)
+def test_another_size_of_cells_needs_no_other_template(template_of_cells):
+    before = json.dumps(template_of_cells)
+    spec = sized(template_of_cells, 17)
+    assert spec["width"] == spec["height"] == {"step": 17}
+    assert [param["value"] for param in spec["params"] if param["name"] == "cell"] == [17]
+    assert {p["name"] for p in spec["params"]} == {p["name"] for p in template_of_cells["params"]}
+    assert spec["layer"] is template_of_cells["layer"] and json.dumps(template_of_cells) == before
+
+
+@pytest.mark.parametrize("cell", [11, 24, 25, 48])
+def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
+    for font, expression in ((NUMBER_FONT, SMALL), (TITLE_FONT, TITLE)):
+        assert eval(expression, {"max": max, "cell": cell}) == font_size(font, cell)
 
 
 def test_builders_return_altair_charts():
-    assert isinstance(grid_chart(27), alt.LayerChart)
+    assert isinstance(grid_chart(), alt.LayerChart)
     assert isinstance(loss_chart(300, 200, "nats"), alt.LayerChart)
 
 
 def test_weights_and_scores_have_fixed_domains():
-    scales = [layer["encoding"]["color"]["scale"] for layer in template(grid_chart, 27)["layer"][3:5]]
+    scales = [layer["encoding"]["color"]["scale"] for layer in template(grid_chart)["layer"][3:5]]
     assert [scale["domain"] for scale in scales] == [[-3, 3], [0, 1]]
 
 
@@ -151,7 +183,7 @@ def test_cells_shrink_to_fit_but_never_below_what_can_be_read():
 
 def test_user_text_stays_in_the_data():
     table = cells(Example(source="sentence", text="datum.v {{x}} ${y} <script>"))
-    spec = json.dumps(template(grid_chart, 27))
+    spec = json.dumps(template(grid_chart))
     assert "<script" not in spec and "{{x}}" not in spec
     assert any("<script>" in row["say"] for row in table.values())
 

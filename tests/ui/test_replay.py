@@ -66,7 +66,7 @@ def test_frames_are_spread_over_the_whole_run(recorded, most):
 
 
 def test_the_slider_has_a_place_for_each_frame():
-    spec = template(replay_chart, 24, 7)
+    spec = template(replay_chart, 7)
     (moment,) = [param for param in spec["params"] if param["name"] == "moment"]
     assert (moment["value"], moment["bind"]["min"], moment["bind"]["max"]) == (6, 0, 6)
     assert "datum.frame === moment" in json.dumps(spec)
