@@ -15,6 +15,7 @@ from attention_ui.server.files import PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
+from attention_ui.server.memory import few_heaps, give_back
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
@@ -27,7 +28,9 @@ async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
     warming = asyncio.create_task(asyncio.to_thread(get_ready))
+    giving_back = asyncio.create_task(give_back())
     yield
+    giving_back.cancel()
     await warming
     from attention_ui.services import training_room
 
@@ -59,5 +62,6 @@ MIDDLEWARE = [
     Middleware(PrivateMetrics),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
+few_heaps()
 log_without_words(session_id)
 app = App("attention_ui/frame.py", lifespan=lifespan, routes=[Route("/healthz", health.answer)], middleware=MIDDLEWARE)

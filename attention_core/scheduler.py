@@ -25,7 +25,7 @@ class Scheduler:
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
-    that have all ended hold 20 MB, with the largest models 40 MB; more are there only as long as somebody has a
+    that have all ended hold 8 MB, with the largest models 16 MB; more are there only as long as somebody has a
     run on each of them.
     """
 
@@ -38,7 +38,7 @@ class Scheduler:
         *,
         turn_seconds: float = 0.010,
         patience_seconds: float = 60.0,
-        max_tapes: int = 10,
+        max_tapes: int = 4,
         max_growing: int = 40,
         clock: Callable[[], float] = time.monotonic,
     ):
@@ -157,7 +157,7 @@ class Scheduler:
                 until[run.tape] = max(run.wanted, until.get(run.tape, 0))
         return until
 
-    def _forget_old_tapes(self, newest: Tape) -> None:
+    def _forget_old_tapes(self, newest: Tape | None = None) -> None:
         in_use = {newest, *(run.tape for run in self._runs)}
         for settings in [s for s, tape in self._tapes.items() if tape not in in_use]:
             if len(self._tapes) <= self.max_tapes:
@@ -170,6 +170,8 @@ class Scheduler:
             growing = self.growing()
             if not growing:
                 self._something_to_do.wait(self.IDLE_SECONDS)
+                with self._lock:
+                    self._forget_old_tapes()
             for tape, until in growing.items():
                 if self._stopping.is_set():
                     return
