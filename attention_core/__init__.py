@@ -27,7 +27,7 @@ Reading order
     sampling      logits → the next token: temperature, top-k, top-p, one draw
     writing       token after token, with what led to each
     checkpoint    a trained model as a file, and back
-    scheduler     one thread that trains for everybody
+    scheduler     one thread that trains for everybody; turns: who computes next
     watching      what can be seen of a model in training
     comparison    two runs side by side
     randomness    where every random number comes from

@@ -28,12 +28,10 @@ QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()
 LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
 
-def live_picture(run: TrainingRun) -> None:
+def live_picture(run: TrainingRun, playing: bool) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
-    first = recall(FIRST)
-    playing = run.playing or (first is not None and first.playing)
     every = live_pictures().seconds(training_room().watched()) if playing else None
-    st.fragment(draw_live, run_every=every)(run, first, every)
+    st.fragment(draw_live, run_every=every)(run, recall(FIRST), every)
 
 
 def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) -> None:

@@ -33,8 +33,11 @@ def visitors_run(choice: Choice) -> TrainingRun | None:
     return run
 
 
-def run_buttons(run: TrainingRun | None, choice: Choice) -> None:
-    """Start or go on, pause, one step, reset, and the pace."""
+def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
+    """Start or go on, pause, one step, reset, and the pace. True where a run of this visitor plays.
+
+    Whoever draws below goes by this answer: a run may end at any moment, and the buttons would then tell of another.
+    """
     playing = run is not None and run.playing
     changed = run is not None and choice.settings is not None and run.tape.settings != choice.settings
     fresh = run is None or run.position == 0 or changed
@@ -54,6 +57,8 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> None:
         run.set_pace(steps_per_second)
     if changed and choice.settings is not None and run.position > 0:
         show_notes(f"Changed since this run: {in_words(run.tape.settings, choice.settings)}. Start begins anew.")
+    first = recall(FIRST)
+    return playing or (first is not None and first.playing)
 
 
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
@@ -120,7 +125,7 @@ def draw_loss(view: RunView, key: str = "loss") -> None:
     st.text(caption)
     tables = loss_tables(view.losses, view.settings.steps, baselines, view.measured)
     unit = "nats" if view.settings.model.output == "scores" else "squared error"
-    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit)
+    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit, bool(view.measured))
     show_chart(key, "The loss while the model trains", chart, tables, alt=caption)
     if view.measured:
         st.caption("Line: the sequences of each step. Dots: the sequences it is measured on.")

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from client import PATIENCE_SECONDS, Session, exceptions_on
@@ -30,6 +31,7 @@ class Load:
     memory_end: float = 0.0
     cores: float = 0.0  # processor seconds per second
     training_speeds: list[float] = field(default_factory=list)  # steps per second of all trainings together
+    fairness: list[float] = field(default_factory=list)  # steps of the training least served ÷ most served
     trainings_over: int = 0  # trainings that ended before the class did; should be none
     errors: list[str] = field(default_factory=list)
 
@@ -50,6 +52,7 @@ class Load:
         self.memory_end = max(self.memory_end, other.memory_end)
         self.cores = max(self.cores, other.cores)
         self.training_speeds += other.training_speeds
+        self.fairness += other.fairness
         self.trainings_over += other.trainings_over
         self.errors += other.errors
 
@@ -119,6 +122,8 @@ async def _move_sliders(
     if training:
         steps_after = [steps_made(visitor) for visitor in visitors]
         load.training_speeds.append((sum(steps_after) - sum(steps_before)) / (time.perf_counter() - began))
+        served = [after - before for before, after in zip(steps_before, steps_after, strict=True)]
+        load.fairness.append(min(served) / max(*served, 1))
         load.trainings_over += sum(steps >= TRAINING_STEPS - 1 for steps in steps_after)
     for classmate in classmates:
         classmate.cancel()
@@ -140,6 +145,31 @@ async def _move_one(visitor: Session, chance: random.Random, deadline: float, lo
             load.latencies.append(min(time.perf_counter() - asked, PATIENCE_SECONDS))
             load.unfinished += 1
             raise
+
+
+def press_start_at_once(server: Server, sessions: int) -> list[float]:
+    """How long each of a class waits, in seconds, until the training it has just started moves on its screen."""
+    return asyncio.run(_press_start_at_once(server, sessions))
+
+
+async def _press_start_at_once(server: Server, sessions: int) -> list[float]:
+    visitors = [Session(server.port, live=True) for _ in range(sessions)]
+    try:
+        seats = enumerate(visitors)
+        await a_few_at_a_time([partial(visitor.open, "train", f"train_seed={2000 + n}") for n, visitor in seats])
+        return await asyncio.gather(*(first_move(visitor) for visitor in visitors))
+    finally:
+        await asyncio.gather(*(visitor.close() for visitor in visitors))
+
+
+async def first_move(visitor: Session) -> float:
+    """Press Start, and wait until the page tells of an update."""
+    began = time.perf_counter()
+    await visitor.click("start")
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        while not re.search(r"\b[1-9]\d* of \d+ updates", " ".join(visitor.texts("progress"))):
+            await asyncio.sleep(0.01)
+    return time.perf_counter() - began
 
 
 def steps_made(visitor: Session) -> int:

@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import KeyPresses, measure_key_presses, measure_launches, measure_lessons, typical  # noqa: E402
-from load import Load, run_class  # noqa: E402
+from load import Load, press_start_at_once, run_class  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
 from training_speed import measure_training  # noqa: E402
 
@@ -168,7 +168,16 @@ def class_rows(plan: Plan, seed: int, notes: list[str]) -> list[Row]:
         ours["training"].add(one_class(OURS, SESSIONS, plan.our_seconds, True, seed + number))
     for name, loads in (("ours", ours), ("the ordinary page", ordinary)):
         notes += class_notes(name, loads)
-    return latency_rows(ours, ordinary) + memory_rows(ours, ordinary)
+    return [*latency_rows(ours, ordinary), first_move_row(), *memory_rows(ours, ordinary)]
+
+
+def first_move_row() -> Row:
+    """A class opens the training page and presses Start at the same moment."""
+    say(f"{SESSIONS} press Start at once")
+    with Server(OURS) as server:
+        last = max(press_start_at_once(server, SESSIONS))
+    what = f"{SESSIONS} press Start at once: the last sees it move, s"
+    return Row(what, f"{last:.2f}", goal=judged(last <= 1, "≤ 1"))
 
 
 def one_class(folder: Path, sessions: int, seconds: float, training: bool, seed: int) -> Load:
@@ -193,6 +202,12 @@ def latency_rows(ours: dict[str, Load], ordinary: dict[str, Load]) -> list[Row]:
     rows.append(Row("rerun p95 with trainings ÷ without", f"{slower:.2f}", f"{its_slower:.2f}", goal=goal))
     mine, its = (statistics.fmean(loads["training"].training_speeds) for loads in (ours, ordinary))
     rows.append(Row("steps/s of the 30 trainings together", f"{mine:.0f}", f"{its:.0f}" if its else "no page told"))
+    fairness = statistics.median(ours["training"].fairness)
+    rows.append(
+        Row(
+            "steps of the training least served ÷ most served", f"{fairness:.2f}", goal=judged(fairness >= 0.8, "≥ 0.8")
+        )
+    )
     return rows
 
 

@@ -38,8 +38,11 @@ def loss_tables(
     }
 
 
-def loss_chart(width: int, height: int, unit: str) -> alt.LayerChart:
-    """The template: the baselines, named; the curve; dots for held-out losses; the step nearest the pointer."""
+def loss_chart(width: int, height: int, unit: str, with_held_out: bool) -> alt.LayerChart:
+    """The template: the baselines, named; the curve; perhaps dots for held-out losses; the step nearest the pointer.
+
+    Without a single held-out loss there must be no layer for them: Vega looks for their range in vain, and says so.
+    """
     losses, baselines = alt.NamedData(name="losses"), alt.NamedData(name="baselines")
     near = alt.selection_point(
         name="near", fields=["step"], nearest=True, on="pointerover", clear="pointerout", empty=False
@@ -69,7 +72,7 @@ def loss_chart(width: int, height: int, unit: str) -> alt.LayerChart:
         guides.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), loss, tone("muted"), x2="last:Q"),
         guides.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), loss, tone("muted"), text="name:N"),
         curve.mark_line(strokeWidth=2.5).encode(step, loss, tone("weight")),
-        dots.mark_point(filled=True, size=30).encode(step, loss, tone("q"), tooltip=told),
+        *([dots.mark_point(filled=True, size=30).encode(step, loss, tone("q"), tooltip=told)] if with_held_out else []),
         points.add_params(near),
     ).properties(
         width=width,

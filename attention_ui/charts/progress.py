@@ -41,9 +41,7 @@ def progress_chart(width: int, height: int) -> alt.LayerChart:
         progress.mark_line(strokeWidth=2.5).encode(step, share, tone, dash),
         progress.mark_point(filled=True, size=35).encode(step, share, tone, tooltip=told),
         *(
-            last.transform_filter(f"datum.what === '{what}' && (datum.value > 0.5) === {high}")
-            .mark_text(align="right", dy=away, fontSize=11)
-            .encode(step, share, tone, text="what:N")
+            last.mark_text(align="right", dy=away, fontSize=11).encode(step, share, tone, text=named_if(what, high))
             for high, what, away in (
                 ("true", RIGHT, 14),
                 ("true", WEIGHT, 28),
@@ -56,4 +54,14 @@ def progress_chart(width: int, height: int) -> alt.LayerChart:
         height=height,
         autosize=alt.AutoSizeParams(type="pad"),
         usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+    )
+
+
+def named_if(what: str, high: str) -> dict:
+    """The name of this measure where it is high, or low; no name elsewhere.
+
+    The text decides, not a filter: a layer that may be without a row has no range, and Vega complains of it.
+    """
+    return alt.condition(
+        f"datum.what === '{what}' && (datum.value > 0.5) === {high}", alt.Text("what:N"), alt.value("")
     )

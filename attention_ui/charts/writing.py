@@ -112,8 +112,11 @@ def distribution_chart(width: int, step: int) -> alt.LayerChart:
         )
         .add_params(hover),
     ).properties(
-        width=width, height=alt.Step(step), usermeta={"embedOptions": {"renderer": "svg", "actions": False}}
-    )  # fmt: skip
+        width=width,
+        height=alt.Step(step),
+        autosize=alt.AutoSizeParams(type="pad"),
+        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+    )
 
 
 def looks_columns(new: WrittenToken) -> int:

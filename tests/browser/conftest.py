@@ -96,7 +96,8 @@ class Visit:
     def _console(self, message):
         # On a deep link Streamlit first looks for itself below the page's own path.
         expected = "/_stcore/" in message.location.get("url", "") and "404" in message.text
-        if message.type == "error" and not expected:
+        from_vega = message.text.startswith("WARN")
+        if (message.type == "error" and not expected) or from_vega:
             self.errors.append(f"{message.text} {message.location}")
 
     def _request(self, request):

@@ -156,7 +156,7 @@ def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
     assert seen.accuracy == pytest.approx(sum(p == a for p, a in pairs) / len(pairs))
     for job, looks in enumerate(example.looks):
         queries = [i for i in range(len(looks)) if looks[i].any()]
-        expected = [float(trace.layers[0].attention.heads.weights[0, i][looks[i]].sum()) for i in queries]
+        expected = [float(trace.layers[0].attention.heads.weights[0, i][looks[i]].detach().sum()) for i in queries]
         assert float(seen.jobs[job, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
 
 

@@ -12,6 +12,8 @@ from attention_core.watching import cheat_caption, find_cheat
 from attention_ui.charts.replay import frame_steps
 from attention_ui.training_view import FIRST, RUN
 
+QUIZ = "Predict, then look"
+
 
 @pytest.fixture
 def at():
@@ -255,9 +257,9 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     wait_for(at, lambda at: progress(at) == "60 of 60 updates")
     assert at.session_state[FIRST].position == 1
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
-    assert [element.value for element in at.subheader] == ["The first run", "The second run"]
+    assert [element.value for element in at.subheader] == ["The first run", "The second run", QUIZ]
     at.button(key="forget_first").click().run()
-    assert not at.subheader
+    assert [element.value for element in at.subheader] == [QUIZ]
 
 
 def test_afterwards_one_scrubs_and_switches_heads_off(at):

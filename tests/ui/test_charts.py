@@ -154,7 +154,7 @@ def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
 
 def test_builders_return_altair_charts():
     assert isinstance(grid_chart(), alt.LayerChart)
-    assert isinstance(loss_chart(300, 200, "nats"), alt.LayerChart)
+    assert isinstance(loss_chart(300, 200, "nats", True), alt.LayerChart)
 
 
 def test_weights_and_scores_have_fixed_domains():
