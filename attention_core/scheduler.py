@@ -4,6 +4,7 @@ A thread for each run would make them fight over the interpreter and starve the 
 gives each growing tape 10 ms in turn is fair, and steps back while a page is being computed.
 """
 
+import math
 import threading
 import time
 import weakref
@@ -30,6 +31,7 @@ class Scheduler:
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
+    SENDING_SECONDS = 0.02  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
@@ -57,6 +59,7 @@ class Scheduler:
         self._here = threading.local()
         self._no_page = threading.Event()
         self._no_page.set()
+        self._last_page = -math.inf
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
 
@@ -116,6 +119,7 @@ class Scheduler:
             self._here.inside = False
             with self._lock:
                 self._pages -= 1
+                self._last_page = time.monotonic()
                 if self._pages == 0:
                     self._no_page.set()
 
@@ -175,5 +179,17 @@ class Scheduler:
             for tape, until in growing.items():
                 if self._stopping.is_set():
                     return
-                self._no_page.wait(self.COURTESY_SECONDS)
+                self._let_pages_pass()
                 tape.grow(until, self.turn_seconds, self._clock)
+
+    def _let_pages_pass(self) -> None:
+        """Wait until no page is computed, and until the last one is sent; but only so long."""
+        latest = time.monotonic() + self.COURTESY_SECONDS
+        while (now := time.monotonic()) < latest:
+            sent = self._last_page + self.SENDING_SECONDS
+            if self._pages:
+                self._no_page.wait(latest - now)
+            elif now < sent:
+                time.sleep(min(sent, latest) - now)
+            else:
+                return
