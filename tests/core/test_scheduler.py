@@ -346,6 +346,16 @@ def test_training_waits_while_a_page_is_computed(scheduler, monkeypatch):
     assert wait_until(lambda: run.finished)
 
 
+def test_training_waits_until_a_page_is_sent(scheduler, monkeypatch):
+    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+    monkeypatch.setattr(Scheduler, "SENDING_SECONDS", 2.0)
+    run = scheduler.open(settings())
+    with scheduler.page():
+        run.play()
+    assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
+    assert wait_until(lambda: run.finished)
+
+
 def test_pages_cannot_starve_the_training(scheduler):
     run = scheduler.open(settings(steps=5000))
     with scheduler.page():
