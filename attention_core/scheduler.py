@@ -189,7 +189,5 @@ class Scheduler:
             sent = self._last_page + self.SENDING_SECONDS
             if self._pages:
                 self._no_page.wait(latest - now)
-            elif now < sent:
-                time.sleep(min(sent, latest) - now)
-            else:
+            elif now >= sent or self._stopping.wait(min(sent, latest) - now):
                 return

@@ -30,7 +30,7 @@ LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
 def live_picture(run: TrainingRun, playing: bool) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
-    every = live_pictures().seconds(training_room().watched()) if playing else None
+    every = fitting_pace() if playing else None
     st.fragment(draw_live, run_every=every)(run, recall(FIRST), every)
 
 
@@ -48,10 +48,14 @@ def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) 
         st.rerun()
 
 
+def fitting_pace() -> float:
+    """How many seconds a picture should stand, with so many who watch."""
+    return live_pictures().seconds(training_room().watched())
+
+
 def wrong_pace(every: float) -> bool:
     """True where the class has become so much larger or smaller that pictures should come at another pace."""
-    now = live_pictures().seconds(training_room().watched())
-    return not 1 / WRONG_PACE <= now / every <= WRONG_PACE
+    return not 1 / WRONG_PACE <= fitting_pace() / every <= WRONG_PACE
 
 
 def compare_panel(run: TrainingRun | None) -> None:

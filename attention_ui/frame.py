@@ -4,21 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui import (
-    choices,
-    code_panel,
-    comparing,
-    example,
-    many_heads,
-    order_controls,
-    parity_controls,
-    training_controls,
-    writing_view,
-)
 from attention_ui.contents import CONTENTS
 from attention_ui.lesson import large_switch, style_without
+from attention_ui.link_rules import LINK_RULES
 from attention_ui.services import training_room
-from attention_ui.session import SWITCH, left_out, repair_link
+from attention_ui.session import left_out, repair_link
 from attention_ui.training_view import training_chip
 
 st.set_page_config(
@@ -34,18 +24,6 @@ menu = {overview.section: [overview.page(default=True), overview.page(url_path="
 for lesson in lessons:
     menu.setdefault(lesson.section, []).append(lesson.page())
 page = st.navigation(menu, position="top")
-LINK_RULES = {
-    "large": SWITCH,
-    **example.LINK_RULES,
-    **choices.LINK_RULES,
-    **code_panel.LINK_RULES,
-    **training_controls.LINK_RULES,
-    **comparing.LINK_RULES,
-    **many_heads.LINK_RULES,
-    **order_controls.LINK_RULES,
-    **parity_controls.LINK_RULES,
-    **writing_view.LINK_RULES,
-}
 repair_link(page, LINK_RULES)
 if left_out():
     st.html(style_without(left_out()))

@@ -22,6 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from client import Session  # noqa: E402
 from habits import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
+from telling import judged, say  # noqa: E402
 
 SAMPLE_SECONDS = 2.0
 NAP_SECONDS = 0.05  # how often the client asks itself whether it wakes in time
@@ -278,16 +279,6 @@ def by_the_minute(report: Report) -> str:
     """The memory at the beginning, and every minute of the class."""
     minutes = range(int(report.memory[-1][0] / 60) + 1)
     return ", ".join(f"{report.memory_after(60 * minute):.0f}" for minute in minutes)
-
-
-def judged(met: bool, goal: str) -> str:
-    """A goal, and whether it was met."""
-    return f"{goal}: {'met' if met else 'MISSED'}"
-
-
-def say(what: str) -> None:
-    """Where the measurement is, beside the table."""
-    print(f"[{time.strftime('%H:%M:%S')}] {what}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from browser import KeyPresses, measure_key_presses, measure_launches, measure_lessons, typical  # noqa: E402
 from load import Load, press_start_at_once, run_class  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
+from telling import judged, say  # noqa: E402
 from training_speed import measure_training  # noqa: E402
 
 SECTIONS = ("class", "training", "keys", "lessons", "launch")
@@ -239,11 +240,6 @@ def class_notes(name: str, loads: dict[str, Load]) -> Iterable[str]:
             yield f"{name}, {kind}: {len(load.errors)} errors, the first: {load.errors[0]}"
 
 
-def judged(met: bool, goal: str) -> str:
-    """A goal, and whether it was met."""
-    return f"{goal}: {'met' if met else 'MISSED'}"
-
-
 def print_rows(rows: list[Row]) -> None:
     """Lines of the table, in Markdown, as soon as they are known."""
     for row in rows:
@@ -254,11 +250,6 @@ def machine() -> str:
     """The machine, in general terms."""
     version = ".".join(platform.python_version_tuple()[:2])
     return f"{len(os.sched_getaffinity(0))} virtual cores, {platform.system()}, Python {version}"
-
-
-def say(what: str) -> None:
-    """Where the measurement is, beside the table."""
-    print(f"[{time.strftime('%H:%M:%S')}] {what}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

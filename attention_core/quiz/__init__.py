@@ -5,8 +5,6 @@ the tensors make no fair question of it: a single token, a tie, numbers that loo
 The last kind of each lesson always makes one. Wrong choices are what a real misconception would predict.
 """
 
-import torch
-
 from attention_core.examples import ExampleTrace
 from attention_core.many_heads import SideBySide
 from attention_core.parity import Parity
@@ -22,10 +20,7 @@ from attention_core.quiz import (
     softmax,
     tokens,
 )
-from attention_core.quiz.asking import Maker, Question, shuffled
-from attention_core.randomness import generator
-
-ROUNDS = 3
+from attention_core.quiz.asking import Maker, Question, first_fair
 
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
@@ -47,11 +42,4 @@ OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker | pytorch.ParityMaker, .
 
 def ask(lesson: str, trace: ExampleTrace | SideBySide | Parity, head: int, seed: int) -> Question:
     """A question of this lesson about these tensors. The same arguments give the same question."""
-    random = generator(seed, f"quiz of {lesson}")
-    makers = (QUESTIONS | OWN_QUESTIONS)[lesson]
-    for _ in range(ROUNDS):
-        for place in torch.randperm(len(makers), generator=random).tolist():
-            question = makers[place](trace, head, random)
-            if question is not None:
-                return shuffled(question, random)
-    raise LookupError(f"the lesson {lesson} has no question that fits this example")
+    return first_fair((QUESTIONS | OWN_QUESTIONS)[lesson], lesson, seed, trace, head)

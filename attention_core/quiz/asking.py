@@ -1,7 +1,7 @@
 """What a question is, and how to make choices that differ."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -12,8 +12,10 @@ from attention_core.attention import AttentionTrace, mask_scores, scale_scores, 
 from attention_core.captions import name, number
 from attention_core.examples import ExampleTrace
 from attention_core.masks import causal_mask
+from attention_core.randomness import generator
 
 MOST_WRONG = 3
+ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not
 CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digits
 
 
@@ -43,6 +45,20 @@ def shuffled(question: Question, random: torch.Generator) -> Question:
     order = torch.randperm(len(question.choices), generator=random).tolist()
     choices = tuple(question.choices[place] for place in order)
     return Question(question.prompt, choices, order.index(question.right))
+
+
+def first_fair(makers: Sequence[Callable[..., Question | None]], lesson: str, seed: int, *about: object) -> Question:
+    """A question of this lesson: the kinds are tried in a random order until one makes a fair one of `about`.
+
+    Each maker takes `about` and a random generator. The same arguments give the same question.
+    """
+    random = generator(seed, f"quiz of {lesson}")
+    for _ in range(ROUNDS):
+        for place in torch.randperm(len(makers), generator=random).tolist():
+            question = makers[place](*about, random)
+            if question is not None:
+                return shuffled(question, random)
+    raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
 
 
 def among(prompt: str, right: Choice, *wrong: Choice) -> Question | None:

@@ -11,13 +11,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.captions import number, percent
-from attention_core.quiz.asking import CLEAR_LEAD, Choice, Question, among, among_numbers, shuffled
-from attention_core.randomness import generator
+from attention_core.quiz.asking import CLEAR_LEAD, Choice, Question, among, among_numbers, first_fair
 from attention_core.sampling import Sampling, keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from attention_core.writing import WrittenToken, quoted
 
-ROUNDS = 3
 HALF, DOUBLE = 0.5, 2.0
 
 
@@ -49,13 +47,7 @@ Maker = Callable[[Moment, torch.Generator], Question | None]
 
 def ask_about_writing(moment: Moment, seed: int) -> Question:
     """A question about this token. The same arguments give the same question."""
-    random = generator(seed, "quiz of generate")
-    for _ in range(ROUNDS):
-        for place in torch.randperm(len(QUESTIONS), generator=random).tolist():
-            question = QUESTIONS[place](moment, random)
-            if question is not None:
-                return shuffled(question, random)
-    raise LookupError("the lesson generate has no question that fits this token")
+    return first_fair(QUESTIONS, "generate", seed, moment)
 
 
 def most_probable(moment: Moment, random: torch.Generator) -> Question | None:

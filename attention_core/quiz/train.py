@@ -10,24 +10,16 @@ import torch
 
 from attention_core.captions import name
 from attention_core.model import TinyTransformer
-from attention_core.quiz.asking import Choice, Question, among, among_numbers, below, shuffled
+from attention_core.quiz.asking import Choice, Question, among, among_numbers, below, first_fair
 from attention_core.randomness import generator
 from attention_core.training import TrainingSettings
-
-ROUNDS = 3
 
 Maker = Callable[[TrainingSettings, torch.Generator], Question | None]
 
 
 def ask_about_training(settings: TrainingSettings, seed: int) -> Question:
     """A question about this run. The same arguments give the same question."""
-    random = generator(seed, "quiz of train")
-    for _ in range(ROUNDS):
-        for place in torch.randperm(len(QUESTIONS), generator=random).tolist():
-            question = QUESTIONS[place](settings, random)
-            if question is not None:
-                return shuffled(question, random)
-    raise LookupError("the lesson train has no question that fits this run")
+    return first_fair(QUESTIONS, "train", seed, settings)
 
 
 def where_to_look(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -101,7 +93,7 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
             str(total), f"Tables of vectors: {tables}; layers: {layers}; after the layers: {total - tables - layers}."
         ),
         Choice(str(layers), "So many are in the layers; what stands before and after them is trained as well."),
-        Choice(str(total - tables), "The tables of token and position vectors are trained as well."),
+        Choice(str(total - tables), "The tables of vectors are trained as well."),
         Choice(str(4 * model.d_model), "A map from all features to all features has a number for each pair of them."),
         Choice(str(total + layers), "The layers are counted twice."),
     )

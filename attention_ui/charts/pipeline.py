@@ -18,6 +18,7 @@ LABEL_COLUMNS = 2
 HEADER_ROWS = 2  # title and shape above the upper matrices
 LOWER_HEADER_ROWS = 3  # title and slanted names above the lower ones
 HINT_ROWS = 1
+TITLE_COLUMNS = 3  # what the longest title of a matrix needs, however few tokens there are
 USUAL_D_V = 3
 STAGE_OF = {
     "x": "x",
@@ -87,7 +88,8 @@ def places(trace: ExampleTrace) -> dict[str, tuple[int, int]]:
     d_k = trace.example.d_k
     upper, lower = HEADER_ROWS, HEADER_ROWS + max(n, d_k) + LOWER_HEADER_ROWS
     scores = LABEL_COLUMNS + max(d_model, d_k) + 1
-    left = {key: scores + i * (n + 1) for i, key in enumerate(("scores", "scaled", "masked", "weights", "output"))}
+    apart = max(n, TITLE_COLUMNS) + 1
+    left = {key: scores + i * apart for i, key in enumerate(("scores", "scaled", "masked", "weights", "output"))}
     left["output"] = max(left["output"], left["scaled"] + d_k + 1)  # K, above the scaled scores, may be wider
     above = {key: (left[under], upper) for key, under in UPPER_OVER.items()}
     above["k_transposed"] = (left["scores"], lower - LOWER_HEADER_ROWS - d_k)

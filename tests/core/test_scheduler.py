@@ -3,6 +3,7 @@ import threading
 
 import pytest
 import torch
+from waiting import wait_until
 
 from attention_core import training
 from attention_core.model import ModelConfig
@@ -28,24 +29,13 @@ class Clock:
         return self.now
 
 
-def wait_until(condition, seconds=10):
-    """Look again and again, but not for ever."""
-    pause = threading.Event()
-    for _ in range(int(seconds * 200)):
-        if condition():
-            return True
-        pause.wait(0.005)
-    return condition()
+before = set()  # the threads that were there before a test: the app's own, where pages were tested first
 
 
 @pytest.fixture(autouse=True)
-def others():
-    """The training threads that were there before the test: the app's own, where pages were tested first."""
+def look_round():
     before.clear()
     before.update(threading.enumerate())
-
-
-before = set()
 
 
 def training_threads():

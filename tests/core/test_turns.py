@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from waiting import wait_until
 
 from attention_core.turns import Turns
 
@@ -21,7 +22,7 @@ class Comers:
         before = self.turns.waiting
         self.threads.append(threading.Thread(target=self._take, args=(name,), kwargs=how))
         self.threads[-1].start()
-        until(lambda: self.turns.waiting == before + 1)
+        assert wait_until(lambda: self.turns.waiting == before + 1)
 
     def _take(self, name, **how):
         with self.turns.turn(**how):
@@ -31,15 +32,6 @@ class Comers:
         for thread in self.threads:
             thread.join(SOON)
         return not any(thread.is_alive() for thread in self.threads)
-
-
-def until(condition):
-    pause = threading.Event()
-    for _ in range(1000):
-        if condition():
-            return
-        pause.wait(0.005)
-    raise AssertionError("it never came to that")
 
 
 def test_they_go_in_in_the_order_in_which_they_came():
@@ -118,7 +110,7 @@ def test_who_gives_up_when_called_passes_the_turn_on():
 
     def late():
         ended.set()
-        until(lambda: not turns._urgent)
+        assert wait_until(lambda: not turns._urgent)
         raise Enough
 
     def give_up():

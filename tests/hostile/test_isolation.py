@@ -94,9 +94,10 @@ def test_a_class_presses_start_at_once_and_nobody_starves(server, finish, quiet_
             await pressed.wait()
             await asyncio.wait_for(visitor.click("start"), PATIENCE)
             async with asyncio.timeout(PATIENCE):
-                while not updates(visitor):
+                while not (first := updates(visitor)):
                     await asyncio.sleep(0.01)
-            await asyncio.sleep(2)
+                while updates(visitor) == first:
+                    await asyncio.sleep(0.01)
             return updates(visitor), visitor.exceptions
 
     async def run():

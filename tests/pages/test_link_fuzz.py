@@ -8,26 +8,11 @@ import pytest
 from visiting import open_page, texts, visitor
 
 from attention_core.examples import Limit
-from attention_ui import (
-    choices,
-    code_panel,
-    comparing,
-    example,
-    many_heads,
-    order_controls,
-    parity_controls,
-    training_controls,
-    writing_view,
-)
 from attention_ui.contents import CONTENTS
-from attention_ui.session import SWITCH, Length, Span, repaired_number, repaired_option, repaired_text
+from attention_ui.link_rules import LINK_RULES as RULES
+from attention_ui.session import Length, Span, repaired_number, repaired_option, repaired_text
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
-PARTS = (
-    choices, code_panel, comparing, example, many_heads, order_controls, parity_controls, training_controls,
-    writing_view,
-)  # fmt: skip
-RULES = {"large": SWITCH} | {name: rule for part in PARTS for name, rule in part.LINK_RULES.items()}
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
 OTHERS = ("hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
