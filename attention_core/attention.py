@@ -94,7 +94,7 @@ def mask_scores(
     if may_attend is None:
         return scaled
     if may_attend.dtype == torch.bool:
-        return scaled.masked_fill(~may_attend, -math.inf)
+        return scaled.where(may_attend, -math.inf)
     return scaled + may_attend
 
 
@@ -124,7 +124,7 @@ def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
 
 def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
     """Raise ValueError unless the mask fits scores of this shape and leaves each query at least one key."""
-    if may_attend.shape[-2:] != scores_shape[-2:] or not fits(may_attend.shape[:-2], scores_shape[:-2]):
+    if may_attend.shape != scores_shape[-2:] and not fits(may_attend.shape, scores_shape):
         raise ValueError(
             f"to fit scores of shape {tuple(scores_shape)}, the mask needs {scores_shape[-2]} rows (queries) and "
             f"{scores_shape[-1]} columns (keys), but its shape is {tuple(may_attend.shape)}"
@@ -139,7 +139,8 @@ def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
         )
 
 
-def fits(shape: tuple[int, ...], batch: tuple[int, ...]) -> bool:
-    """True when a tensor with these leading axes repeats itself over the batch without making it larger."""
-    ends = zip(reversed(shape), reversed(batch), strict=False)
-    return len(shape) <= len(batch) and all(size in (1, whole) for size, whole in ends)
+def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
+    """True when a mask has the queries and keys of the scores, and repeats itself over their batch."""
+    ends = zip(reversed(shape[:-2]), reversed(scores_shape[:-2]), strict=False)
+    repeats = len(shape) <= len(scores_shape) and all(size in (1, whole) for size, whole in ends)
+    return shape[-2:] == scores_shape[-2:] and repeats

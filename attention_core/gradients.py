@@ -60,16 +60,20 @@ def layer_norm_backward(
 
 
 def cross_entropy_backward(
-    logits: Float[Tensor, "*batch vocabulary"], targets: Int[Tensor, "*batch"]
+    logits: Float[Tensor, "*batch vocabulary"], targets: Int[Tensor, "*batch"], shares: Float[Tensor, "*batch 1"]
 ) -> Float[Tensor, "*batch vocabulary"]:
-    """The gradient of the mean cross-entropy: the predicted probabilities, less 1 at the right answer.
+    """The gradient of Σ shares · surprise: the predicted probabilities, less 1 at the right token, times the share.
 
-    Places whose target is NO_TARGET do not count and have no gradient.
+    With the shares of `mean_shares` it is that of the mean cross-entropy.
     """
-    d_logits, counts = logits.softmax(dim=-1), targets != NO_TARGET
-    answers = targets.clamp(min=0)[..., None]
-    d_logits.scatter_add_(-1, answers, torch.full_like(answers, -1, dtype=logits.dtype))
-    return d_logits * (counts / counts.sum())[..., None]
+    d_logits = logits.softmax(dim=-1) * shares
+    return d_logits.scatter_add_(-1, targets.clamp(min=0)[..., None], -shares)
+
+
+def mean_shares(targets: Int[Tensor, "*batch sequences tokens"]) -> Float[Tensor, "*batch sequences tokens 1"]:
+    """What each place counts in the mean of its batch: 1/n of the n places that count, 0 where there is no target."""
+    counts = (targets != NO_TARGET)[..., None]
+    return counts / counts.sum(dim=(-3, -2), keepdim=True)
 
 
 def squared_error_backward(

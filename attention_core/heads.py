@@ -291,11 +291,6 @@ class UnfilledLinear(nn.Linear):
     def reset_parameters(self) -> None:
         """Leave the weights as the memory happened to be."""
 
-    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
-        """x Wᵀ + b. Added in a step of its own, the bias of a small batch costs half the time."""
-        product = nn.functional.linear(x, self.weight)
-        return product if self.bias is None else product + self.bias
-
 
 def linear(d_in: int, d_out: int, *, bias: bool, generator: torch.Generator) -> nn.Linear:
     """`nn.Linear` with PyTorch's default weights, drawn from `generator` and not from global state."""

@@ -232,14 +232,15 @@ class TinyTransformer(nn.Module):
         n_tokens = ids.shape[-1]
         if not 1 <= n_tokens <= self.config.context:
             raise ValueError(f"this model sees 1 to {self.config.context} tokens at once, but got {n_tokens}")
-        x = nn.functional.embedding(ids, self.token_table)
+        x = self.token_table[ids]
         added = self.added_positions()
         if added is not None:
-            x = x + added[:n_tokens]
+            x = x + (added if n_tokens == self.config.context else added[:n_tokens])
+        may_attend = self.may_attend if n_tokens == self.config.context else self.may_attend[:n_tokens, :n_tokens]
         places, layers = self.places_of_queries(n_tokens), []
         for i, layer in enumerate(self.layers):
             off = [head for where, head in without if where == i]
-            layers.append(layer(x, self.may_attend[:n_tokens, :n_tokens], places, off))
+            layers.append(layer(x, may_attend, places, off))
             x = layers[-1].output
         normed = x if self.norm is None else self.norm(x)
         return ModelTrace(ids, tuple(layers), normed, normed if self.unembed is None else self.unembed(normed))
@@ -266,11 +267,11 @@ class TinyTransformer(nn.Module):
         for layer, layer_trace in zip(reversed(self.layers), reversed(trace.layers), strict=True):
             d_x, d_place = layer.backward(layer_trace, d_x, places)
             d_places.append(d_place)
-        if isinstance(self.token_table, nn.Parameter):
-            d_rows = d_x.reshape(-1, d_x.shape[-1])
-            self.token_table.grad = torch.zeros_like(self.token_table).index_add_(0, trace.ids.reshape(-1), d_rows)
+        if self.config.output == "scores":
+            nothing = torch.zeros_like(self.token_table)
+            self.token_table.grad = nothing.index_put_((trace.ids,), d_x, accumulate=True)
         if self.position_table is not None:
             d_added = d_x if places is None else torch.stack(d_places).sum(dim=0)
             summed = d_added.reshape(-1, *d_added.shape[-2:]).sum(dim=0)
-            unseen = len(self.position_table) - len(summed)
-            self.position_table.grad = nn.functional.pad(summed, (0, 0, 0, unseen))
+            unseen = self.config.context - summed.shape[0]
+            self.position_table.grad = nn.functional.pad(summed, (0, 0, 0, unseen)) if unseen else summed

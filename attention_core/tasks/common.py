@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention_core.gradients import NO_TARGET
+from attention_core.gradients import NO_TARGET, mean_shares
 from attention_core.randomness import generator as make_generator
 from attention_core.tokens import Vocabulary
 
@@ -32,11 +32,14 @@ class Batch:
     inputs: Int[Tensor, "batch tokens"]
     targets: Int[Tensor, "batch tokens"]
     looks: Bool[Tensor, "batch jobs queries keys"] | None = None
+    shares: Float[Tensor, "batch tokens 1"] | None = None  # as `mean_shares` makes them, to train on
 
     def split(self, size: int) -> list["Batch"]:
-        """The same sequences in batches of `size`."""
+        """The same sequences in batches of `size`, ready to train on."""
         looks = [None] * (len(self.inputs) // size) if self.looks is None else self.looks.split(size)
-        return [Batch(*parts) for parts in zip(self.inputs.split(size), self.targets.split(size), looks, strict=True)]
+        shares = mean_shares(self.targets.unflatten(0, (-1, size)))
+        parts = (self.inputs.split(size), self.targets.split(size), looks, shares)
+        return [Batch(*part) for part in zip(*parts, strict=True)]
 
 
 @dataclass(frozen=True)

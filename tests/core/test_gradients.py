@@ -12,6 +12,7 @@ from attention_core.gradients import (
     cross_entropy_backward,
     layer_norm_backward,
     linear_backward,
+    mean_shares,
     softmax_backward,
     squared_error_backward,
 )
@@ -86,19 +87,26 @@ def test_a_layer_norm_backwards(batch):
     torch.testing.assert_close(layer.bias.grad, d_shift)
 
 
-@pytest.mark.parametrize("batch", [(QUERIES,), (BATCH, QUERIES)], ids=str)
-def test_cross_entropy_backwards(batch):
-    logits = random(*batch, VOCABULARY).requires_grad_()
-    targets = torch.randint(VOCABULARY, batch, generator=generator(1))
+def test_cross_entropy_backwards():
+    logits = random(BATCH, QUERIES, VOCABULARY).requires_grad_()
+    targets = torch.randint(VOCABULARY, (BATCH, QUERIES), generator=generator(1))
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    torch.testing.assert_close(cross_entropy_backward(logits.detach(), targets), expected)
+    ours = cross_entropy_backward(logits.detach(), targets, mean_shares(targets).double())
+    torch.testing.assert_close(ours, expected)
 
 
 def test_the_gradient_of_cross_entropy_is_the_surprise():
     logits = torch.tensor([[0.0, math.log(3)]])
-    d_logits = cross_entropy_backward(logits, torch.tensor([0]))
+    d_logits = cross_entropy_backward(logits, torch.tensor([0]), torch.ones(1, 1))
     torch.testing.assert_close(d_logits, torch.tensor([[-0.75, 0.75]]))
+
+
+def test_each_batch_has_its_own_mean_over_the_places_that_count():
+    targets = torch.tensor([[[-100, 3], [7, -100]], [[-100, -100], [-100, 0]], [[1, 2], [2, 4]]])
+    half, whole, quarter = 1 / 2, 1.0, 1 / 4
+    expected = [[[0.0, half], [half, 0.0]], [[0.0, 0.0], [0.0, whole]], [[quarter, quarter], [quarter, quarter]]]
+    assert mean_shares(targets).squeeze(-1).tolist() == expected
 
 
 @pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])
@@ -177,7 +185,7 @@ def test_places_that_do_not_count_have_no_gradient():
     targets = torch.tensor([[-100, 3, 7, -100, 0], [5, -100, -100, 2, -100]])
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    ours = cross_entropy_backward(logits.detach(), targets)
+    ours = cross_entropy_backward(logits.detach(), targets, mean_shares(targets).double())
     torch.testing.assert_close(ours, expected)
     assert (ours[targets == -100] == 0).all()
 
@@ -188,12 +196,13 @@ def compare_with_autograd(config, n_tokens, batch=(2,), dtype=torch.float64):
     random_ids = generator(4)
     ids, targets = (torch.randint(config.vocabulary, (*batch, n_tokens), generator=random_ids) for _ in range(2))
     trace = model(ids)
+    shares = mean_shares(targets.reshape(-1, n_tokens)).to(dtype).reshape(*targets.shape, 1)
     cross_entropy(trace.logits.reshape(-1, config.vocabulary), targets.flatten()).backward()
     expected = {name: parameter.grad for name, parameter in model.named_parameters()}
     for parameter in model.parameters():
         parameter.grad = None
     with torch.inference_mode():
-        model.backward(trace, cross_entropy_backward(trace.logits, targets))
+        model.backward(trace, cross_entropy_backward(trace.logits, targets, shares))
     for name, parameter in model.named_parameters():
         message = f"{name} of {config}"
         assert parameter.grad is not None, message
@@ -228,7 +237,7 @@ def test_gradients_are_replaced_and_not_added_up():
     ids = torch.tensor([[0, 1, 2, 0]])
     with torch.inference_mode():
         trace = model(ids)
-        direction = cross_entropy_backward(trace.logits, ids)
+        direction = cross_entropy_backward(trace.logits, ids, mean_shares(ids))
         model.backward(trace, direction)
         once = [parameter.grad.clone() for parameter in model.parameters()]
         model.backward(trace, direction)
