@@ -7,7 +7,6 @@ models as small as ours it spends most of its time on bookkeeping, so training u
 
 import math
 
-import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
