@@ -27,7 +27,8 @@ class Scheduler:
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
     that have all ended hold 8 MB, with the largest models 16 MB; more are there only as long as somebody has a
-    run on each of them.
+    run on each of them. Where all tapes together come to more than `max_bytes` of weights, the fullest forget every
+    second of their steps, down to FEWEST_SNAPSHOTS.
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
@@ -42,12 +43,14 @@ class Scheduler:
         patience_seconds: float = 60.0,
         max_tapes: int = 4,
         max_growing: int = 40,
+        max_bytes: int = 40_000_000,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.turn_seconds = turn_seconds
         self.patience_seconds = patience_seconds
         self.max_tapes = max_tapes
         self.max_growing = max_growing
+        self.max_bytes = max_bytes
         self._waiting: dict[Tape, None] = {}  # tapes that want to grow, those who asked first in front
         self._clock = clock
         self._tapes: OrderedDict[TrainingSettings, Tape] = OrderedDict()
@@ -146,7 +149,7 @@ class Scheduler:
         since = self._clock() - self.LOOKING_SECONDS
         with self._lock:
             runs = list(self._runs)
-        return sum(run.playing and run.last_seen >= since for run in runs)
+        return sum(run.last_seen >= since and run.playing for run in runs)
 
     def _wanted(self) -> dict[Tape, int]:
         """Every tape that should grow, in the order in which they were opened, and how far."""
@@ -168,6 +171,20 @@ class Scheduler:
                 return
             del self._tapes[settings]
 
+    def _make_room(self) -> None:
+        """Thin the fullest tapes while all together keep too much; never the steps at which somebody stands."""
+        with self._lock:
+            runs = list(self._runs)
+            tapes = {*self._tapes.values(), *(run.tape for run in runs)}
+        surplus = sum(tape.snapshot_bytes for tape in tapes) - self.max_bytes
+        while surplus > 0 and (thick := [tape for tape in tapes if tape.can_be_thinned]):
+            fullest = max(thick, key=lambda tape: tape.snapshot_bytes)
+            before = fullest.snapshot_bytes
+            fullest.thin({run.position for run in runs if run.tape is fullest})
+            if (freed := before - fullest.snapshot_bytes) <= 0:
+                tapes.remove(fullest)
+            surplus -= freed
+
     def _work(self) -> None:
         while not self._stopping.is_set():
             self._something_to_do.clear()
@@ -181,6 +198,7 @@ class Scheduler:
                     return
                 self._let_pages_pass()
                 tape.grow(until, self.turn_seconds, self._clock)
+            self._make_room()
 
     def _let_pages_pass(self) -> None:
         """Wait until no page is computed, and until the last one is sent; but only so long."""

@@ -31,6 +31,7 @@ MAX_STEPS = 5000
 MAX_BATCH = 64
 MAX_SNAPSHOT_BYTES = 2_000_000
 MAX_SNAPSHOTS = 512
+FEWEST_SNAPSHOTS = 12
 DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
 MEASURE_EVERY = 20
 HELD_OUT = 64  # sequences
@@ -264,7 +265,7 @@ class Tape:
 
     Only `grow` changes it, one caller at a time; everything else may be read at any moment
     from any thread. Losses are kept for every step, weights for as many evenly spaced steps as
-    MAX_SNAPSHOTS and MAX_SNAPSHOT_BYTES allow, and always for the newest.
+    MAX_SNAPSHOTS and MAX_SNAPSHOT_BYTES allow, and always for the newest. `thin` makes room for others.
     """
 
     def __init__(self, settings: TrainingSettings):
@@ -288,6 +289,11 @@ class Tape:
                 if clock() >= deadline:
                     return
 
+    def thin(self, keep: Collection[int] = ()) -> None:
+        """Forget every second of the recorded weights; never those of the newest step and of the steps in `keep`."""
+        with self._growing:
+            self._thin({self.head, *keep})
+
     def losses(self, until: int) -> Float[np.ndarray, " steps"]:
         """The losses of steps 0 … until, as far as they are recorded."""
         return self._losses[: min(until, self.head) + 1]
@@ -310,8 +316,13 @@ class Tape:
 
     @property
     def snapshot_bytes(self) -> int:
-        """Memory of all recorded weights."""
-        return sum(weights.nbytes for weights in tuple(self._snapshots.values()))
+        """Memory of all recorded weights, which are equally many at each step."""
+        return len(self._snapshots) * next((weights.nbytes for weights in tuple(self._snapshots.values())), 0)
+
+    @property
+    def can_be_thinned(self) -> bool:
+        """True while more is recorded than the beginning, the end, and a few steps in between."""
+        return len(self._snapshots) > FEWEST_SNAPSHOTS
 
     def _record_one(self) -> None:
         try:
@@ -348,8 +359,11 @@ class Tape:
         if (step - 1) % self._stride:
             self._snapshots.pop(step - 1, None)
         while len(self._snapshots) > max(2, min(MAX_SNAPSHOTS, MAX_SNAPSHOT_BYTES // weights.nbytes)):
-            self._stride *= 2
-            self._snapshots = {s: w for s, w in self._snapshots.items() if s % self._stride == 0 or s == step}
+            self._thin({step})
+
+    def _thin(self, keep: Collection[int]) -> None:
+        self._stride *= 2
+        self._snapshots = {s: w for s, w in self._snapshots.items() if s % self._stride == 0 or s in keep}
 
 
 @dataclass(frozen=True, eq=False)

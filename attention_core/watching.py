@@ -248,7 +248,7 @@ def heads_caption(tokens: tuple[str, ...], layers: Sequence[AttentionTrace]) -> 
         if not choosing.any():
             continue
         weights = trace.weights.masked_fill(~choosing[..., None], -1)
-        head, query, key = (int(i) for i in torch.unravel_index(weights.argmax(), weights.shape))
+        head, query, key = (weights == weights.max()).nonzero()[0].tolist()
         if best is None or weights[head, query, key] > best[0]:
             best = (float(weights[head, query, key]), layer, head, query, key)
     if best is None:

@@ -8,9 +8,10 @@ from attention_core.training import RunView, TrainingRun
 from attention_core.watching import watch
 from attention_ui.services import live_pictures, moving_picture, training_room
 from attention_ui.session import LinkRule, hidden, keep, recall
-from attention_ui.training_controls import set_task
+from attention_ui.training_controls import Choice, set_task
 from attention_ui.training_view import (
     FIRST,
+    MOVING,
     RUN,
     draw_cheat,
     draw_heads,
@@ -20,6 +21,8 @@ from attention_ui.training_view import (
     draw_success,
     draw_task_heads,
     in_words,
+    run_buttons,
+    visitors_run,
 )
 
 HALF_WIDTH = 430
@@ -28,8 +31,19 @@ QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()
 LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
 
+@st.fragment
+def stage(choice: Choice) -> None:
+    """The buttons and the picture. A press draws these alone: a whole class may press Start at the same moment."""
+    with training_room().page():
+        run = visitors_run(choice)
+        playing = run_buttons(run, choice)
+        if run is not None:
+            live_picture(run, playing)
+
+
 def live_picture(run: TrainingRun, playing: bool) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
+    keep(MOVING, playing)
     every = fitting_pace() if playing else None
     st.fragment(draw_live, run_every=every)(run, recall(FIRST), every)
 

@@ -1,5 +1,7 @@
 """A visitor's training run on the screen: buttons, live picture, and the sign in the sidebar."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from attention_core.comparison import differences
@@ -17,6 +19,8 @@ from attention_ui.session import keep, recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 
 RUN, FIRST = "training_run", "first_run"
+MOVING = "picture_moves"
+FOLDS = ("compare", "replay", "heads_off", "keep")
 CHIP_SECONDS = 2.0
 CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
 HEADS_WIDTH = 630
@@ -44,10 +48,10 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     label = "Start" if fresh else "Play again" if run.finished else "Go on"
     with st.container(horizontal=True, vertical_alignment="center"):
         can_start = choice.settings is not None and (changed or not playing)
-        st.button(label, key="start", type="primary", disabled=not can_start, on_click=start, args=(choice.settings,))
-        st.button("Pause", key="pause", disabled=not playing, on_click=pause)
-        st.button("One step", key="one_step", disabled=run is None or run.finished, on_click=one_step)
-        st.button("Reset", key="reset", disabled=choice.settings is None, on_click=reset, args=(choice.settings,))
+        press_button(label, "start", can_start, start, choice.settings, type="primary")
+        press_button("Pause", "pause", playing, pause)
+        press_button("One step", "one_step", run is not None and not run.finished, one_step)
+        press_button("Reset", "reset", choice.settings is not None, reset, choice.settings)
         pace = st.segmented_control(
             "Steps", list(PACES), default=DEFAULT_PACE, format_func=PACES.get, required=True, key="pace",
             bind="query-params", label_visibility="collapsed",
@@ -61,16 +65,35 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     return playing or (first is not None and first.playing)
 
 
+def press_button(label: str, key: str, enabled: bool, action: Callable, *about: object, **look: str) -> None:
+    """A button that does something with the visitor's runs."""
+    st.button(label, key=key, disabled=not enabled, on_click=press, args=(action, *about), **look)
+
+
+def press(action: Callable, *about: object) -> None:
+    """Do it; the buttons and the picture are drawn anew, and the whole page where that is not enough.
+
+    The browser asks for the next picture until the whole page is drawn, and open folds tell of the run as it stood.
+    """
+    action(*about)
+    if recall(MOVING) or any(recall(f"{fold}_open") for fold in FOLDS):
+        st.rerun()
+
+
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     """What differs between two runs, in one line."""
     return "; ".join(f"{d.name}: {d.before} → {d.after}" for d in differences(before, after))
 
 
 def start(settings: TrainingSettings) -> None:
-    """Play the visitor's run, or a new one where the settings changed or the old one is over."""
+    """Play the visitor's run, or a new one where the settings changed or the old one is over.
+
+    The first update is made here, so that the next picture shows it however many wait for the training thread.
+    """
     run = recall(RUN)
     if run is None or run.finished or run.tape.settings != settings:
         run = reset(settings)
+    run.step_once()
     run.play()
 
 

@@ -8,21 +8,19 @@ from attention_core.quiz.train import ask_about_training
 from attention_core.training import gradient_of, predict, train
 from attention_ui.afterwards import afterwards
 from attention_ui.code_panel import plain_code_panel
-from attention_ui.comparing import compare_panel, live_picture
+from attention_ui.comparing import compare_panel, stage
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
 from attention_ui.quiz import predict_about
 from attention_ui.training_controls import training_controls
-from attention_ui.training_view import run_buttons, visitors_run
+from attention_ui.training_view import visitors_run
 
 opening("train")
 choice = training_controls()
 show_notes(*choice.notes)
 st.text(f"{choice.task.learns} What you see when it has: {choice.task.looks_like}")
 run = visitors_run(choice)
-playing = run_buttons(run, choice)
-if run is not None:
-    live_picture(run, playing)
+stage(choice)
 if choice.settings is not None:
     predict_about("train", partial(ask_about_training, choice.settings), choice.settings)
 compare_panel(run)

@@ -123,6 +123,29 @@ def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
     assert "hold 8 MB" in " ".join(Scheduler.__doc__.split())
 
 
+def test_beyond_what_all_may_keep_the_fullest_tape_makes_room_but_not_where_somebody_stands():
+    each = Scheduler().open(settings()).tape.snapshot_bytes
+    scheduler = Scheduler(max_bytes=102 * each)
+    full, other = (scheduler.open(settings(seed=seed, steps=99)) for seed in range(2))
+    full.step_once()
+    full.tape.grow(99)
+    scheduler._make_room()
+    assert full.tape.snapshot_steps(99) == list(range(100)), "101 are fewer than 102"
+    other.tape.grow(3)
+    scheduler._make_room()
+    assert full.tape.snapshot_steps(99) == [0, 1, *range(2, 99, 2), 99], "at step 1 somebody stands"
+    assert other.tape.snapshot_steps(99) == [0, 1, 2, 3]
+
+
+def test_a_scheduler_that_may_keep_nothing_leaves_a_few_steps_of_each_tape():
+    scheduler = Scheduler(max_bytes=0)
+    runs = [scheduler.open(settings(seed=seed, steps=99)) for seed in range(3)]
+    for run in runs:
+        run.tape.grow(99)
+    scheduler._make_room()
+    assert [run.tape.snapshot_steps(99) for run in runs] == [[*range(0, 99, 16), 99]] * 3
+
+
 def test_a_tape_that_somebody_plays_is_kept_while_others_go():
     scheduler = Scheduler(max_tapes=2)
     played = scheduler.open(settings(seed=0))

@@ -331,6 +331,23 @@ def test_a_long_run_keeps_its_losses_and_a_bounded_number_of_weights(monkeypatch
     assert torch.equal(tape.snapshot(0).weights, next(train(settings())).weights)
 
 
+def test_a_tape_that_makes_room_keeps_its_newest_step_and_those_at_which_somebody_stands():
+    tape = Tape(settings(steps=60))
+    tape.grow(37)
+    weights = {step: tape.snapshot(step).weights for step in recorded_steps(tape)}
+    assert set(weights) == set(range(38))
+    tape.thin(keep=[5])
+    assert recorded_steps(tape) == [0, 2, 4, 5, *range(6, 37, 2), 37]
+    tape.thin()
+    assert recorded_steps(tape) == [*range(0, 37, 4), 37]
+    for step in recorded_steps(tape):
+        assert tape.snapshot(step).weights is weights[step]
+    check_bounds(tape, weights[0].numel())
+    tape.grow(60)
+    assert recorded_steps(tape) == list(range(0, 61, 4))
+    assert tape.losses(60).tolist() == losses_of(settings(steps=60))
+
+
 # Divergence
 
 

@@ -86,6 +86,30 @@ def updates(visitor):
     return int(found[1].replace(",", "")) if found else 0
 
 
+def test_start_draws_the_buttons_and_the_picture_alone_and_pause_the_whole_page(server, finish, quiet_log):
+    def drawn(visitor):
+        return visitor.widget("task").run, visitor.widget("pause").run, visitor.elements("progress")[0].run
+
+    async def run():
+        async with Session(server.port, live=True) as visitor:
+            await visitor.open("train", "steps=4000&train_seed=77&pace=5")
+            before = drawn(visitor)
+            await asyncio.wait_for(visitor.click("start"), PATIENCE)
+            started, moved = drawn(visitor), updates(visitor)
+            await asyncio.wait_for(visitor.click("pause"), PATIENCE)
+            paused = drawn(visitor)
+            asked = visitor.unasked
+            await asyncio.sleep(1.5)  # three times as long as between two pictures
+            return before, started, moved, paused, visitor.unasked - asked, visitor.exceptions
+
+    before, started, moved, paused, asked_later, exceptions = finish(run())
+    assert not exceptions and moved >= 1
+    assert started[0] == before[0], "the controls stay as they are"
+    assert started[1] > before[1] and started[2] > before[2]
+    assert paused[0] > started[0], "the folds must know that the run stands"
+    assert asked_later == 0, "a picture that stands is not asked for"
+
+
 @pytest.mark.parametrize("visitors", [30])
 def test_a_class_presses_start_at_once_and_nobody_starves(server, finish, quiet_log, visitors):
     async def one(seat, pressed):

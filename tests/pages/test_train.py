@@ -63,6 +63,12 @@ def test_it_trains_to_the_end(at):
     assert at.button(key="start").label == "Play again"
 
 
+def test_the_first_picture_after_start_shows_an_update_at_any_pace(at):
+    at.segmented_control(key="pace").set_value(5).run()
+    at.button(key="start").click().run()
+    assert progress(at) == "1 of 600 updates"
+
+
 def test_pause_stands_still_and_one_step_moves_by_one(at):
     at.button(key="start").click().run()
     wait_for(at, lambda at: not progress(at).startswith("0 "))
