@@ -19,6 +19,7 @@ from attention_ui.server.memory import few_heaps, give_back
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
+FIRST_PICTURE_SECONDS = 3.0
 FRONT_END = Path(get_static_dir())
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
@@ -27,17 +28,24 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
-    warming = asyncio.create_task(asyncio.to_thread(get_ready))
-    giving_back = asyncio.create_task(give_back())
+    tasks = [asyncio.create_task(work) for work in (get_ready(), give_back())]
     yield
-    giving_back.cancel()
-    await warming
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
     from attention_ui.services import training_room
 
     training_room().stop()
 
 
-def get_ready() -> None:
+async def get_ready() -> None:
+    """First what a picture needs; when the first visitor has seen one, the rest."""
+    await asyncio.to_thread(start_up)
+    await asyncio.sleep(FIRST_PICTURE_SECONDS)
+    await asyncio.to_thread(finish)
+
+
+def start_up() -> None:
     """Import what takes seconds to import, and warm it up. A failure is known at once, to /healthz and the log."""
     try:
         from attention_ui.services import training_room, warm_up
@@ -49,6 +57,16 @@ def get_ready() -> None:
         log.exception("the warming-up failed")
     else:
         health.ready()
+
+
+def finish() -> None:
+    """What keeps later pages quick; without it they are slower, and right."""
+    try:
+        from attention_ui.services import settle_down
+
+        settle_down()
+    except Exception:
+        log.exception("the settling down failed")
 
 
 def session_id() -> str | None:

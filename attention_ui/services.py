@@ -62,15 +62,20 @@ def live_pictures() -> LivePictures:
 
 
 def warm_up() -> None:
-    """Do once what would make the first visitors wait, then hide it from the garbage collector.
+    """Before anything is computed. Importing this module has been the greater part of it."""
+    # More threads for small matrices only fight each other, and the pages.
+    torch.set_num_threads(1)
+
+
+def settle_down() -> None:
+    """Do once what would make later visitors wait, then hide all there is from the garbage collector.
 
     A collection walks over everything imported so far, a tenth of a second each time, unless it is frozen.
     """
-    # More threads for small matrices only fight each other, and the pages.
-    torch.set_num_threads(1)
-    task = CharacterTask("hello world")
-    Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
-    # The first template brings Altair's schema with it.
-    template(grid_chart)
-    gc.collect()
-    gc.freeze()
+    with training_room().page(can_wait=True):
+        # The first template brings Altair's schema with it; whoever came before now has brought it already.
+        template(grid_chart)
+        task = CharacterTask("hello world")
+        Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
+        gc.collect()
+        gc.freeze()
