@@ -28,6 +28,7 @@ SAMPLE_SECONDS = 2.0
 NAP_SECONDS = 0.05  # how often the client asks itself whether it wakes in time
 ALONE_RERUNS = 60
 MEGABYTES_OF_A_GIGABYTE = 1024
+TIDY_SECONDS = 35.0
 BUSY = 0.5  # of a core: beyond half, waits grow quickly
 
 
@@ -201,11 +202,11 @@ async def watch_naps(report: Report) -> None:
 
 
 async def be_forgotten(server: Server, seconds: float) -> None:
-    """Wait until the server may forget those who left; a last visitor makes it look."""
+    """Wait until the server may forget those who left; a last visitor makes it look. Then it tidies up by itself."""
     await asyncio.sleep(seconds + 2)
     async with Session(server.port) as last:
         await last.open()
-    await asyncio.sleep(1)
+    await asyncio.sleep(TIDY_SECONDS)
 
 
 def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:

@@ -1,11 +1,14 @@
-"""Memory that visitors leave behind goes back to the system, where the C library is glibc; elsewhere nothing happens.
+"""Memory that visitors leave behind goes back to the system.
 
+Sessions are full of circles, which only the garbage collector finds, and in a quiet room it hardly ever looks at what
+is old: a hundred visitors who had left still held thirty trainings. Where the C library is glibc there is more to do.
 Each run of a page has a thread of its own, and glibc spreads threads over eight heaps for each processor. What they
 free stays in these heaps, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB.
 """
 
 import asyncio
 import ctypes
+import gc
 
 M_ARENA_MAX = -8  # from glibc's malloc.h
 HEAPS = 2
@@ -28,8 +31,10 @@ def few_heaps() -> bool:
 
 
 async def give_back(every: float = GIVE_BACK_SECONDS) -> None:
-    """Hand free pages of memory back to the system, again and again, until cancelled."""
+    """Find what nobody can reach any more and hand free memory back, again and again, until cancelled."""
     library = glibc()
-    while library is not None:
+    while True:
         await asyncio.sleep(every)
-        await asyncio.to_thread(library.malloc_trim, 0)
+        await asyncio.to_thread(gc.collect)
+        if library is not None:
+            await asyncio.to_thread(library.malloc_trim, 0)
