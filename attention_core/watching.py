@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
@@ -248,7 +249,8 @@ def heads_caption(tokens: tuple[str, ...], layers: Sequence[AttentionTrace]) -> 
         if not choosing.any():
             continue
         weights = trace.weights.masked_fill(~choosing[..., None], -1)
-        head, query, key = (weights == weights.max()).nonzero()[0].tolist()
+        # PyTorch's own unravel_index imports a system of symbolic algebra.
+        head, query, key = map(int, np.unravel_index(int(weights.argmax()), weights.shape))
         if best is None or weights[head, query, key] > best[0]:
             best = (float(weights[head, query, key]), layer, head, query, key)
     if best is None:
