@@ -32,7 +32,8 @@ class AdamW:
         epsilon: float = 1e-8,
     ):
         self.weights = weights
-        self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.learning_rate = learning_rate
+        self.kept = torch.tensor(1 - learning_rate * weight_decay)
         self.betas, self.epsilon = betas, epsilon
         self.mean, self.mean_square = torch.zeros_like(weights), torch.zeros_like(weights)
         self.updates = 0
@@ -45,7 +46,7 @@ class AdamW:
         self.mean_square.lerp_(gradient.square(), 1 - beta_2)
         c = math.sqrt(1 - beta_2**self.updates)
         deviation = self.mean_square.sqrt().add_(c * self.epsilon)
-        self.weights.mul_(1 - self.learning_rate * self.weight_decay)
+        self.weights.mul_(self.kept)
         self.weights.addcdiv_(self.mean, deviation, value=-self.learning_rate * c / (1 - beta_1**self.updates))
 
 

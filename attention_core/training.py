@@ -177,7 +177,7 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
     if model.config.output == "vectors":
         d_logits = squared_error_backward(trace.logits, model.token_table[batch.targets])
     else:
-        d_logits = cross_entropy_backward(trace.logits, batch.targets, batch.shares)
+        d_logits = cross_entropy_backward(trace.logits, batch.answers, batch.shares)
     model.backward(trace, d_logits)
     return torch.cat([weight.grad.flatten() for weight in model.weights])
 

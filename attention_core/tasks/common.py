@@ -32,13 +32,15 @@ class Batch:
     inputs: Int[Tensor, "batch tokens"]
     targets: Int[Tensor, "batch tokens"]
     looks: Bool[Tensor, "batch jobs queries keys"] | None = None
-    shares: Float[Tensor, "batch tokens 1"] | None = None  # as `mean_shares` makes them, to train on
+    answers: Int[Tensor, "batch tokens 1"] | None = None  # to train on: the targets, any where none counts,
+    shares: Float[Tensor, "batch tokens 1"] | None = None  # and what each counts, as `mean_shares` makes them
 
     def split(self, size: int) -> list["Batch"]:
         """The same sequences in batches of `size`, ready to train on."""
         looks = [None] * (len(self.inputs) // size) if self.looks is None else self.looks.split(size)
         shares = mean_shares(self.targets.unflatten(0, (-1, size)))
-        parts = (self.inputs.split(size), self.targets.split(size), looks, shares)
+        answers = self.targets.clamp(min=0)[..., None].split(size)
+        parts = (self.inputs.split(size), self.targets.split(size), looks, answers, shares)
         return [Batch(*part) for part in zip(*parts, strict=True)]
 
 

@@ -28,6 +28,11 @@ def random(*shape, seed=0):
     return torch.randn(*shape, generator=generator(seed), dtype=torch.float64)
 
 
+def tokens_of(targets):
+    """The right tokens as training gives them: any where none counts."""
+    return targets.clamp(min=0)[..., None]
+
+
 def autograd(output, direction, *inputs):
     """The gradients that autograd finds for the sum of output · direction."""
     return torch.autograd.grad((output * direction).sum(), inputs)
@@ -92,13 +97,13 @@ def test_cross_entropy_backwards():
     targets = torch.randint(VOCABULARY, (BATCH, QUERIES), generator=generator(1))
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    ours = cross_entropy_backward(logits.detach(), targets, mean_shares(targets).double())
+    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), mean_shares(targets).double())
     torch.testing.assert_close(ours, expected)
 
 
 def test_the_gradient_of_cross_entropy_is_the_surprise():
     logits = torch.tensor([[0.0, math.log(3)]])
-    d_logits = cross_entropy_backward(logits, torch.tensor([0]), torch.ones(1, 1))
+    d_logits = cross_entropy_backward(logits, torch.tensor([[0]]), torch.ones(1, 1))
     torch.testing.assert_close(d_logits, torch.tensor([[-0.75, 0.75]]))
 
 
@@ -185,7 +190,7 @@ def test_places_that_do_not_count_have_no_gradient():
     targets = torch.tensor([[-100, 3, 7, -100, 0], [5, -100, -100, 2, -100]])
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    ours = cross_entropy_backward(logits.detach(), targets, mean_shares(targets).double())
+    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), mean_shares(targets).double())
     torch.testing.assert_close(ours, expected)
     assert (ours[targets == -100] == 0).all()
 
@@ -202,7 +207,7 @@ def compare_with_autograd(config, n_tokens, batch=(2,), dtype=torch.float64):
     for parameter in model.parameters():
         parameter.grad = None
     with torch.inference_mode():
-        model.backward(trace, cross_entropy_backward(trace.logits, targets, shares))
+        model.backward(trace, cross_entropy_backward(trace.logits, tokens_of(targets), shares))
     for name, parameter in model.named_parameters():
         message = f"{name} of {config}"
         assert parameter.grad is not None, message
@@ -237,7 +242,7 @@ def test_gradients_are_replaced_and_not_added_up():
     ids = torch.tensor([[0, 1, 2, 0]])
     with torch.inference_mode():
         trace = model(ids)
-        direction = cross_entropy_backward(trace.logits, ids, mean_shares(ids))
+        direction = cross_entropy_backward(trace.logits, tokens_of(ids), mean_shares(ids))
         model.backward(trace, direction)
         once = [parameter.grad.clone() for parameter in model.parameters()]
         model.backward(trace, direction)
