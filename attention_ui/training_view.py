@@ -14,7 +14,7 @@ from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.progress import progress_chart, progress_tables
 from attention_ui.charts.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
-from attention_ui.services import training_room
+from attention_ui.services import moving_picture, training_room
 from attention_ui.session import keep, recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 
@@ -221,8 +221,9 @@ def training_chip(on_training_page: bool) -> None:
 
 def draw_chip(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
-    view = run.look()
-    st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
-    st.button("Stop training", key="stop", on_click=pause, width="stretch")
+    with moving_picture():
+        view = run.look()
+        st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
+        st.button("Stop training", key="stop", on_click=pause, width="stretch")
     if not view.playing:
         st.rerun()
