@@ -233,6 +233,7 @@ class TinyTransformer(nn.Module):
         if not 1 <= n_tokens <= self.config.context:
             raise ValueError(f"this model sees 1 to {self.config.context} tokens at once, but got {n_tokens}")
         x = self.token_table[ids]
+        # A slice of the whole would cost as much as an operation of so small a model.
         added = self.added_positions()
         if added is not None:
             x = x + (added if n_tokens == self.config.context else added[:n_tokens])

@@ -33,7 +33,7 @@ class AdamW:
     ):
         self.weights = weights
         self.learning_rate = learning_rate
-        self.kept = torch.tensor(1 - learning_rate * weight_decay)
+        self.kept = torch.tensor(1 - learning_rate * weight_decay)  # a plain number would become a tensor at each step
         self.betas, self.epsilon = betas, epsilon
         self.mean, self.mean_square = torch.zeros_like(weights), torch.zeros_like(weights)
         self.updates = 0

@@ -12,16 +12,13 @@ from attention_ui.lesson import own_template, show_chart
 from attention_ui.session import hidden, keep, recall
 
 REPLAY_WIDTH = 1000
+AFTERWARDS = {"replay": "Scrub through the run", "heads_off": "Switch a head off", "keep": "Keep the model"}
 
 
 def afterwards(run: TrainingRun) -> None:
     """The folds below the picture; each is filled when it is opened."""
     view = run.look()
-    for name, title, draw in (
-        ("replay", "Scrub through the run", draw_replay),
-        ("heads_off", "Switch a head off", draw_heads_off),
-        ("keep", "Keep the model", draw_keep),
-    ):
+    for (name, title), draw in zip(AFTERWARDS.items(), (draw_replay, draw_heads_off, draw_keep), strict=True):
         if hidden(name):
             continue
         with st.expander(title, key=f"{name}_open", on_change="rerun") as panel:

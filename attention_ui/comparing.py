@@ -32,13 +32,14 @@ LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
 
 @st.fragment
-def stage(choice: Choice) -> None:
-    """The buttons and the picture. A press draws these alone: a whole class may press Start at the same moment."""
+def stage(choice: Choice) -> TrainingRun | None:
+    """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with training_room().page():
         run = visitors_run(choice)
         playing = run_buttons(run, choice)
         if run is not None:
             live_picture(run, playing)
+    return run
 
 
 def live_picture(run: TrainingRun, playing: bool) -> None:

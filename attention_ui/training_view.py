@@ -9,6 +9,7 @@ from attention_core.success import answer_lines, success_caption
 from attention_core.tasks import CharacterTask, NoiseTask
 from attention_core.training import RunView, TrainingRun, TrainingSettings
 from attention_core.watching import cheat_caption, find_cheat, heads_caption, loss_caption, watch, watch_task
+from attention_ui.afterwards import AFTERWARDS
 from attention_ui.charts.heads import heads_size, heads_table, numbers_fit
 from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.progress import progress_chart, progress_tables
@@ -20,7 +21,7 @@ from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 
 RUN, FIRST = "training_run", "first_run"
 MOVING = "picture_moves"
-FOLDS = ("compare", "replay", "heads_off", "keep")
+FOLDS = ("compare", *AFTERWARDS)
 CHIP_SECONDS = 2.0
 CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
 HEADS_WIDTH = 630

@@ -13,14 +13,12 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
 from attention_ui.quiz import predict_about
 from attention_ui.training_controls import training_controls
-from attention_ui.training_view import visitors_run
 
 opening("train")
 choice = training_controls()
 show_notes(*choice.notes)
 st.text(f"{choice.task.learns} What you see when it has: {choice.task.looks_like}")
-run = visitors_run(choice)
-stage(choice)
+run = stage(choice)
 if choice.settings is not None:
     predict_about("train", partial(ask_about_training, choice.settings), choice.settings)
 compare_panel(run)

@@ -33,6 +33,11 @@ def tokens_of(targets):
     return targets.clamp(min=0)[..., None]
 
 
+def shares_of(targets, dtype=torch.float64):
+    """What each place counts, where all there are make one batch."""
+    return mean_shares(targets.reshape(-1, targets.shape[-1])).to(dtype).reshape(*targets.shape, 1)
+
+
 def autograd(output, direction, *inputs):
     """The gradients that autograd finds for the sum of output · direction."""
     return torch.autograd.grad((output * direction).sum(), inputs)
@@ -92,12 +97,13 @@ def test_a_layer_norm_backwards(batch):
     torch.testing.assert_close(layer.bias.grad, d_shift)
 
 
-def test_cross_entropy_backwards():
-    logits = random(BATCH, QUERIES, VOCABULARY).requires_grad_()
-    targets = torch.randint(VOCABULARY, (BATCH, QUERIES), generator=generator(1))
+@pytest.mark.parametrize("batch", [(QUERIES,), (BATCH, QUERIES)], ids=str)
+def test_cross_entropy_backwards(batch):
+    logits = random(*batch, VOCABULARY).requires_grad_()
+    targets = torch.randint(VOCABULARY, batch, generator=generator(1))
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), mean_shares(targets).double())
+    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), shares_of(targets))
     torch.testing.assert_close(ours, expected)
 
 
@@ -190,7 +196,7 @@ def test_places_that_do_not_count_have_no_gradient():
     targets = torch.tensor([[-100, 3, 7, -100, 0], [5, -100, -100, 2, -100]])
     loss = cross_entropy(logits.reshape(-1, VOCABULARY), targets.flatten())
     (expected,) = torch.autograd.grad(loss, [logits])
-    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), mean_shares(targets).double())
+    ours = cross_entropy_backward(logits.detach(), tokens_of(targets), shares_of(targets))
     torch.testing.assert_close(ours, expected)
     assert (ours[targets == -100] == 0).all()
 
@@ -201,13 +207,12 @@ def compare_with_autograd(config, n_tokens, batch=(2,), dtype=torch.float64):
     random_ids = generator(4)
     ids, targets = (torch.randint(config.vocabulary, (*batch, n_tokens), generator=random_ids) for _ in range(2))
     trace = model(ids)
-    shares = mean_shares(targets.reshape(-1, n_tokens)).to(dtype).reshape(*targets.shape, 1)
     cross_entropy(trace.logits.reshape(-1, config.vocabulary), targets.flatten()).backward()
     expected = {name: parameter.grad for name, parameter in model.named_parameters()}
     for parameter in model.parameters():
         parameter.grad = None
     with torch.inference_mode():
-        model.backward(trace, cross_entropy_backward(trace.logits, tokens_of(targets), shares))
+        model.backward(trace, cross_entropy_backward(trace.logits, tokens_of(targets), shares_of(targets, dtype)))
     for name, parameter in model.named_parameters():
         message = f"{name} of {config}"
         assert parameter.grad is not None, message
