@@ -23,13 +23,13 @@ def opened(tab, figure):
 def type_number(tab, row, text):
     """Into the first column of the first table, never right below the last one typed, which is chosen already.
 
-    A table that is just being drawn anew may miss a click; then it is clicked again, as one would.
+    A table that is just being drawn anew may miss a click; then it is clicked again, as one would. Twice with the
+    mouse, never Enter: after a missed click the keyboard still holds the fold above the tables, which Enter closes.
     """
     typed = tab.page.locator("#portal input").first
     for _ in range(5):
         box = tab.page.get_by_test_id("data-grid-canvas").first.bounding_box()
-        tab.page.mouse.click(box["x"] + 120, box["y"] + 35 * (row + 1) + 17)
-        tab.page.keyboard.press("Enter")
+        tab.page.mouse.dblclick(box["x"] + 120, box["y"] + 35 * (row + 1) + 17)
         try:
             typed.wait_for(timeout=2_000)
             break
