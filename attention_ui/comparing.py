@@ -7,12 +7,11 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
 from attention_core.watching import watch
 from attention_ui.services import live_pictures, moving_picture, training_room
-from attention_ui.session import LinkRule, hidden, keep, recall
-from attention_ui.training_controls import Choice, set_task
+from attention_ui.session import hidden, keep, recall
+from attention_ui.training_controls import QUESTIONS, Choice, set_task
+from attention_ui.training_runs import FIRST, RUN, visitors_run
 from attention_ui.training_view import (
-    FIRST,
     MOVING,
-    RUN,
     draw_cheat,
     draw_heads,
     draw_loss,
@@ -22,13 +21,10 @@ from attention_ui.training_view import (
     draw_task_heads,
     in_words,
     run_buttons,
-    visitors_run,
 )
 
 HALF_WIDTH = 430
 WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
-QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
-LINK_RULES: dict[str, LinkRule] = {"classic": QUESTIONS}
 
 
 @st.fragment

@@ -9,7 +9,7 @@ from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.services import training_room
 from attention_ui.session import left_out, repair_link
-from attention_ui.training_view import training_chip
+from attention_ui.training_runs import training_chip
 
 st.set_page_config(
     page_title="Attention Lab",

@@ -3,13 +3,12 @@
 from attention_ui import (
     choices,
     code_panel,
-    comparing,
     example,
     many_heads,
     order_controls,
     parity_controls,
     training_controls,
-    writing_view,
+    writing_controls,
 )
 from attention_ui.session import SWITCH, LinkRule
 
@@ -17,11 +16,10 @@ LINK_RULES: dict[str, LinkRule] = {
     "large": SWITCH,
     **choices.LINK_RULES,
     **code_panel.LINK_RULES,
-    **comparing.LINK_RULES,
     **example.LINK_RULES,
     **many_heads.LINK_RULES,
     **order_controls.LINK_RULES,
     **parity_controls.LINK_RULES,
     **training_controls.LINK_RULES,
-    **writing_view.LINK_RULES,
+    **writing_controls.LINK_RULES,
 }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.comparison import HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
+from attention_core.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from attention_core.examples import Limit
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
@@ -13,6 +13,7 @@ from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recal
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
 TITLES = {key: task.title for key, task in TASKS.items()}
+QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}
 DEFAULT_PACE = 100
@@ -45,6 +46,7 @@ LINK_RULES: dict[str, LinkRule] = {
     **{key: {str(short): label for short, label in options.items()} for key, (_, options) in CHOICES.items()},
     **{key: SWITCH for key in (*SWITCHES, "apart")},
     "task": TITLES,
+    "classic": QUESTIONS,
     "pace": {str(pace): label for pace, label in PACES.items()},
 }
 

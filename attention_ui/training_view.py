@@ -1,4 +1,4 @@
-"""A visitor's training run on the screen: buttons, live picture, and the sign in the sidebar."""
+"""A visitor's training run on the screen: buttons and live picture."""
 
 from collections.abc import Callable
 
@@ -15,27 +15,15 @@ from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.progress import progress_chart, progress_tables
 from attention_ui.charts.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
-from attention_ui.services import moving_picture, training_room
-from attention_ui.session import keep, recall
+from attention_ui.services import training_room
+from attention_ui.session import recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
+from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 
-RUN, FIRST = "training_run", "first_run"
 MOVING = "picture_moves"
 FOLDS = ("compare", *AFTERWARDS)
-CHIP_SECONDS = 2.0
 CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
 HEADS_WIDTH = 630
-
-
-def visitors_run(choice: Choice) -> TrainingRun | None:
-    """The run of this visitor. One that has not begun follows the controls; one that has is kept."""
-    run = recall(RUN)
-    if choice.settings is None:
-        return run
-    if run is None or (run.position == 0 and not run.playing and run.tape.settings != choice.settings):
-        run = training_room().open(choice.settings)
-        keep(RUN, run)
-    return run
 
 
 def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
@@ -84,41 +72,6 @@ def press(action: Callable, *about: object) -> None:
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     """What differs between two runs, in one line."""
     return "; ".join(f"{d.name}: {d.before} → {d.after}" for d in differences(before, after))
-
-
-def start(settings: TrainingSettings) -> None:
-    """Play the visitor's run, or a new one where the settings changed or the old one is over.
-
-    The first update is made here, so that the next picture shows it however many wait for the training thread.
-    """
-    run = recall(RUN)
-    if run is None or run.finished or run.tape.settings != settings:
-        run = reset(settings)
-    run.step_once()
-    run.play()
-
-
-def pause() -> None:
-    """Let the visitor's runs stand still where they are."""
-    for key in (RUN, FIRST):
-        if (run := recall(key)) is not None:
-            run.pause()
-
-
-def one_step() -> None:
-    """Move the visitor's run by one step."""
-    if (run := recall(RUN)) is not None:
-        run.step_once()
-
-
-def reset(settings: TrainingSettings) -> TrainingRun:
-    """Put a new run at step 0 in the place of the old one, at the same pace."""
-    old = recall(RUN)
-    if old is not None and old is not recall(FIRST):
-        old.pause()
-    run = training_room().open(settings, old.steps_per_second if old is not None else None)
-    keep(RUN, run)
-    return run
 
 
 def draw_progress(run: TrainingRun, view: RunView) -> None:
@@ -209,22 +162,3 @@ def draw_heads(tokens: tuple[str, ...], layers: tuple, width: int, key: str, loo
     table = heads_table(tokens, layers, looks, numbered=numbered)
     show_chart(key, "The attention of every head", chart, {"cells": table}, alt=caption)
     st.text(caption)
-
-
-def training_chip(on_training_page: bool) -> None:
-    """On every other page: how far the visitor's model is, and a button to stop it."""
-    run = recall(RUN)
-    if run is None or not run.playing or on_training_page:
-        return
-    with st.sidebar:
-        st.fragment(draw_chip, run_every=CHIP_SECONDS)(run)
-
-
-def draw_chip(run: TrainingRun) -> None:
-    """One refresh of the sign. Looking keeps the run going."""
-    with moving_picture():
-        view = run.look()
-        st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
-        st.button("Stop training", key="stop", on_click=pause, width="stretch")
-    if not view.playing:
-        st.rerun()

@@ -13,7 +13,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.keeping import bring_model, brought_model, download_history, download_model, run_checkpoint
 from attention_ui.services import training_room
 from attention_ui.session import hidden, keep, recall
-from attention_ui.training_view import RUN
+from attention_ui.training_runs import RUN
 
 NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {

@@ -11,7 +11,8 @@ from attention_ui.lesson import show_notes
 from attention_ui.quiz import predict_about
 from attention_ui.session import link_notes
 from attention_ui.writers import chosen_writer, keep_panel
-from attention_ui.writing_view import live_writing, writing_buttons, writing_controls
+from attention_ui.writing_controls import writing_buttons, writing_controls
+from attention_ui.writing_view import live_writing
 
 opening("generate")
 writer = chosen_writer()

@@ -10,7 +10,7 @@ from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from attention_core.watching import cheat_caption, find_cheat
 from attention_ui.charts.replay import frame_steps
-from attention_ui.training_view import FIRST, RUN
+from attention_ui.training_runs import FIRST, RUN
 
 QUIZ = "Predict, then look"
 

@@ -1,0 +1,113 @@
+"""How a model shall write: the controls, and the buttons that move through the text."""
+
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attention_core.examples import Limit
+from attention_core.sampling import Sampling
+from attention_core.writing import MAX_NEW_TOKENS, Start, start_of
+from attention_ui.session import Length, LinkRule, keep, recall
+from attention_ui.writers import WRITERS, Writer
+
+TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
+TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")
+TOP_PS = tuple(f"{twentieth / 20:g}" for twentieth in range(1, 21))
+LIMITS = {"draw_seed": Limit(0, 999_999), "length": Limit(1, MAX_NEW_TOKENS)}
+LONGEST_BEGINNING = 200  # characters
+LINK_RULES: dict[str, LinkRule] = {
+    **LIMITS,
+    "begin": Length(LONGEST_BEGINNING),
+    "writer": WRITERS,
+    "temp": {label: label for label in TEMPERATURES} | {f"{float(label):.1f}": label for label in TEMPERATURES},
+    "top_k": {label: label for label in TOP_KS},
+    "top_p": {label: label for label in TOP_PS} | {f"{float(label):.2f}": label for label in TOP_PS},
+}
+HELP = {
+    "temp": "Divides the scores before the softmax. At 0 only the likeliest is left.",
+    "top_k": "Keeps so many characters, the likeliest first.",
+    "top_p": "Keeps characters, the likeliest first, until their probabilities sum to this.",
+}
+PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"
+DEFAULT_LENGTH = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What the controls say: who writes, from where, how, and how far."""
+
+    writer: Writer
+    start: Start
+    sampling: Sampling
+    seed: int
+    length: int
+
+
+def writing_controls(writer: Writer) -> Request:
+    """Draw the controls and return what they say."""
+    settle()
+    playing = bool(recall(PLAYS))
+    begin, at_seed, at_length, temperature, top_k, top_p = st.columns([6, 4, 4, 6, 6, 6])
+    first = writer.checkpoint.settings.task.tokens[0]
+    raw = begin.text_input(
+        "Begin with", "", key="begin", bind="query-params", placeholder=first, max_chars=LONGEST_BEGINNING
+    )
+    limit = LIMITS["draw_seed"]
+    drawn = at_seed.number_input("Seed", limit.least, limit.most, 0, key="draw_seed", bind="query-params")
+    limit = LIMITS["length"]
+    so_far = at_length.number_input(
+        "Characters", limit.least, limit.most, DEFAULT_LENGTH, key="length", bind="query-params", disabled=playing
+    )
+    with temperature:
+        heat = chosen("Temperature", TEMPERATURES, "1", "temp")
+    with top_k:
+        most = chosen("Top-k", TOP_KS, "all", "top_k")
+    with top_p:
+        share = chosen("Top-p", TOP_PS, "1", "top_p")
+    sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
+    start = start_of(raw or "", writer.checkpoint.settings.task)
+    seed, length = LIMITS["draw_seed"].clamp(int(drawn)), LIMITS["length"].clamp(int(so_far))
+    return Request(writer, start, sampling, seed, length)
+
+
+def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
+    """One of some numbers, bound to the address; the default where a forged message says something else."""
+    value = st.select_slider(label, options, default, key=key, bind="query-params", help=HELP[key])
+    return value if value in options else default
+
+
+def writing_buttons(request: Request) -> None:
+    """One character back, one more, play or pause, begin again."""
+    playing, n, most = bool(recall(PLAYS)), request.length, LIMITS["length"].most
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            "Back", key="write_back", shortcut="Left", disabled=playing or n <= 1, on_click=keep, args=("length", n - 1)
+        )
+        st.button(
+            "One more", key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
+            on_click=keep, args=("length", n + 1),
+        )  # fmt: skip
+        st.button("Pause" if playing else "Play", key="write_play", shortcut="P", on_click=play_or_pause, args=(n,))
+        st.button("Begin again", key="write_again", shortcut="B", on_click=begin_again)
+
+
+def play_or_pause(length: int) -> None:
+    """Play on from here, from the beginning where all is written; or stand still where it is."""
+    playing = not recall(PLAYS)
+    keep(PLAYS, playing)
+    if playing:
+        keep(PLAYED_TO, length if length < LIMITS["length"].most else 1)
+
+
+def begin_again() -> None:
+    """Back to the first new character."""
+    keep(PLAYS, False)
+    keep(PLAYED_TO, None)
+    keep("length", 1)
+
+
+def settle() -> None:
+    """After playing the length is where playing came to. While it plays the address stays as it was."""
+    if not recall(PLAYS) and recall(PLAYED_TO) is not None:
+        keep("length", recall(PLAYED_TO))
+        keep(PLAYED_TO, None)
