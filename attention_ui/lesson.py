@@ -9,9 +9,9 @@ import streamlit as st
 
 from attention_ui.charts.cover import covered_table
 from attention_ui.charts.export import csv_of
-from attention_ui.charts.grid import SMALLEST_CELL, cell_size, grid_chart, sized
+from attention_ui.charts.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.charts.picture import can_be_drawn, svg_of
-from attention_ui.charts.template import alt_table, template
+from attention_ui.charts.template import alt_table, template, written_template
 from attention_ui.session import asked_on, hidden, keep, recall
 
 LARGER = 15  # tenths
@@ -51,7 +51,7 @@ def large_switch() -> None:
 def grid_template(columns: int, width: int = 1000, *, rows: int = 0, numbered: bool = True) -> dict:
     """The template for a figure of so many columns and rows, in the size this visitor likes."""
     cell = cell_size(max(columns, -(-rows * width // FIGURE_HEIGHT)), width, numbered=numbered)
-    return sized(template(grid_chart), liked(cell))
+    return sized(written_template(), liked(cell))
 
 
 def own_template(builder: Callable, columns: int, *settings: int, numbered: bool = True) -> dict:
@@ -66,7 +66,7 @@ def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
     """
     needed = max(columns, -(-rows * FIGURE_WIDTH // FIGURE_HEIGHT))
     cell = liked(cell_size(needed, FIGURE_WIDTH, numbered=False))
-    return sized(template(grid_chart), cell), cell >= SMALLEST_CELL
+    return sized(written_template(), cell), cell >= SMALLEST_CELL
 
 
 def liked(cell: int) -> int:

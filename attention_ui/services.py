@@ -13,8 +13,6 @@ from attention_core.model import notebook_model
 from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
-from attention_ui.charts.grid import grid_chart
-from attention_ui.charts.template import template
 from attention_ui.session import give_way
 
 
@@ -73,7 +71,10 @@ def settle_down() -> None:
     A collection walks over everything imported so far, a tenth of a second each time, unless it is frozen.
     """
     with training_room().page(can_wait=True):
-        # The first template brings Altair's schema with it; whoever came before now has brought it already.
+        # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
+        from attention_ui.charts.cells import grid_chart
+        from attention_ui.charts.template import template
+
         template(grid_chart)
         task = CharacterTask("hello world")
         Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)

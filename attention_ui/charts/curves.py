@@ -4,8 +4,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_core.measures import MEASURES, ScaleMeasure
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 TITLES = {
     "spread": "spread of the scores",

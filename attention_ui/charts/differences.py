@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import altair as alt
 import pyarrow as pa
 
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 BARS_PER_DECADE = 5
 

@@ -4,8 +4,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_core.order import Similarity
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 
 def distance_table(similarity: Similarity) -> pa.Table:

@@ -9,11 +9,7 @@ A click picks a cell, which keeps its ring; whoever shows the figure may ask for
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-import altair as alt
 import pyarrow as pa
-
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import score_scale, tone_scale, weight_scale
 
 POINT_AT = "Point at a number to see where it comes from."
 POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
@@ -150,143 +146,13 @@ def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
     return max(smallest, min(LARGEST_CELL, width // max(columns, 1)))
 
 
-def grid_chart() -> alt.LayerChart:
-    """The template of every figure made of matrices; `sized` gives it the size of its cells."""
-    hover = alt.selection_point(
-        name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
-    )
-    pick = alt.selection_point(
-        name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
-    )
-    return made_of_cells(alt_layer(), *cell_layers(), *name_layers(), ring_layer(hover, pick), *hint_layers())
-
-
-def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
-    """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels."""
-    return (
-        alt.layer(*layers)
-        .add_params(alt.param(name="cell", value=LARGEST_CELL))
-        .resolve_scale(color="independent", stroke="independent")
-        .properties(autosize=alt.AutoSizeParams(type="pad"))
-        .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
-    )
-
-
 def sized(spec: dict, cell: int) -> dict:
     """A template made of cells, for cells of this many pixels."""
     params = [param | {"value": cell} if param["name"] == "cell" else param for param in spec["params"]]
     return spec | {"width": {"step": cell}, "height": {"step": cell}, "params": params}
 
 
-def layer(*kinds: str) -> alt.Chart:
-    """What is drawn of these kinds, each thing at its place of the grid."""
-    wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
-    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
-    return (
-        alt.Chart(alt.NamedData(name="cells"))
-        .transform_filter(wanted)
-        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps))
-    )
-
-
-def cell_layers() -> list[alt.Chart]:
-    """The cells: empty frames, colours, the pattern of what is masked, numbers, and a dot on what changed."""
-
-    def coloured(kind: str, scale: alt.Scale) -> alt.Chart:
-        return layer(kind).mark_rect(aria=False, cornerRadius=3).encode(alt.Color("v:Q", scale=scale, legend=None))
-
-    hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
-    corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
-    corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
-    return [
-        layer("filler").mark_point(aria=False, opacity=0),
-        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
-        coloured("score", score_scale()),
-        coloured("weight", weight_scale()),
-        layer("masked")
-        .mark_point(aria=False, shape=hatch, size=alt.ExprRef("pow(cell * 0.62, 2)"), strokeWidth=1, filled=False)
-        .encode(tone()),
-        layer("score", "weight").mark_text(aria=False, fontSize=alt.ExprRef(SMALL)).encode(text="text:N", color=ink()),
-        layer("changed")
-        .mark_point(aria=False, strokeWidth=0, **corner)
-        .encode(ink(), fill=alt.Fill("ink:N", scale=tone_scale(), legend=None)),
-    ]
-
-
-def name_layers() -> list[alt.Chart]:
-    """Titles, shapes, and the names of rows and columns."""
-    looks = {
-        "title": {"fontSize": TITLE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
-        "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2"},
-        "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5", "limit": "cell * 3"},
-        "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}
-        | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
-        "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
-    }
-    return [
-        layer(kind).mark_text(aria=False, **measured(look)).encode(tone(), text="text:N")
-        for kind, look in looks.items()
-    ]
-
-
 def font_size(font: tuple[float, float], cell: int) -> float:
     """The size of this font in cells of so many pixels."""
     least, share = font
     return max(least, share * cell)
-
-
-def font_expression(font: tuple[float, float]) -> str:
-    """The same, as the browser computes it."""
-    least, share = font
-    return f"max({least}, {share} * cell)"
-
-
-SMALL, TITLE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
-
-
-def measured(look: dict) -> dict:
-    """A look whose lengths, where they are written in words, are expressions."""
-    lengths = {"fontSize", "dx", "dy", "limit"}
-    return {name: alt.ExprRef(value) if name in lengths else value for name, value in look.items()}
-
-
-def ring_layer(hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
-    """An unseen cell above each cell, which gets a ring in the colour of its matrix when it is lit or picked."""
-    lit = " || ".join(f"indexof(hover.lights[0], datum.{tag}) >= 0" for tag in ("row_tag", "column_tag", "cell_tag"))
-    ringed = f"isValid(hover.lights) && ({lit}) || isValid(pick.cell_tag) && pick.cell_tag[0] === datum.cell_tag"
-    return (
-        layer("score", "weight", "masked")
-        .mark_rect(cornerRadius=3, fillOpacity=0, strokeWidth=2.5, stroke="transparent")
-        .encode(
-            stroke=alt.condition(ringed, stroke_tone(), alt.value("transparent")),
-            tooltip=alt.Tooltip("say:N", title=" "),
-            description="say:N",
-        )
-        .add_params(hover, pick)
-    )
-
-
-def hint_layers() -> list[alt.Chart]:
-    """Below the figure: what to do, and once a cell is pointed at, what it says."""
-    look = {"aria": False, "fontSize": 13, "align": "left", "dx": alt.ExprRef("-cell / 2")}
-    unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
-    said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
-    return [
-        layer("hint").mark_text(**look).encode(tone(), text="text:N", opacity=unsaid),
-        layer("hint").mark_text(**look, limit=1100).encode(text=said, color=ink()),
-    ]
-
-
-def tone() -> alt.Color:
-    """The colour of the role that a thing plays."""
-    return alt.Color("tone:N", scale=tone_scale(), legend=None)
-
-
-def ink() -> alt.Color:
-    """The colour of plain writing."""
-    return alt.Color("ink:N", scale=tone_scale(), legend=None)
-
-
-def stroke_tone() -> alt.Stroke:
-    """As `tone`, for outlines."""
-    return alt.Stroke("tone:N", scale=tone_scale(), legend=None)

@@ -8,8 +8,7 @@ import pyarrow as pa
 
 from attention_core.tasks import Baseline
 from attention_core.training import Measured
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 MOST_POINTS = 400
 

@@ -6,8 +6,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_core.training import Measured
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 RIGHT, WEIGHT, ENOUGH = "right answers", "weight on the right cells", "enough"
 

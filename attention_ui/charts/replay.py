@@ -12,9 +12,10 @@ import pyarrow as pa
 from attention_core.attention import AttentionTrace
 from attention_core.captions import name
 from attention_core.watching import head_name
-from attention_ui.charts.grid import Grid, Matrix, cell_layers, cell_text, ink, layer, made_of_cells, name_layers
+from attention_ui.charts.cells import cell_layers, coloured_cells, ink, layer, made_of_cells, name_layers
+from attention_ui.charts.grid import Grid, Matrix, cell_text
 from attention_ui.charts.heads import map_place, name_maps
-from attention_ui.charts.template import alt_layer
+from attention_ui.charts.layers import alt_layer
 
 MOST_FRAMES = 40
 ALWAYS = -1  # the frame number of what is seen in every frame
@@ -104,5 +105,5 @@ def replay_chart(n_frames: int) -> alt.LayerChart:
         .encode(ink(), text="text:N")
     )
     titles, _, *names = name_layers()
-    parts = [*cell_layers(), titles, *names, sentence, pointed]
+    parts = [*cell_layers(coloured_cells()), titles, *names, sentence, pointed]
     return made_of_cells(alt_layer(), *(part.transform_filter(now) for part in parts)).add_params(moment)

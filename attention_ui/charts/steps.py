@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from attention_core.captions import name, number, seen
 from attention_core.lessons import RowSoftmax
-from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, grid_chart, row_tag
+from attention_ui.charts.cells import grid_chart
+from attention_ui.charts.grid import POINT_AT, Grid, Matrix, cell_tag, row_tag
 
 LABEL_COLUMNS = 5
 SHIFT, FACTOR = 5.0, 2.0

@@ -1,29 +1,38 @@
-"""Charts built once and shown often: building an Altair object takes longer than all else on a page."""
+"""Charts built once and shown often: building an Altair object takes longer than all else on a page.
+
+The one of the matrices is written down as well: the first visitor need not wait until Altair is there.
+"""
 
 import functools
+import json
 from collections.abc import Callable
+from pathlib import Path
 
-import altair as alt
 import pyarrow as pa
+
+WRITTEN = Path(__file__).with_name("grid_chart.json")
 
 
 @functools.lru_cache(maxsize=128)
-def template(builder: Callable[..., alt.TopLevelMixin], *settings: int | str) -> dict:
+def template(builder: Callable, *settings: int | str) -> dict:
     """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it."""
+    import altair as alt
+
     with alt.theme.enable("none"):
         spec = builder(*settings).to_dict()
     spec.pop("config", None)
     return spec
 
 
-def alt_layer() -> alt.Chart:
-    """An unseen mark that carries the alternative text, as data.
+@functools.cache
+def written_template() -> dict:
+    """The specification of `cells.grid_chart`, as it was written down. Shared by all: never change it."""
+    return json.loads(WRITTEN.read_text(encoding="utf-8"))
 
-    Text given to Streamlit's own `alt` becomes part of the specification, and a chart whose specification
-    changes is thrown away and drawn anew, with a flicker.
-    """
-    chart = alt.Chart(alt.NamedData(name="alt")).mark_text(opacity=0)
-    return chart.encode(text=alt.value(""), description="text:N")
+
+def write_down(spec: dict) -> None:
+    """Keep the specification in a file, for `written_template`."""
+    WRITTEN.write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def alt_table(text: str) -> pa.Table:

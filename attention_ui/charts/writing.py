@@ -8,8 +8,7 @@ from attention_core.sampling import TokenDraw, ranked
 from attention_core.tokens import Vocabulary
 from attention_core.writing import WrittenToken
 from attention_ui.charts.grid import Grid, Matrix, cell_tag
-from attention_ui.charts.template import alt_layer
-from attention_ui.charts.tones import tone_scale
+from attention_ui.charts.layers import alt_layer, tone_scale
 
 PANELS = ("the model says", "after the temperature", "drawn from")
 # In widths of a bar of 100 %: where each panel begins and the figure ends, so that what is written beside a bar fits.

@@ -52,16 +52,28 @@ def test_memory_is_given_back_again_and_again_until_the_server_stops(monkeypatch
     assert library is None or (len(library.asked) >= 3 and set(library.asked) == {0})
 
 
+def in_a_process_of_its_own(program):
+    """Run it where nothing is imported yet, with `open_page` at hand."""
+    begin = 'import sys\nsys.path[:0] = ["tests/pages", "."]\nfrom visiting import open_page\n'
+    command = [sys.executable, "-c", begin + program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+
+
 def test_no_page_brings_a_system_of_symbolic_algebra():
     """It would take a second and 40 MB, and make every garbage collection four times as long."""
-    program = """
-import sys
-sys.path[:0] = ["tests/pages", "."]
-from visiting import open_page
+    in_a_process_of_its_own("""
 from attention_ui.contents import CONTENTS
 for entry in CONTENTS:
     open_page(entry.file.removesuffix(".py"))
     assert "sympy" not in sys.modules, entry.file
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+""")
+
+
+def test_the_first_page_is_drawn_without_altair():
+    """Importing it and building a first chart takes half a second, for which the first visitor would wait."""
+    in_a_process_of_its_own("""
+import attention_ui.services
+assert not open_page("start/overview").exception
+assert "torch" in sys.modules and "altair" not in sys.modules
+""")

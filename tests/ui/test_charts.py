@@ -12,25 +12,14 @@ from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingRun, TrainingSettings
 from attention_core.watching import watch
-from attention_ui.charts.grid import (
-    NUMBER_FONT,
-    SMALL,
-    TITLE,
-    TITLE_FONT,
-    Grid,
-    Matrix,
-    cell_size,
-    cell_text,
-    font_size,
-    grid_chart,
-    sized,
-)
+from attention_ui.charts.cells import SMALL, TITLE, grid_chart
+from attention_ui.charts.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
 from attention_ui.charts.heads import heads_size, heads_table
 from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.pipeline import matrices, pipeline_table, places
 from attention_ui.charts.replay import replay_chart
 from attention_ui.charts.steps import softmax_chart
-from attention_ui.charts.template import template
+from attention_ui.charts.template import template, written_template
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -157,9 +146,21 @@ def test_builders_return_altair_charts():
     assert isinstance(loss_chart(300, 200, "nats", True), alt.LayerChart)
 
 
-def test_weights_and_scores_have_fixed_domains():
-    scales = [layer["encoding"]["color"]["scale"] for layer in template(grid_chart)["layer"][3:5]]
-    assert [scale["domain"] for scale in scales] == [[-3, 3], [0, 1]]
+def test_weights_and_scores_have_fixed_domains_under_names_that_the_cells_call():
+    layers = template(grid_chart)["layer"]
+    (scales,) = (layer for layer in layers if layer.get("name") == "scales")
+    domains = {channel: scales["encoding"][channel]["scale"]["domain"] for channel in ("fill", "stroke")}
+    assert domains == {"fill": [-3, 3], "stroke": [0, 1]}
+    (cells,) = (layer["encoding"]["fill"]["value"]["expr"] for layer in layers if "tooltip" in layer["encoding"])
+    colour = "datum.kind === 'score' ? scale('scales_fill', datum.v) : scale('scales_stroke', datum.v)"
+    assert cells == f"datum.kind === 'masked' ? 'transparent' : {colour}"
+
+
+def test_the_written_template_is_the_one_that_altair_builds():
+    again = "the template has changed: run `python -m attention_ui.charts.cells` to write it down again"
+    built, written = dict(template(grid_chart)), dict(written_template())
+    built.pop("$schema"), written.pop("$schema")  # names the version of Vega-Lite, another for each Altair
+    assert built == written, again
 
 
 @pytest.mark.parametrize(
