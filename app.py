@@ -16,6 +16,7 @@ from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import few_heaps, give_back
+from attention_ui.server.sockets import send_at_once
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
@@ -28,6 +29,7 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
+    send_at_once()
     tasks = [asyncio.create_task(work) for work in (get_ready(), give_back())]
     yield
     for task in tasks:

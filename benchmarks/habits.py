@@ -74,10 +74,10 @@ async def stay(room: Class, visitor: Session, chance: random.Random) -> None:
     opened = visitor.open(chance.choice(room.pages), some_link(room, chance))
     room.seen.openings.append(await asyncio.wait_for(opened, PATIENCE_SECONDS))
     while chance.random() > 1 / CUT_AFTER:
-        think = chance.uniform(*room.think)
-        if time.perf_counter() + think >= room.end:
+        left = room.end - time.perf_counter()
+        await asyncio.sleep(max(0.0, min(left, chance.uniform(*room.think))))
+        if time.perf_counter() >= room.end:  # who thought until the end stays: no one opens the link once more
             return
-        await asyncio.sleep(think)
         await act(room, visitor, chance)
     room.seen.cut += 1
 
