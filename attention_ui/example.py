@@ -31,11 +31,12 @@ LINK_RULES: dict[str, LinkRule] = {
 }
 
 
-def example_controls(*, own_sizes: bool = False) -> tuple[Example, tuple[str, ...]]:
+def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tuple[Example, tuple[str, ...]]:
     """Draw the controls in the sidebar and return what they say, and notes on what they say in vain.
 
     What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
-    from here and nothing else, so nothing else is offered there.
+    from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
+    would move nothing on the screen: it stands there as it was left, for the other lessons.
     """
     with st.sidebar:
         st.subheader("The running example")
@@ -48,7 +49,9 @@ def example_controls(*, own_sizes: bool = False) -> tuple[Example, tuple[str, ..
             choices |= batch_control() if source == "batch" else {}
         else:
             choices |= ({} if own_sizes else size_controls()) | seed_control()
-        causal = st.toggle("Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params")
+        causal = st.toggle(
+            "Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
+        )
         scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
         edits, notes = (), ()
         if not own_sizes:
@@ -142,9 +145,9 @@ def head_choice(trace: ExampleTrace) -> int:
     return (chosen or 1) - 1
 
 
-def current_trace(*, own_sizes: bool = False) -> ExampleTrace:
+def current_trace(*, own_sizes: bool = False, own_mask: bool = False) -> ExampleTrace:
     """The running example of this visitor, computed; its controls and notes are drawn."""
-    example, notes = example_controls(own_sizes=own_sizes)
+    example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask)
     trace = run_example(example)
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

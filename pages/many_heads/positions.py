@@ -19,7 +19,7 @@ from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 
 opening("positions")
-trace = current_trace()
+trace = current_trace(own_mask=True)
 head = head_choice(trace)
 maps, seed, n = head_maps(trace, head), trace.example.seed, len(trace.tokens)
 view = chosen_view()

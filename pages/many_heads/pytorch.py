@@ -19,7 +19,7 @@ from attention_ui.parity_controls import (
 from attention_ui.parity_view import parity_figure, show_differences, show_levels, trace_parity
 
 opening("pytorch")
-trace = heads_of_lesson(current_trace(own_sizes=True))
+trace = heads_of_lesson(current_trace(own_sizes=True, own_mask=True))
 view = chosen_comparison()
 may_attend = chosen_mask(len(trace.tokens))
 parity = compare_with_pytorch(trace.tokens, trace.x, may_attend, trace.module)
