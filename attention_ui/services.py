@@ -68,15 +68,16 @@ def warm_up() -> None:
 def settle_down() -> None:
     """Do once what would make later visitors wait, then hide all there is from the garbage collector.
 
-    A collection walks over everything imported so far, a tenth of a second each time, unless it is frozen.
+    A collection walks over everything imported so far, a tenth of a second each time, unless it is frozen. Only this
+    holds up the pages; the rest shares the processor with them.
     """
-    with training_room().page(can_wait=True):
-        # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
-        from attention_ui.charts.cells import grid_chart
-        from attention_ui.charts.template import template
+    # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
+    from attention_ui.charts.cells import grid_chart
+    from attention_ui.charts.template import template
 
-        template(grid_chart)
-        task = CharacterTask("hello world")
-        Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
+    template(grid_chart)
+    task = CharacterTask("hello world")
+    Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
+    with training_room().page(can_wait=True):
         gc.collect()
         gc.freeze()

@@ -43,13 +43,16 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
 
 
 def layer(*kinds: str) -> alt.Chart:
-    """What is drawn of these kinds, each thing at its place of the grid."""
+    """What is drawn of these kinds, each thing at its place of the grid.
+
+    New data find what was drawn at the same place before, by the key, and change it; else all would be drawn anew.
+    """
     wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
     gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
     return (
         alt.Chart(alt.NamedData(name="cells"))
         .transform_filter(wanted)
-        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps))
+        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps), key="place:N")
     )
 
 

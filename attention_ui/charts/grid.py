@@ -15,6 +15,7 @@ POINT_AT = "Point at a number to see where it comes from."
 POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
 SMALLEST_CELL, LARGEST_CELL = 23, 32
 SMALLEST_CELL_WITHOUT_NUMBER = 11
+PLACES_IN_A_LINE = 10_000  # more than any grid has
 NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, and the share of a cell
 
 
@@ -73,8 +74,10 @@ class Grid:
         for y in range(self.height):
             self._add(0, y, "filler", "ghost", None, "")
         columns = dict(zip(self.FIELDS, zip(*self.rows, strict=True), strict=True))
+        places = [y * PLACES_IN_A_LINE + x for x, y in zip(columns["gx"], columns["gy"], strict=True)]
         return pa.table(
             {
+                "place": pa.array(places, pa.int32()),
                 "gx": pa.array(columns.pop("gx"), pa.int16()),
                 "gy": pa.array(columns.pop("gy"), pa.int16()),
                 "v": pa.array(columns.pop("v"), pa.float32()),

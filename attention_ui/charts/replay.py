@@ -19,7 +19,7 @@ from attention_ui.charts.layers import alt_layer
 
 MOST_FRAMES = 40
 ALWAYS = -1  # the frame number of what is seen in every frame
-COLUMNS = ("gx", "gy", "kind", "tone", "ink", "v", "text", "say")
+COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "v", "text", "say")
 
 
 def frame_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:

@@ -16,7 +16,7 @@ WRITTEN = Path(__file__).with_name("grid_chart.json")
 @functools.lru_cache(maxsize=128)
 def template(builder: Callable, *settings: int | str) -> dict:
     """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it."""
-    import altair as alt
+    import altair as alt  # who builds a chart has it by now; who reads a written one need not wait for it
 
     with alt.theme.enable("none"):
         spec = builder(*settings).to_dict()
