@@ -236,20 +236,25 @@ def one_head_columns(trace: SideBySide) -> int:
 def one_head_table(trace: SideBySide, head: int) -> pa.Table:
     """One map with its numbers."""
     grid = Grid(lambda key, i, j: [row_tag(key, i)], weight_says(trace, trace.heads))
+    name_rows(grid, trace)
     draw_map(grid, trace, weights_of(trace.heads, head, f"{trace.noun} {head + 1}: weights"), LABEL_COLUMNS)
     grid.text(POINT_AT, 0, grid.height, "hint")
     return grid.table()
 
 
 def draw_map(grid: Grid, trace: SideBySide, matrix: Matrix, left: int) -> None:
-    """A map with the names of its rows and columns."""
-    top = MAP_HEADER_ROWS
+    """A map with its title and the names of its columns."""
     grid.text(matrix.title, left, 0, "title", matrix.tone)
     for j, token in enumerate(trace.tokens):
-        grid.text(seen(token), left + j, top - 1, "column")
-        grid.text(seen(token), LABEL_COLUMNS - 1, top + j, "row")
-    grid.text("queries ↓", LABEL_COLUMNS - 1, top - 1, "row")
-    grid.matrix(matrix, left, top)
+        grid.text(seen(token), left + j, MAP_HEADER_ROWS - 1, "column")
+    grid.matrix(matrix, left, MAP_HEADER_ROWS)
+
+
+def name_rows(grid: Grid, trace: SideBySide) -> None:
+    """The names of the rows, once, however many maps stand side by side."""
+    grid.text("queries ↓", LABEL_COLUMNS - 1, MAP_HEADER_ROWS - 1, "row")
+    for i, token in enumerate(trace.tokens):
+        grid.text(seen(token), LABEL_COLUMNS - 1, MAP_HEADER_ROWS + i, "row")
 
 
 # Dropout.
@@ -286,6 +291,7 @@ def dropout_table(trace: SideBySide, dropped: AttentionTrace, head: int) -> pa.T
         return [cell_tag(f"{other}.{head}", i, j) for other in sets]
 
     grid, left = Grid(lights, say), LABEL_COLUMNS
+    name_rows(grid, trace)
     for mode, title in (("rest", "outside training"), ("training", "in training")):
         marked = gone if mode == "training" else None
         at = weights_of(sets[mode], head, title, mode)

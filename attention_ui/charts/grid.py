@@ -71,7 +71,7 @@ class Grid:
         """Everything as one table, with each line and column of the grid named so that gaps stay."""
         for x in range(self.width):
             self._add(x, 0, "filler", "ghost", None, "")
-        for y in range(self.height):
+        for y in range(1, self.height):
             self._add(0, y, "filler", "ghost", None, "")
         columns = dict(zip(self.FIELDS, zip(*self.rows, strict=True), strict=True))
         places = [y * PLACES_IN_A_LINE + x for x, y in zip(columns["gx"], columns["gy"], strict=True)]

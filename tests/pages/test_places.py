@@ -1,0 +1,54 @@
+"""In every figure made of matrices each layer draws at most one thing at a place: by the place it is found again."""
+
+import re
+from collections import Counter
+
+import pytest
+from visiting import chart, open_page
+
+from attention_ui import choices, many_heads, order_controls, parity_controls
+from attention_ui.contents import CONTENTS
+
+VIEWS = {
+    "home": ("step", choices.STEPS),
+    "dot_product": ("view", choices.VIEWS["view"]),
+    "projections": ("role", choices.VIEWS["role"]),
+    "mask": ("masking", choices.VIEWS["masking"]),
+    "output": ("of", choices.VIEWS["of"]),
+    "heads": ("mh_step", many_heads.STEPS),
+    "positions": ("order_view", order_controls.VIEWS),
+    "pytorch": ("parity", parity_controls.VIEWS),
+}
+SCREENS = [
+    (entry.file.removesuffix(".py"), name, view)
+    for entry in CONTENTS
+    for name, views in [VIEWS.get(entry.address, ("large", ["true"]))]
+    for view in views
+]
+
+
+def layers_of_cells(spec):
+    """The layers of a figure that are found again by their place, and the kinds of things that each draws."""
+    for layer in spec.get("layer", []):
+        if "key" in layer["encoding"]:
+            filters = " ".join(str(transform.get("filter")) for transform in layer["transform"])
+            yield set(re.findall(r"datum\.kind === '(\w+)'", filters))
+
+
+@pytest.mark.parametrize(("page", "name", "view"), SCREENS)
+def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
+    at = open_page(page, **{name: view, "edits": "q1,2=0.5"})
+    for index in range(len(at.get("vega_lite_chart"))):
+        spec, tables, _ = chart(at, index)
+        for kinds in layers_of_cells(spec):
+            assert kinds
+            drawn = [row for row in tables["cells"] if row["kind"] in kinds]
+            counted = Counter((row.get("frame"), row["place"]) for row in drawn)
+            assert not [place for place, count in counted.items() if count > 1]
+            assert {row["place"] for row in drawn} <= {row["gy"] * 10_000 + row["gx"] for row in drawn}
+
+
+def test_every_figure_made_of_matrices_has_such_layers():
+    spec, tables, _ = chart(open_page())
+    kinds = set.union(*layers_of_cells(spec))
+    assert {row["kind"] for row in tables["cells"]} <= kinds
