@@ -8,6 +8,7 @@ one process that says how much of a core it took itself and how late it woke, fo
 
 import argparse
 import asyncio
+import math
 import os
 import random
 import signal
@@ -89,8 +90,7 @@ def main() -> None:
     ordinary = asyncio.run(measure(ORDINARY, plan, plan.ordinary_seconds)) if with_ordinary else None
     print("| what | ours | ordinary | ratio | goal |\n|---|--:|--:|--:|---|")
     for what, mine, its, ratio, digits, goal in rows(plan, ours, ordinary):
-        beside = "" if its is None else f"{its:.{digits}f}"
-        print(f"| {what} | {mine:.{digits}f} | {beside} | {'' if ratio is None else f'{ratio:.3g}'} | {goal} |")
+        print(f"| {what} | {in_digits(mine, digits)} | {in_digits(its, digits)} | {ratio} | {goal} |")
     for note in notes(plan, ours, ordinary, busy):
         print(f"\n{note}")
 
@@ -216,7 +216,8 @@ def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
 
     def row(what, read, digits=0, goal="", more_is_better=False):
         mine, its = read(ours), read(ordinary) if ordinary else None
-        ratio = None if its is None or not (mine and its) else mine / its if more_is_better else its / mine
+        known = its is not None and mine and its and not math.isnan(its / mine)
+        ratio = f"{mine / its if more_is_better else its / mine:.3g}" if known else ""
         return what, mine, its, ratio, digits, goal
 
     settled, end = ours.memory_after(plan.settled), ours.memory[-1][1]
@@ -245,6 +246,11 @@ def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
         row("visitors for a gigabyte", carried, more_is_better=True),
     ]  # fmt: skip
     return lines
+
+
+def in_digits(number: float | None, digits: int) -> str:
+    """A number of the table; nothing where nothing was measured, words where no answer came."""
+    return "" if number is None else "none came" if math.isnan(number) else f"{number:.{digits}f}"
 
 
 def carried(report: Report) -> float:

@@ -11,10 +11,15 @@ import socket
 
 def send_at_once() -> int:
     """Turn the algorithm off on all TCP sockets that listen; what they accept inherits it. Returns how many."""
-    listening = [thing for thing in gc.get_objects() if type(thing) is socket.socket and listens(thing)]
-    for one in listening:
+    found = listening_sockets()
+    for one in found:
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return len(listening)
+    return len(found)
+
+
+def listening_sockets() -> list[socket.socket]:
+    """Those of this process, whoever made them: Streamlit hands its own to nobody."""
+    return [thing for thing in gc.get_objects() if type(thing) is socket.socket and listens(thing)]
 
 
 def listens(one: socket.socket) -> bool:

@@ -39,19 +39,17 @@ def test_sockets_of_another_kind_and_closed_ones_are_left_alone():
 
 
 SERVER = """
-import gc
 import socket
 import sys
 sys.path.insert(0, {root!r})
 from starlette.responses import JSONResponse
 from streamlit.starlette import App
 import app as ours
-from attention_ui.server.sockets import listens
+from attention_ui.server.sockets import listening_sockets
 
 
 async def listening(request):
-    found = [one for one in gc.get_objects() if type(one) is socket.socket and listens(one)]
-    return JSONResponse([one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in found])
+    return JSONResponse([one.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for one in listening_sockets()])
 
 
 routes = [ours.Route("/healthz", ours.health.answer), ours.Route("/listening", listening)]
