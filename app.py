@@ -15,7 +15,7 @@ from attention_ui.server.files import PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
-from attention_ui.server.memory import few_heaps, give_back
+from attention_ui.server.memory import give_back, keep_heaps_small
 from attention_ui.server.sockets import send_at_once
 
 log = logging.getLogger("app")
@@ -82,6 +82,6 @@ MIDDLEWARE = [
     Middleware(PrivateMetrics),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
-few_heaps()
+keep_heaps_small()
 log_without_words(session_id)
 app = App("attention_ui/frame.py", lifespan=lifespan, routes=[Route("/healthz", health.answer)], middleware=MIDDLEWARE)

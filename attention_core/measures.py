@@ -33,14 +33,14 @@ def measure_scaling(
 ) -> tuple[ScaleMeasure, ...]:
     """Draw queries and keys from the standard normal distribution and measure, with and without division by √d_k.
 
-    Every draw is one query and n_keys keys; the same draws serve both ways.
+    Every draw is one query and n_keys keys. A smaller d_k takes the first features of the same draws.
     """
+    random = generator(seed, "scaling")
+    q = torch.randn(n_draws, 1, max(sizes), generator=random)
+    k = torch.randn(n_draws, n_keys, max(sizes), generator=random)
     measured = []
     for d_k in sizes:
-        random = generator(seed, f"scaling {d_k}")
-        q = torch.randn(n_draws, 1, d_k, generator=random)
-        k = torch.randn(n_draws, n_keys, d_k, generator=random)
-        scores = (q @ k.mT).squeeze(-2)
+        scores = (q[..., :d_k] @ k[..., :d_k].mT).squeeze(-2)
         measured += [measure(d_k, divided, scores / math.sqrt(d_k) if divided else scores) for divided in (False, True)]
     return tuple(measured)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from attention_core.training import Tape, TrainingRun, TrainingSettings
-from attention_core.turns import Turns
+from attention_core.turns import Hurry, Turns
 
 
 class Scheduler:
@@ -43,7 +43,7 @@ class Scheduler:
         patience_seconds: float = 60.0,
         max_tapes: int = 4,
         max_growing: int = 40,
-        max_bytes: int = 40_000_000,
+        max_bytes: int = 24_000_000,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.turn_seconds = turn_seconds
@@ -102,11 +102,10 @@ class Scheduler:
         return run
 
     @contextmanager
-    def page(self, *, can_wait: bool = False, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
+    def page(self, hurry: Hurry = Hurry.QUICK, *, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Training waits while a page is computed inside this context, and so do other pages, as in `Turns.turn`.
 
-        A page `can_wait` where nobody pressed anything for it. Inside a page there may be another: it is part of
-        the first.
+        Inside a page there may be another: it is part of the first.
         """
         if getattr(self._here, "inside", False):
             yield
@@ -115,7 +114,7 @@ class Scheduler:
             self._pages += 1
             self._no_page.clear()
         try:
-            with self._turns.turn(can_wait=can_wait, meanwhile=meanwhile):
+            with self._turns.turn(hurry, meanwhile=meanwhile):
                 self._here.inside = True
                 yield
         finally:
@@ -125,6 +124,10 @@ class Scheduler:
                 self._last_page = time.monotonic()
                 if self._pages == 0:
                     self._no_page.set()
+
+    def let_pass(self, hurry: Hurry | None = None, *, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Inside a page: a good moment for pages in more of a hurry, as in `Turns.let_pass`. Elsewhere nothing."""
+        self._turns.let_pass(hurry, meanwhile=meanwhile)
 
     def growing(self) -> dict[Tape, int]:
         """The tapes to grow now, and how far: the first `max_growing` that a run plays which somebody watches."""
@@ -196,16 +199,23 @@ class Scheduler:
             for tape, until in growing.items():
                 if self._stopping.is_set():
                     return
-                self._let_pages_pass()
-                tape.grow(until, self.turn_seconds, self._clock)
+                undisturbed = self._let_pages_pass()
+                tape.grow(until, self.turn_seconds, self._clock, self._page_wants if undisturbed else lambda: False)
             self._make_room()
 
-    def _let_pages_pass(self) -> None:
-        """Wait until no page is computed, and until the last one is sent; but only so long."""
+    def _let_pages_pass(self) -> bool:
+        """Wait until no page is computed, and until the last one is sent; but only so long. False where it took longer.
+
+        Then the tape gets its whole turn, whatever comes; otherwise a page that comes ends it, after one step.
+        """
         latest = time.monotonic() + self.COURTESY_SECONDS
         while (now := time.monotonic()) < latest:
             sent = self._last_page + self.SENDING_SECONDS
             if self._pages:
                 self._no_page.wait(latest - now)
             elif now >= sent or self._stopping.wait(min(sent, latest) - now):
-                return
+                return True
+        return False
+
+    def _page_wants(self) -> bool:
+        return self._pages > 0

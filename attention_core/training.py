@@ -23,6 +23,7 @@ from attention_core.gradients import NO_TARGET, cross_entropy_backward, squared_
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
+from attention_core.shelf import Shelf
 from attention_core.tasks import Batch, Task
 
 log = logging.getLogger(__name__)
@@ -277,16 +278,23 @@ class Tape:
         self._losses = np.full(settings.steps + 1, np.nan)
         self._measured: list[Measured] = []
         self._snapshots: dict[int, Tensor] = {}
+        self._shelf = Shelf()
         self._stride = 1
         self._growing = threading.Lock()
 
-    def grow(self, until: int, seconds: float = math.inf, clock: Callable[[], float] = time.monotonic) -> None:
-        """Record steps up to `until`, or until the seconds are over; at least one if any is left."""
+    def grow(
+        self,
+        until: int,
+        seconds: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
+        interrupted: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Record steps up to `until`; fewer when the seconds are over or it is `interrupted`, but at least one."""
         with self._growing:
             deadline = clock() + seconds
             while self.head < until and not self.ended:
                 self._record_one()
-                if clock() >= deadline:
+                if clock() >= deadline or interrupted():
                     return
 
     def thin(self, keep: Collection[int] = ()) -> None:
@@ -344,7 +352,7 @@ class Tape:
             self._losses[step.step] = step.loss
             if step.measured is not None:
                 self._measured.append(step.measured)
-            self._keep(step.step, step.weights.clone())
+            self._keep(step.step, step.weights)
             if step.step == self.settings.steps:
                 self._end(None)
 
@@ -354,7 +362,8 @@ class Tape:
         self.ended = True
 
     def _keep(self, step: int, weights: Tensor) -> None:
-        self._snapshots[step] = weights
+        stays = step % self._stride == 0
+        self._snapshots[step] = self._shelf.keep(weights) if stays else weights.clone()
         self.head = step
         if (step - 1) % self._stride:
             self._snapshots.pop(step - 1, None)
@@ -363,7 +372,9 @@ class Tape:
 
     def _thin(self, keep: Collection[int]) -> None:
         self._stride *= 2
-        self._snapshots = {s: w for s, w in self._snapshots.items() if s % self._stride == 0 or s in keep}
+        self._shelf = Shelf()
+        left = {step: weights for step, weights in self._snapshots.items() if step % self._stride == 0 or step in keep}
+        self._snapshots = {step: self._shelf.keep(weights) for step, weights in left.items()}
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,31 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Hurry(IntEnum):
+    """What a thread wants its turn for. Those who want little go first: so the fewest wait, and not for long."""
+
+    CAN_WAIT = 0  # nobody has pressed anything
+    TAKES_LONG = 1  # somebody has, and knows that it is much
+    QUICK = 2
+
+
+@dataclass
+class Visit:
+    """One thread's turn, from asking for it until its end."""
+
+    hurry: Hurry
+    inside: bool = False
 
 
 class Turns:
-    """Lets one thread in at a time, in the order in which they came; those that can wait let the others pass.
+    """Lets one thread in at a time: those in more of a hurry first, else in the order in which they came.
 
-    One turn in four goes to a thread that can wait, if there is one. A thread that is not let in within
-    `patience_seconds` goes in beside the one that stays so long.
+    One turn in four goes to a thread in the least hurry. A thread that is not let in within `patience_seconds` goes
+    in beside the one that stays so long. Who is inside calls `let_pass` now and then, for those in more of a hurry.
     """
 
     EVERY = 4
@@ -26,42 +44,69 @@ class Turns:
         self._lock = threading.Lock()
         self._inside = 0
         self._given = 0
-        self._urgent: deque[threading.Event] = deque()
-        self._patient: deque[threading.Event] = deque()
+        self._queues: tuple[deque[threading.Event], ...] = tuple(deque() for _ in Hurry)
+        self._here = threading.local()
 
     @contextmanager
-    def turn(self, *, can_wait: bool = False, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
+    def turn(self, hurry: Hurry = Hurry.QUICK, *, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
         """Wait for a turn, and keep it until the block ends.
 
         `meanwhile` is called now and then while one waits; where it raises, one waits no more.
         """
-        queue = self._patient if can_wait else self._urgent
-        called = self._line_up(queue)
-        try:
-            self._wait(called, meanwhile)
-        except BaseException:
-            self._step_out(queue, called)
-            raise
-        self._go_in(queue, called)
+        visit, before = Visit(hurry), getattr(self._here, "visit", None)
+        self._enter(visit, self._line_up(visit), meanwhile)
+        self._here.visit = visit
         try:
             yield
         finally:
-            self._leave()
+            self._here.visit = before
+            if visit.inside:
+                self._leave()
+
+    def let_pass(self, hurry: Hurry | None = None, *, meanwhile: Callable[[], object] = lambda: None) -> None:
+        """Inside a turn: let those in more of a hurry go first, then go on before others in the same hurry.
+
+        A `hurry` is that of this turn from now on. `meanwhile` as for `turn`: where it raises, the turn is over.
+        """
+        visit: Visit | None = getattr(self._here, "visit", None)
+        if visit is None or not visit.inside:
+            return
+        visit.hurry = visit.hurry if hurry is None else hurry
+        with self._lock:
+            if not any(self._queues[visit.hurry + 1 :]):
+                return
+            called = threading.Event()
+            self._queues[visit.hurry].appendleft(called)
+        visit.inside = False
+        self._leave()
+        self._enter(visit, called, meanwhile)
 
     @property
     def waiting(self) -> int:
         """How many threads stand outside."""
-        return len(self._urgent) + len(self._patient)
+        return sum(map(len, self._queues))
 
-    def _line_up(self, queue: deque[threading.Event]) -> threading.Event:
+    def _line_up(self, visit: Visit) -> threading.Event:
         called = threading.Event()
         with self._lock:
             if self._inside:
-                queue.append(called)
+                self._queues[visit.hurry].append(called)
             else:
                 self._inside = 1
                 called.set()
         return called
+
+    def _enter(self, visit: Visit, called: threading.Event, meanwhile: Callable[[], object]) -> None:
+        try:
+            self._wait(called, meanwhile)
+        except BaseException:
+            self._step_out(visit, called)
+            raise
+        with self._lock:
+            if not called.is_set():
+                self._queues[visit.hurry].remove(called)
+                self._inside += 1
+        visit.inside = True
 
     def _wait(self, called: threading.Event, meanwhile: Callable[[], object]) -> None:
         for _ in range(math.ceil(self.patience_seconds / self.LOOK_UP_SECONDS)):
@@ -69,18 +114,12 @@ class Turns:
                 return
             meanwhile()
 
-    def _step_out(self, queue: deque[threading.Event], called: threading.Event) -> None:
+    def _step_out(self, visit: Visit, called: threading.Event) -> None:
         with self._lock:
             if not called.is_set():
-                queue.remove(called)
+                self._queues[visit.hurry].remove(called)
                 return
         self._leave()
-
-    def _go_in(self, queue: deque[threading.Event], called: threading.Event) -> None:
-        with self._lock:
-            if not called.is_set():
-                queue.remove(called)
-                self._inside += 1
 
     def _leave(self) -> None:
         with self._lock:
@@ -88,8 +127,8 @@ class Turns:
             if self._inside:
                 return
             self._given += 1
-            patient_is_next = not self._urgent or (self._given % self.EVERY == 0 and self._patient)
-            queue = self._patient if patient_is_next else self._urgent
-            if queue:
+            waiting = [queue for queue in self._queues if queue]
+            if waiting:
+                queue = waiting[0] if self._given % self.EVERY == 0 else waiting[-1]
                 queue.popleft().set()
                 self._inside = 1

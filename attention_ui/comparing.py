@@ -5,6 +5,7 @@ import streamlit as st
 from attention_core.comparison import COMPARISONS, comparison_caption
 from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
+from attention_core.turns import Hurry
 from attention_core.watching import watch
 from attention_ui.services import live_pictures, moving_picture, training_room
 from attention_ui.session import hidden, keep, recall
@@ -30,7 +31,7 @@ WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 @st.fragment
 def stage(choice: Choice) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
-    with training_room().page():
+    with training_room().page(Hurry.TAKES_LONG):
         run = visitors_run(choice)
         playing = run_buttons(run, choice)
         if run is not None:

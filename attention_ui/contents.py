@@ -1,5 +1,7 @@
 """The table of contents: every page, in the order of the lessons."""
 
+import copy
+import functools
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +10,7 @@ import streamlit as st
 from attention_ui.session import go_to
 
 PAGES = Path(__file__).parent.parent / "pages"
+TRAINING = "Training"  # the section whose pages train, and take the longest to compute
 
 
 @dataclass(frozen=True)
@@ -22,8 +25,14 @@ class Entry:
     opening: str
 
     def page(self, **settings):
-        """The page as Streamlit wants it."""
-        return st.Page(PAGES / self.file, title=self.title, **({"url_path": self.address} | settings))
+        """The page as Streamlit wants it: a copy, for it writes into the one that it runs."""
+        return copy.copy(made_page(self, **({"url_path": self.address} | settings)))
+
+
+@functools.cache
+def made_page(entry: Entry, **settings):
+    """A page of its own for each entry and settings. Made once: every time Streamlit would look for the file."""
+    return st.Page(PAGES / entry.file, title=entry.title, **settings)
 
 
 CONTENTS = (
@@ -125,7 +134,7 @@ CONTENTS = (
         "The same shapes would prove nothing, so every number is compared.",
     ),
     Entry(
-        "Training",
+        TRAINING,
         "training/train.py",
         "train",
         "Train it live",
@@ -134,7 +143,7 @@ CONTENTS = (
         "Press **Start** and watch its heads take shape.",
     ),
     Entry(
-        "Training",
+        TRAINING,
         "training/generate.py",
         "generate",
         "Generate",

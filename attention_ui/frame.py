@@ -4,30 +4,33 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS
+from attention_ui.contents import CONTENTS, TRAINING
+from attention_ui.icon import ICON
 from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
-from attention_ui.services import training_room
+from attention_ui.services import take_long, training_room
 from attention_ui.session import left_out, repair_link
 from attention_ui.training_runs import training_chip
 
-st.set_page_config(
-    page_title="Attention Lab",
-    page_icon=str(Path(__file__).parent / "icon.png"),
-    layout="wide",
-    initial_sidebar_state=272,
-)
-st.html(Path(__file__).parent / "frame.css")
-overview, *lessons = CONTENTS
-# The default page has the address "/" alone; links may also say what it is.
-menu = {overview.section: [overview.page(default=True), overview.page(url_path="overview", visibility="hidden")]}
-for lesson in lessons:
-    menu.setdefault(lesson.section, []).append(lesson.page())
-page = st.navigation(menu, position="top")
-repair_link(page, LINK_RULES)
-if left_out():
-    st.html(style_without(left_out()))
-with training_room().page():
+with training_room().page():  # from the first command on: two frames at once would hold each other up
+    st.set_page_config(
+        page_title="Attention Lab",
+        page_icon=ICON,
+        layout="wide",
+        initial_sidebar_state=272,
+    )
+    st.html(Path(__file__).parent / "frame.css")
+    overview, *lessons = CONTENTS
+    # The default page has the address "/" alone; links may also say what it is.
+    menu = {overview.section: [overview.page(default=True), overview.page(url_path="overview", visibility="hidden")]}
+    for lesson in lessons:
+        menu.setdefault(lesson.section, []).append(lesson.page())
+    page = st.navigation(menu, position="top")
+    repair_link(page, LINK_RULES)
+    if page in menu[TRAINING]:
+        take_long()
+    if left_out():
+        st.html(style_without(left_out()))
     training_chip(on_training_page=page.url_path == "train")
     with st.sidebar:
         large_switch()

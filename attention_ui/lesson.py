@@ -12,6 +12,7 @@ from attention_ui.charts.export import csv_of
 from attention_ui.charts.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.charts.picture import can_be_drawn, svg_of
 from attention_ui.charts.template import alt_table, template, written_template
+from attention_ui.services import let_pass
 from attention_ui.session import asked_on, hidden, keep, recall
 
 LARGER = 15  # tenths
@@ -101,6 +102,7 @@ def show_chart(
     `name` says what kind of picture it is and never changes; `alt` says what the numbers show. Where a `lesson`
     is named, its question can cover the numbers.
     """
+    let_pass()
     with st.container(key=key):
         st.vega_lite_chart({**spec, "datasets": datasets_of(tables, alt, lesson)}, width="content", alt=name)
         offer_numbers(key, tables.get("cells"), lesson)
@@ -120,6 +122,7 @@ def pick_chart(
     Only a click asks the server; pointing never does. `name` must never change, or the chart is drawn anew.
     A lesson's question does not cover the matrices that are `given`.
     """
+    let_pass()
     with st.container(key=key):
         state = st.vega_lite_chart(
             {**spec, "datasets": datasets_of(tables, alt, lesson, given)}, width="content", alt=name,

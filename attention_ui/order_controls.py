@@ -1,10 +1,12 @@
 """Controls of the lesson on order: which shuffle, which positions, which mask, bound to the address."""
 
+import functools
+
 import streamlit as st
 
 from attention_core.examples import ExampleTrace, Limit
 from attention_core.masks import causal_mask
-from attention_core.order import Order, PositionKind, kinds_for, read_order, shuffled_order
+from attention_core.order import Order, PositionKind, Residual, all_residuals, kinds_for, read_order, shuffled_order
 from attention_ui.lesson import show_notes
 from attention_ui.session import Length, LinkRule, keep, recall
 
@@ -83,6 +85,12 @@ def shuffle_again() -> None:
     """The next shuffle; an order typed by hand makes way for it."""
     keep("order", "")
     keep("shuffle", (int(recall("shuffle") or 0) + 1) % (SHUFFLES.most + 1))
+
+
+@functools.lru_cache(maxsize=64)
+def residuals_of(trace: ExampleTrace, head: int, order: Order) -> tuple[Residual, ...]:
+    """What this shuffle leaves for every way, computed once while the example and the order stay as they are."""
+    return all_residuals(trace, head, order)
 
 
 def mask_of(causal: bool, n_tokens: int):

@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.examples import ExampleTrace
 from attention_core.quiz import Question, ask
 from attention_ui.lesson import cover_switch
+from attention_ui.services import let_pass
 from attention_ui.session import hidden, keep, recall, remembered
 
 LETTERS = "ABCD"
@@ -28,15 +29,15 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
     """
     if hidden("predict"):
         return
+    let_pass()
     count = recall(f"{lesson}_question") or 0
     question = asking(count)
     forget_old_choice(lesson, (about, count))
     with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
         st.subheader("Predict, then look", anchor=False)
         st.text(question.prompt)
-        with st.container(gap="xxsmall"):
-            for letter, choice in zip(LETTERS, question.choices, strict=False):
-                st.text(f"{letter}  {choice.text}")
+        choices = zip(LETTERS, question.choices, strict=False)
+        st.text("\n".join(f"{letter}  {choice.text}" for letter, choice in choices))
         letters = list(LETTERS[: len(question.choices)])
         chosen = st.segmented_control("Your prediction", letters, key=f"{lesson}_answer", label_visibility="collapsed")
         if chosen in letters:  # a forged message may name what is none

@@ -13,6 +13,7 @@ from attention_core.model import notebook_model
 from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
+from attention_core.turns import Hurry
 from attention_ui.session import give_way
 
 
@@ -49,8 +50,18 @@ class LivePictures:
 @contextmanager
 def moving_picture() -> Iterator[None]:
     """Around what a page draws by itself again and again: it lets those pass who have pressed something."""
-    with training_room().page(can_wait=True, meanwhile=give_way):
+    with training_room().page(Hurry.CAN_WAIT, meanwhile=give_way):
         yield
+
+
+def let_pass() -> None:
+    """Between two parts of a page: a picture that moves by itself, or a page that takes long, lets others go first."""
+    training_room().let_pass(meanwhile=give_way)
+
+
+def take_long() -> None:
+    """From here on the page lets those pass that are quicker to compute."""
+    training_room().let_pass(Hurry.TAKES_LONG, meanwhile=give_way)
 
 
 @functools.lru_cache(maxsize=1)
@@ -78,6 +89,6 @@ def settle_down() -> None:
     template(grid_chart)
     task = CharacterTask("hello world")
     Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
-    with training_room().page(can_wait=True):
+    with training_room().page(Hurry.CAN_WAIT):
         gc.collect()
         gc.freeze()

@@ -15,7 +15,7 @@ from attention_ui.charts.loss import loss_chart, loss_tables
 from attention_ui.charts.progress import progress_chart, progress_tables
 from attention_ui.charts.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
-from attention_ui.services import training_room
+from attention_ui.services import let_pass, training_room
 from attention_ui.session import recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
@@ -129,6 +129,7 @@ def draw_cheat(view: RunView) -> None:
 
 def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
     """Every head on the example of the task, the right cells marked, and the answers there."""
+    let_pass()
     watched = watch_task(view.settings, view.snapshot)
     example = watched.example
     looks = None if example.looks is None else example.looks.any(dim=0)
@@ -145,6 +146,7 @@ def draw_text_heads(view: RunView) -> None:
     probe = probe_place.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
     span, label = SPANS["heat"], "Temperature of the sample"
     heat = heat_place.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params")
+    let_pass()
     watched = watch(view, probe or "", heat)
     show_notes(*watched.notes)
     with picture:

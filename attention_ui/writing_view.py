@@ -38,7 +38,7 @@ TALL, LOW = 22, 15
 MOST_TALL_ROWS = 16
 
 
-@functools.lru_cache(maxsize=32)
+@functools.lru_cache(maxsize=16)
 def written_ahead(
     checkpoint: Checkpoint, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
 ) -> tuple[WrittenToken, ...]:

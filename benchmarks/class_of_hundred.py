@@ -1,9 +1,10 @@
 """A hundred visitors at once, for minutes: `python benchmarks/class_of_hundred.py` prints a table.
 
-They open links, move sliders, step, turn pages, train, and leave without a word; others come. The same is done to
-the ordinary page, more briefly. Those who left are forgotten after a minute, not after five as in the app's own
-settings, so that ten minutes show whether memory stays flat. Everything stays on this machine. The load is made by
-one process that says how much of a core it took itself and how late it woke, for what it adds to every wait.
+They open links, move sliders, step, turn pages, train, and leave without a word; others come. With `--replicas 2`
+two servers share them evenly, as behind a proxy. The same is done to the ordinary page, more briefly. Those who left
+are forgotten after a minute, not after five as in the app's own settings, so that ten minutes show whether memory
+stays flat. Everything stays on this machine. The load is made by one process that says how much of a core it took
+itself and how late it woke, for what it adds to every wait.
 """
 
 import argparse
@@ -22,7 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session  # noqa: E402
 from habits import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
-from servers import ORDINARY, OURS, Server  # noqa: E402
+from servers import ORDINARY, OURS, Fleet  # noqa: E402
 from telling import judged, say  # noqa: E402
 
 from attention_ui.server.memory import GIVE_BACK_SECONDS  # noqa: E402
@@ -37,8 +38,9 @@ BUSY = 0.5  # of a core: beyond half, waits grow quickly
 
 @dataclass
 class Report:
-    """What one server showed. Memory in megabytes, times in seconds."""
+    """What the servers showed. Memory in megabytes, of the server that has most; times in seconds."""
 
+    replicas: int
     seen: Seen = field(default_factory=Seen)
     alone: list[float] = field(default_factory=list)
     cpu_per_rerun: float = 0.0
@@ -74,6 +76,7 @@ class Plan:
     think: tuple[float, float]
     forget_after: int
     seed: int
+    replicas: int
 
     @property
     def settled(self) -> float:
@@ -86,8 +89,8 @@ def main() -> None:
     plan, with_ordinary = plan_from_options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     busy = os.getloadavg()[0]
-    ours = asyncio.run(measure(OURS, plan, plan.seconds))
-    ordinary = asyncio.run(measure(ORDINARY, plan, plan.ordinary_seconds)) if with_ordinary else None
+    ours = asyncio.run(measure(OURS, plan, plan.seconds, plan.replicas))
+    ordinary = asyncio.run(measure(ORDINARY, plan, plan.ordinary_seconds, 1)) if with_ordinary else None
     print("| what | ours | ordinary | ratio | goal |\n|---|--:|--:|--:|---|")
     for what, mine, its, ratio, digits, goal in rows(plan, ours, ordinary):
         print(f"| {what} | {in_digits(mine, digits)} | {in_digits(its, digits)} | {ratio} | {goal} |")
@@ -105,23 +108,25 @@ def plan_from_options() -> tuple[Plan, bool]:
     parser.add_argument("--no-ordinary", action="store_true", help="only this app")
     parser.add_argument("--quick", action="store_true", help="20 visitors for half a minute, forgotten after 10 s")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--replicas", type=int, default=1, help="servers of this app that share the class evenly")
     chosen = parser.parse_args()
     if chosen.quick:
         chosen.sessions, chosen.minutes, chosen.forget_after = 20, 0.5, 10
     seconds = 60 * chosen.minutes
     think = (chosen.think[0], chosen.think[1])
-    plan = Plan(chosen.sessions, seconds, min(seconds, 120.0), think, chosen.forget_after, chosen.seed)
+    plan = Plan(chosen.sessions, seconds, min(seconds, 120.0), think, chosen.forget_after, chosen.seed, chosen.replicas)
     return plan, not chosen.no_ordinary
 
 
-async def measure(folder: Path, plan: Plan, seconds: float) -> Report:
-    """One server, from its first visitor until it has forgotten the last."""
-    report = Report()
-    with Server(folder, "--server.disconnectedSessionTTL", str(plan.forget_after)) as server:
+async def measure(folder: Path, plan: Plan, seconds: float, replicas: int) -> Report:
+    """One server or several, from the first visitor until the last is forgotten."""
+    report = Report(replicas)
+    with Fleet(replicas, folder, "--server.disconnectedSessionTTL", str(plan.forget_after)) as server:
         say(f"{folder.name}: one visitor looks round")
-        async with Session(server.port) as first:
-            await look_round(server, first, plan, report)
-            pages = tuple(first.pages) or ("",)
+        for number in reversed(range(replicas)):  # what the report keeps is the last one's: the first server
+            async with Session(server.port(number)) as first:
+                await look_round(server, first, plan, report)
+                pages = tuple(first.pages) or ("",)
         say(f"{folder.name}: {plan.sessions} open it at once")
         await open_at_once(server, plan, pages, report)
         say(f"{folder.name}: a class of {plan.sessions}, {seconds:.0f} s, on {len(pages)} pages")
@@ -136,7 +141,7 @@ async def measure(folder: Path, plan: Plan, seconds: float) -> Report:
     return report
 
 
-async def look_round(server: Server, visitor: Session, plan: Plan, report: Report) -> None:
+async def look_round(server: Fleet, visitor: Session, plan: Plan, report: Report) -> None:
     """Every page once, for what a first visit loads; then sliders of lessons, alone with the server."""
     chance = random.Random(plan.seed)
     await visitor.open()
@@ -144,7 +149,7 @@ async def look_round(server: Server, visitor: Session, plan: Plan, report: Repor
     for path in visitor.pages:
         await visitor.goto(path)
     report.memory_first = server.memory()
-    cpu, computed = server.cpu_seconds(), 0.0
+    computed, alone = 0.0, []
     for number in range(ALONE_RERUNS):
         if visitor.pages and number % 6 == 0:
             await visitor.goto(lessons[number // 6 % len(lessons)])
@@ -152,16 +157,16 @@ async def look_round(server: Server, visitor: Session, plan: Plan, report: Repor
             continue
         widget = chance.choice(sliders)
         cpu = server.cpu_seconds()
-        report.alone.append(await patiently(visitor.set(widget.id, some_value(widget, chance))))
+        alone.append(await patiently(visitor.set(widget.id, some_value(widget, chance))))
         computed += server.cpu_seconds() - cpu
-    report.cpu_per_rerun = computed / len(report.alone)
+    report.alone, report.cpu_per_rerun = alone, computed / len(alone)
     report.seen.errors += visitor.exceptions
 
 
-async def open_at_once(server: Server, plan: Plan, pages: tuple[str, ...], report: Report) -> None:
+async def open_at_once(server: Fleet, plan: Plan, pages: tuple[str, ...], report: Report) -> None:
     """The whole class opens its link at the same moment."""
     chance = random.Random(plan.seed)
-    visitors = [Session(server.port) for _ in range(plan.sessions)]
+    visitors = [Session(server.port(seat)) for seat in range(plan.sessions)]
     began = time.perf_counter()
     before = server.memory()
     opened = await asyncio.gather(*(visitor.open(chance.choice(pages)) for visitor in visitors), return_exceptions=True)
@@ -173,12 +178,12 @@ async def open_at_once(server: Server, plan: Plan, pages: tuple[str, ...], repor
     await asyncio.gather(*(visitor.cut() for visitor in visitors if visitor.is_open))
 
 
-async def hold_class(server: Server, plan: Plan, pages: tuple[str, ...], seconds: float, report: Report) -> None:
+async def hold_class(server: Fleet, plan: Plan, pages: tuple[str, ...], seconds: float, report: Report) -> None:
     """All seats at once, while the server's memory and the client's own wakefulness are watched."""
     began, cpu, own = time.perf_counter(), server.cpu_seconds(), time.process_time()
     room = Class(server.port, pages, began + seconds, plan.think, report.seen)
     watchers = [asyncio.create_task(watch_memory(server, report)), asyncio.create_task(watch_naps(report))]
-    seats = [take_seat(room, random.Random(plan.seed * 10_000 + seat)) for seat in range(plan.sessions)]
+    seats = [take_seat(room, seat, random.Random(plan.seed * 10_000 + seat)) for seat in range(plan.sessions)]
     await asyncio.gather(*seats)
     report.seconds = time.perf_counter() - began
     report.cores = (server.cpu_seconds() - cpu) / report.seconds
@@ -187,7 +192,7 @@ async def hold_class(server: Server, plan: Plan, pages: tuple[str, ...], seconds
         watcher.cancel()
 
 
-async def watch_memory(server: Server, report: Report) -> None:
+async def watch_memory(server: Fleet, report: Report) -> None:
     """A look at the memory every few seconds."""
     began = time.perf_counter()
     while True:
@@ -203,11 +208,12 @@ async def watch_naps(report: Report) -> None:
         report.naps.append(time.perf_counter() - asked)
 
 
-async def be_forgotten(server: Server, seconds: float) -> None:
+async def be_forgotten(server: Fleet, seconds: float) -> None:
     """Wait until the server may forget those who left; a last visitor makes it look. Then it tidies up by itself."""
     await asyncio.sleep(seconds + 2)
-    async with Session(server.port) as last:
-        await last.open()
+    for number in range(len(server.servers)):
+        async with Session(server.port(number)) as last:
+            await last.open()
     await asyncio.sleep(TIDY_SECONDS)
 
 
@@ -239,7 +245,7 @@ def rows(plan: Plan, ours: Report, ordinary: Report | None) -> list[tuple]:
         row("memory: all have left, MB", lambda r: r.memory_left),
         row("memory: and are forgotten, MB", lambda r: r.memory_forgotten,
             goal=judged(ours.memory_forgotten <= 1.1 * first, "within 10 % of one visitor's")),
-        row("memory of one session, kB", lambda r: 1024 * r.memory_opened / plan.sessions),
+        row("memory of one session, kB", lambda r: 1024 * r.memory_opened * r.replicas / plan.sessions),
         row("processor time of one rerun of a lesson, ms", lambda r: 1000 * r.cpu_per_rerun, 1),
         row("visitors for half a core, at this pace", lambda r: BUSY * sum(plan.think) / 2 / r.cpu_per_rerun,
             more_is_better=True),
@@ -255,15 +261,16 @@ def in_digits(number: float | None, digits: int) -> str:
 
 def carried(report: Report) -> float:
     """How many sessions fit beside the program itself, by what each of the class's took, trainings included."""
-    each = max(report.memory[-1][1] - report.memory_first, 0.1) / max(len(report.seen.openings), 1)
+    each = max(report.memory[-1][1] - report.memory_first, 0.1) * report.replicas / max(len(report.seen.openings), 1)
     return max(MEGABYTES_OF_A_GIGABYTE - report.memory_first, 0) / each
 
 
 def notes(plan: Plan, ours: Report, ordinary: Report | None, busy: float) -> list[str]:
     """How much was done, what the client took, and what went wrong."""
+    servers = "one server" if plan.replicas == 1 else f"{plan.replicas} servers"
     lines = [
-        f"{plan.sessions} visitors, {plan.think[0]:g} to {plan.think[1]:g} s between two actions; those who left are "
-        f"forgotten after {plan.forget_after} s; load of the machine before: {busy:.1f}."
+        f"{plan.sessions} visitors of {servers}, {plan.think[0]:g} to {plan.think[1]:g} s between two actions; "
+        f"those who left are forgotten after {plan.forget_after} s; load of the machine before: {busy:.1f}."
     ]
     for name, report in (("ours", ours), ("the ordinary page", ordinary)):
         if report is None:

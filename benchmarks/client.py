@@ -362,6 +362,8 @@ class Session:
             for path, shown in self._elements.items()
             if shown.run == self._run or not (whole or shown.fragment_id in self._run_fragments)
         }
+        shown = {shown.id for shown in self._elements.values()}
+        self._states = {widget_id: state for widget_id, state in self._states.items() if widget_id in shown}
         if whole:
             self._cache = {name: (run, kept) for name, (run, kept) in self._cache.items() if run >= self._run - 2}
 

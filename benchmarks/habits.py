@@ -7,6 +7,7 @@ ordinary page, are visited in the same way.
 import asyncio
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -46,20 +47,20 @@ class Seen:
 
 @dataclass(frozen=True)
 class Class:
-    """The server's port, its pages, when the class ends, and how long one thinks between two actions."""
+    """The port for each seat, the pages, when the class ends, and how long one thinks between two actions."""
 
-    port: int
+    port: Callable[[int], int]
     pages: tuple[str, ...]
     end: float
     think: tuple[float, float]
     seen: Seen
 
 
-async def take_seat(room: Class, chance: random.Random) -> None:
+async def take_seat(room: Class, seat: int, chance: random.Random) -> None:
     """One seat of the class until its end: whoever leaves is followed by somebody new."""
     await asyncio.sleep(chance.uniform(0, room.think[1]))
     while time.perf_counter() < room.end:
-        visitor = Session(room.port, live=True)
+        visitor = Session(room.port(seat), live=True)
         try:
             await stay(room, visitor, chance)
         except Exception as error:

@@ -9,6 +9,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -94,6 +95,45 @@ class Server:
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
+
+
+class Fleet:
+    """Several servers of one folder, as behind a proxy that keeps each visitor with the same one of them."""
+
+    def __init__(self, count: int, folder: Path, *options: str):
+        self.folder = folder
+        self.servers = [Server(folder, *options) for _ in range(count)]
+        self._running = ExitStack()
+
+    def __enter__(self) -> "Fleet":
+        with ExitStack() as starting:
+            for server in self.servers:
+                starting.enter_context(server)
+            self._running = starting.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.close()
+
+    def port(self, visitor: int) -> int:
+        """Where the proxy sends this visitor."""
+        return self.servers[visitor % len(self.servers)].port
+
+    def memory(self) -> float:
+        """The resident memory of the server that has most, in megabytes."""
+        return max(server.memory() for server in self.servers)
+
+    def cpu_seconds(self) -> float:
+        """The time that all have computed so far."""
+        return sum(server.cpu_seconds() for server in self.servers)
+
+    def log(self) -> str:
+        """Everything they have printed."""
+        return "".join(server.log() for server in self.servers)
+
+    def complaints(self) -> list[str]:
+        """Lines of the logs that speak of errors or warnings."""
+        return [line for server in self.servers for line in server.complaints()]
 
 
 def is_healthy(url: str) -> bool:

@@ -36,12 +36,11 @@ class Batch:
     shares: Float[Tensor, "batch tokens 1"] | None = None  # and what each counts, as `mean_shares` makes them
 
     def split(self, size: int) -> list["Batch"]:
-        """The same sequences in batches of `size`, ready to train on."""
-        looks = [None] * (len(self.inputs) // size) if self.looks is None else self.looks.split(size)
+        """The same sequences in batches of `size`, ready to train on: where to look is for the model to find."""
         shares = mean_shares(self.targets.unflatten(0, (-1, size)))
         answers = self.targets.clamp(min=0)[..., None].split(size)
-        parts = (self.inputs.split(size), self.targets.split(size), looks, answers, shares)
-        return [Batch(*part) for part in zip(*parts, strict=True)]
+        parts = zip(self.inputs.split(size), self.targets.split(size), answers, shares, strict=True)
+        return [Batch(inputs, targets, None, *rest) for inputs, targets, *rest in parts]
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.arithmetic import divisor_of
-from attention_core.order import all_residuals, attend_with_positions, head_maps, measure_residual, shuffle
+from attention_core.order import attend_with_positions, head_maps, measure_residual, shuffle
 from attention_core.order_captions import leak_caption, residual_rows, shuffle_caption
 from attention_core.order_sheets import PlacedHead, position_sheets, shuffle_sheets
 from attention_ui.charts.distance import distance_chart, distance_table
@@ -13,7 +13,7 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.lesson import covered, pick_chart, show_chart, tell
-from attention_ui.order_controls import chosen_order, chosen_positions, chosen_view, mask_of
+from attention_ui.order_controls import chosen_order, chosen_positions, chosen_view, mask_of, residuals_of
 from attention_ui.order_view import position_figure, shuffle_figure, similarity_figure
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
@@ -49,7 +49,7 @@ else:
         sheets = position_sheets(placed) if view == "rows" else by_order
         sheets_panel(sheets, picked, first=next(iter(sheets)))
 
-residuals = all_residuals(trace, head, order)
+residuals = residuals_of(trace, head, order)
 tell("positions", f"The largest difference that this shuffle leaves, for every way. {leak_caption(residuals)}")
 if not covered("positions"):
     st.dataframe(residual_rows(residuals), hide_index=True, width=420)

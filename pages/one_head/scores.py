@@ -21,7 +21,7 @@ from attention_ui.lesson import covered, grid_template, offer_numbers, pick_char
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 
-KEYS, DRAWS = 16, 400
+KEYS, DRAWS = 16, 200
 
 opening("scores")
 trace = current_trace()

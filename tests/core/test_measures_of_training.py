@@ -120,6 +120,13 @@ def test_batches_drawn_together_are_those_drawn_one_by_one():
         assert torch.equal(batch.inputs, expected.inputs) and torch.equal(batch.targets, expected.targets)
 
 
+@pytest.mark.parametrize("name", ["recall", "last"])
+def test_batches_to_train_on_do_not_say_where_to_look(name):
+    settings = recommended(TASKS[name], 3)
+    assert settings.task.batch(2, generator(3)).looks is not None
+    assert next(draw_batches(settings, generator(3))).looks is None
+
+
 @pytest.mark.parametrize("name", ["reverse", "recall", "vectors"])
 @pytest.mark.parametrize("optimiser", ["adamw", "sgd"])
 @pytest.mark.parametrize("clip", [None, 0.5])

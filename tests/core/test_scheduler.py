@@ -369,6 +369,35 @@ def test_training_waits_until_a_page_is_sent(scheduler, monkeypatch):
     assert wait_until(lambda: run.finished)
 
 
+def test_a_page_that_comes_ends_the_turn_of_a_tape_after_the_step_it_is_at(scheduler, monkeypatch):
+    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+    scheduler.turn_seconds = 60.0
+    run = scheduler.open(settings(steps=5000))
+    run.play()
+    assert wait_until(lambda: run.tape.head > 0)
+    with scheduler.page():
+        wait_until(lambda: False, seconds=0.05)  # for the step it is at
+        here = run.tape.head
+        assert not wait_until(lambda: run.tape.head > here, seconds=0.1)
+    assert wait_until(lambda: run.tape.head > here)
+
+
+def test_a_tape_that_waited_long_enough_gets_its_whole_turn_beside_pages():
+    scheduler, grown = Scheduler(turn_seconds=0.5), []
+    run = scheduler.open(settings(steps=5000))
+    run.play()
+    scheduler.COURTESY_SECONDS = 0.01
+
+    def grow(until, seconds, clock, interrupted):
+        grown.append(interrupted())
+        scheduler._stopping.set()
+
+    run.tape.grow = grow
+    with scheduler.page():
+        scheduler._work()
+    assert grown == [False]
+
+
 def test_pages_cannot_starve_the_training(scheduler):
     run = scheduler.open(settings(steps=5000))
     with scheduler.page():

@@ -223,6 +223,14 @@ def test_a_tape_stops_growing_when_the_time_is_over_but_makes_one_step():
     assert tape.head == 5
 
 
+def test_a_tape_that_is_interrupted_has_made_one_step():
+    tape = Tape(settings())
+    tape.grow(20, interrupted=lambda: tape.head >= 3)
+    assert tape.head == 3
+    tape.grow(20, interrupted=lambda: True)
+    assert tape.head == 4
+
+
 def test_the_weights_on_a_tape_reproduce_its_losses():
     chosen = settings(batch_size=5)
     tape = Tape(chosen)
@@ -341,7 +349,7 @@ def test_a_tape_that_makes_room_keeps_its_newest_step_and_those_at_which_somebod
     tape.thin()
     assert recorded_steps(tape) == [*range(0, 37, 4), 37]
     for step in recorded_steps(tape):
-        assert tape.snapshot(step).weights is weights[step]
+        assert torch.equal(tape.snapshot(step).weights, weights[step])
     check_bounds(tape, weights[0].numel())
     tape.grow(60)
     assert recorded_steps(tape) == list(range(0, 61, 4))

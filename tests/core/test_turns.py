@@ -5,7 +5,7 @@ import threading
 import pytest
 from waiting import wait_until
 
-from attention_core.turns import Turns
+from attention_core.turns import Hurry, Turns
 
 SOON = 10.0
 
@@ -66,18 +66,88 @@ def test_who_can_wait_lets_the_others_pass_but_not_all_of_them():
     turns = Turns()
     comers = Comers(turns)
     with turns.turn():
-        comers.come("patient", can_wait=True)
+        comers.come("patient", hurry=Hurry.CAN_WAIT)
         for name in range(6):
             comers.come(name)
     assert comers.all_done()
     assert comers.order == [0, 1, 2, "patient", 3, 4, 5]
 
 
+def test_those_who_want_little_go_before_those_who_take_long():
+    turns = Turns()
+    comers = Comers(turns)
+    with turns.turn():
+        comers.come("picture", hurry=Hurry.CAN_WAIT)
+        comers.come("training", hurry=Hurry.TAKES_LONG)
+        comers.come("lesson", hurry=Hurry.QUICK)
+    assert comers.all_done() and comers.order == ["lesson", "training", "picture"]
+
+
+def test_who_is_inside_lets_those_pass_who_are_in_more_of_a_hurry():
+    turns = Turns()
+    comers = Comers(turns)
+    with turns.turn(Hurry.TAKES_LONG):
+        comers.come("long too", hurry=Hurry.TAKES_LONG)
+        comers.come("picture", hurry=Hurry.CAN_WAIT)
+        turns.let_pass()
+        assert comers.order == [], "nobody is in more of a hurry"
+        comers.come("lesson")
+        turns.let_pass()
+        assert comers.order == ["lesson"]
+        comers.order.append("the one inside")
+    assert comers.all_done()
+    assert comers.order[:3] == ["lesson", "the one inside", "picture"], "the fourth turn is that of the least hurry"
+    assert comers.order[3:] == ["long too"]
+
+
+def test_who_takes_longer_than_thought_says_so_and_lets_pass():
+    turns = Turns()
+    comers = Comers(turns)
+    with turns.turn():
+        comers.come("lesson")
+        turns.let_pass()
+        assert comers.order == []
+        turns.let_pass(Hurry.TAKES_LONG)
+        assert comers.order == ["lesson"]
+        comers.come("another")
+        turns.let_pass()
+        assert comers.order == ["lesson", "another"]
+    assert comers.all_done()
+
+
+def test_who_is_not_inside_lets_nobody_pass():
+    turns = Turns()
+    turns.let_pass(Hurry.CAN_WAIT)
+    with turns.turn():
+        assert turns.waiting == 0
+
+
+def test_who_gives_up_while_others_pass_is_out_and_nobody_is_stuck():
+    turns = Turns()
+    stay, comers = threading.Event(), Comers(turns)
+
+    def linger():
+        with turns.turn():
+            stay.wait(SOON)
+
+    slow = threading.Thread(target=linger)
+    with pytest.raises(Enough), turns.turn(Hurry.CAN_WAIT):
+        slow.start()
+        assert wait_until(lambda: turns.waiting == 1)
+        turns.let_pass(meanwhile=fed_up)
+        raise AssertionError("nobody called")
+    comers.come("the next")
+    assert comers.order == [], "the slow one is still inside, alone"
+    stay.set()
+    slow.join(SOON)
+    assert comers.all_done() and comers.order == ["the next"] and turns.waiting == 0
+
+
 def test_a_turn_that_never_ends_stops_nobody():
     turns = Turns(patience_seconds=0.2)
     with turns.turn(), turns.turn():
         assert turns.waiting == 0
-    with turns.turn(), turns.turn(can_wait=True):
+    with turns.turn(), turns.turn(Hurry.CAN_WAIT):
         pass
     comers = Comers(turns)
     with turns.turn():
@@ -110,7 +180,7 @@ def test_who_gives_up_when_called_passes_the_turn_on():
 
     def late():
         ended.set()
-        assert wait_until(lambda: not turns._urgent)
+        assert wait_until(lambda: not turns._queues[Hurry.QUICK])
         raise Enough
 
     def give_up():
@@ -121,7 +191,7 @@ def test_who_gives_up_when_called_passes_the_turn_on():
         first = threading.Thread(target=give_up)
         first.start()
         assert ended.wait(SOON)
-        comers.come("the next", can_wait=True)
+        comers.come("the next", hurry=Hurry.CAN_WAIT)
     first.join(SOON)
     assert not first.is_alive() and comers.all_done() and comers.order == ["the next"]
 

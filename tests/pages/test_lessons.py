@@ -62,7 +62,7 @@ def test_projections_meet_where_row_and_column_cross():
 def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     at = open_lesson("scores")
     at.select_slider(key="measured_d_k").set_value(256).run()
-    assert any(scaling_story(measure_scaling(16, 400, 42), 256) in line for line in texts(at))
+    assert any(scaling_story(measure_scaling(16, 200, 42), 256) in line for line in texts(at))
     assert {row["d_k"] for row in chart(at)[1]["curves"] if row["chosen"]} == {256}
 
 

@@ -305,3 +305,13 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()
     assert not told()
+
+
+@pytest.mark.parametrize(
+    ("page", "long"), [("training/train", True), ("training/generate", True), ("one_head/mask", False)]
+)
+def test_pages_of_training_say_that_they_take_long(monkeypatch, page, long):
+    said = []
+    monkeypatch.setattr("attention_ui.services.take_long", lambda: said.append(page))
+    open_page(page)
+    assert bool(said) is long

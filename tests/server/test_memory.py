@@ -15,13 +15,13 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another C library: there is nothing to tell")
-def test_glibc_is_told_to_keep_few_heaps():
-    assert memory.few_heaps()
+def test_glibc_is_told_to_keep_its_heaps_small():
+    assert memory.keep_heaps_small()
 
 
 def test_another_library_is_left_alone(monkeypatch):
     monkeypatch.setattr(memory, "glibc", lambda: None)
-    assert not memory.few_heaps()
+    assert not memory.keep_heaps_small()
 
 
 class Library:
@@ -38,7 +38,9 @@ class Library:
 def test_memory_is_given_back_again_and_again_until_the_server_stops(monkeypatch, library):
     collected = []
     monkeypatch.setattr(memory, "glibc", lambda: library)
+    thresholds = []
     monkeypatch.setattr(memory.gc, "collect", lambda: collected.append(len(collected)))
+    monkeypatch.setattr(memory.gc, "set_threshold", lambda *numbers: thresholds.append(numbers))
 
     async def serve():
         giving_back = asyncio.create_task(memory.give_back(every=0.001))
@@ -50,6 +52,8 @@ def test_memory_is_given_back_again_and_again_until_the_server_stops(monkeypatch
 
     awaited(serve())
     assert library is None or (len(library.asked) >= 3 and set(library.asked) == {0})
+    young, middle, _ = memory.gc.get_threshold()
+    assert thresholds == [(young, middle, memory.FULL_AFTER)], "full collections are made here, and hardly elsewhere"
 
 
 def in_a_process_of_its_own(program):
