@@ -23,7 +23,7 @@ Reading order
     tasks         what there is to learn
     gradients     the same steps backwards
     optimiser     from gradients to better weights
-    training      `train`: an iterator of steps; tapes and runs
+    training      `train`: an iterator of steps; tapes and runs (shelf: where tapes keep weights)
     sampling      logits → the next token: temperature, top-k, top-p, one draw
     writing       token after token, with what led to each
     checkpoint    a trained model as a file, and back

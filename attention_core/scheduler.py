@@ -43,7 +43,7 @@ class Scheduler:
         patience_seconds: float = 60.0,
         max_tapes: int = 4,
         max_growing: int = 40,
-        max_bytes: int = 24_000_000,
+        max_bytes: int = 16_000_000,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.turn_seconds = turn_seconds

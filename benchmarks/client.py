@@ -96,6 +96,7 @@ class Session:
         self._heard = 0.0
         self._run = 0
         self._script_run = 0  # the last run that was one of the whole script
+        self._fragment_runs: dict[str, int] = {}  # the last run of each fragment
         self.ends_untold = 0  # how often the server did not say that the script had ended
         self._run_fragments: list[str] = []
         self._waiting: tuple[asyncio.Future[float], int, str] | None = None
@@ -286,17 +287,18 @@ class Session:
     def _begin_run(self) -> None:
         """A run of the script, or of fragments, begins.
 
-        A refresh of a fragment that arrives just when the script ends makes the server forget to say so.
-        But no fragment is run before the script has ended.
+        A refresh of a fragment that arrives just when something else ends makes the server forget to say that it
+        ended. But no fragment is run before that.
         """
         if not self._run_fragments:
             self._stop_tickers()
             self._script_run = self._run
         elif self._waiting is not None:
-            done, run_before, _ = self._waiting
-            if self._script_run > run_before and not done.done():
+            done, run_before, awaited = self._waiting
+            if max(self._script_run, self._fragment_runs.get(awaited, 0)) > run_before and not done.done():
                 self.ends_untold += 1
                 done.set_result(time.perf_counter())
+        self._fragment_runs |= dict.fromkeys(self._run_fragments, self._run)
 
     def _show(self, message: ForwardMsg) -> None:
         path = tuple(message.metadata.delta_path)
