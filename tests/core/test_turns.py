@@ -96,8 +96,7 @@ def test_who_is_inside_lets_those_pass_who_are_in_more_of_a_hurry():
         assert comers.order == ["lesson"]
         comers.order.append("the one inside")
     assert comers.all_done()
-    assert comers.order[:3] == ["lesson", "the one inside", "picture"], "the fourth turn is that of the least hurry"
-    assert comers.order[3:] == ["long too"]
+    assert comers.order == ["lesson", "the one inside", "long too", "picture"], "it goes on before others like it"
 
 
 def test_who_takes_longer_than_thought_says_so_and_lets_pass():
