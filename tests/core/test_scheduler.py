@@ -375,10 +375,14 @@ def test_a_page_that_comes_ends_the_turn_of_a_tape_after_the_step_it_is_at(sched
     run = scheduler.open(settings(steps=5000))
     run.play()
     assert wait_until(lambda: run.tape.head > 0)
-    with scheduler.page():
-        wait_until(lambda: False, seconds=0.05)  # for the step it is at
+    def stands():
         here = run.tape.head
-        assert not wait_until(lambda: run.tape.head > here, seconds=0.1)
+        return not wait_until(lambda: run.tape.head > here, seconds=0.1)
+
+    with scheduler.page():
+        assert wait_until(stands)
+        assert not run.tape.ended, "it stands because of the page"
+        here = run.tape.head
     assert wait_until(lambda: run.tape.head > here)
 
 
