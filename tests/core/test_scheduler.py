@@ -375,6 +375,7 @@ def test_a_page_that_comes_ends_the_turn_of_a_tape_after_the_step_it_is_at(sched
     run = scheduler.open(settings(steps=5000))
     run.play()
     assert wait_until(lambda: run.tape.head > 0)
+
     def stands():
         here = run.tape.head
         return not wait_until(lambda: run.tape.head > here, seconds=0.1)
