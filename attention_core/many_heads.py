@@ -5,6 +5,8 @@ tensors come from (`HEADS_PRESETS`); then what is measured: how much heads diffe
 what dropout does, and how many parameters there are. The sentences are in `many_heads_captions`.
 """
 
+import copy
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -114,7 +116,7 @@ def run_heads(example: HeadsExample) -> SideBySide:
     may_attend = causal_mask(len(example.tokens)) if example.causal else None
     if example.source == "drawn":
         return drawn_side_by_side(example, may_attend)
-    x, module = preset.draw(example)
+    x, module = tensors_of(example)
     scale = module.d_head**-0.5 if example.scaling else 1.0
     output, trace = module.eval()(x, may_attend, scale=scale)
     q, k, v = module.W_q(x), module.W_k(x), module.W_v(x)
@@ -134,6 +136,23 @@ def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> Side
 
 
 Drawn = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
+
+
+def tensors_of(example: HeadsExample) -> Drawn:
+    """The vectors and the module. What a notebook fixes is the same for all; only the dropout is each learner's own."""
+    if not HEADS_PRESETS[example.source].fixed:
+        return HEADS_PRESETS[example.source].draw(example)
+    x, shared = notebook_tensors(example.source)
+    module = copy.copy(shared)  # with the same maps
+    module.dropout = example.dropout
+    return x, module
+
+
+@functools.cache
+def notebook_tensors(source: HeadsSource) -> Drawn:
+    """What a notebook fixes, drawn once: the wide maps are a million numbers. Shared by all: never change it."""
+    preset = HEADS_PRESETS[source]
+    return preset.draw(HeadsExample(source=source, **preset.fixed))
 
 
 def draw_sentence(example: HeadsExample) -> Drawn:

@@ -151,10 +151,16 @@ class Case:
 
 
 @functools.lru_cache(maxsize=32)
-def random_cases(seed: int, n_cases: int = CASES) -> tuple[Case, ...]:
-    """Compare many times, over random sizes, masks, weights and tokens. The same seed is computed once for all."""
-    random = generator(seed, "parity")
-    return tuple(random_case(random) for _ in range(n_cases))
+def random_cases(seed: int, n_cases: int = CASES, between: Callable[[], object] = lambda: None) -> tuple[Case, ...]:
+    """Compare many times, over random sizes, masks, weights and tokens. The same seed is computed once for all.
+
+    It takes a while: `between` is called before each case, for whatever must not wait so long.
+    """
+    random, cases = generator(seed, "parity"), []
+    for _ in range(n_cases):
+        between()
+        cases.append(random_case(random))
+    return tuple(cases)
 
 
 def random_case(random: torch.Generator) -> Case:

@@ -26,7 +26,7 @@ class Scheduler:
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
-    that have all ended hold 8 MB, with the largest models 16 MB; more are there only as long as somebody has a
+    that have all ended hold 4 MB, with the largest models 8 MB; more are there only as long as somebody has a
     run on each of them. Where all tapes together come to more than `max_bytes` of weights, the fullest forget every
     second of their steps, down to FEWEST_SNAPSHOTS.
     """
@@ -41,7 +41,7 @@ class Scheduler:
         *,
         turn_seconds: float = 0.010,
         patience_seconds: float = 60.0,
-        max_tapes: int = 4,
+        max_tapes: int = 2,
         max_growing: int = 40,
         max_bytes: int = 16_000_000,
         clock: Callable[[], float] = time.monotonic,

@@ -8,7 +8,7 @@ from attention_core.watching import every_head_without, watch_task, without_laye
 from attention_ui.charts.heads import heads_size, numbers_fit
 from attention_ui.charts.replay import frame_steps, replay_chart, replay_table
 from attention_ui.keeping import download_history, download_model, run_checkpoint
-from attention_ui.lesson import own_template, show_chart
+from attention_ui.lesson import own_template, show_chart, show_rows
 from attention_ui.session import hidden, keep, recall
 
 REPLAY_WIDTH = 1000
@@ -61,7 +61,7 @@ def draw_heads_off(run: TrainingRun, view: RunView) -> None:
     layers = [without_layer(view.settings, view.snapshot, layer) for layer in range(view.settings.model.n_layers)]
     st.text(heads_off_caption(heads))
     several = view.settings.model.n_heads > 1
-    st.dataframe(heads_off_rows((*heads, *(layers if several else ()))), hide_index=True, width="content")
+    show_rows(heads_off_rows((*heads, *(layers if several else ()))), "content")
 
 
 def draw_keep(run: TrainingRun, view: RunView) -> None:

@@ -9,6 +9,7 @@ import streamlit as st
 from attention_core.attention import AttentionTrace
 from attention_core.shapes import shape_table
 from attention_core.three_ways import attend_with_loops, attend_with_numpy, compare_ways, comparison_caption
+from attention_ui.lesson import show_rows
 from attention_ui.session import hidden, in_link, keep, recall
 
 WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
@@ -32,7 +33,7 @@ def code_panel(attention: AttentionTrace, scale: float, *functions: Callable, fo
         )  # fmt: skip
         st.text(comparison_caption(compare_ways(attention, scale)))
         show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, functions))
-        st.dataframe(shape_table(attention), hide_index=True)
+        show_rows(shape_table(attention))
 
 
 def open_for_link(name: str) -> None:

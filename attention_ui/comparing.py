@@ -7,7 +7,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
 from attention_core.turns import Hurry
 from attention_core.watching import watch
-from attention_ui.services import live_pictures, moving_picture, training_room
+from attention_ui.services import let_pass, live_pictures, moving_picture, training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FIRST, RUN, visitors_run
@@ -32,6 +32,7 @@ WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 def stage(choice: Choice) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with training_room().page(Hurry.TAKES_LONG):
+        let_pass()
         run = visitors_run(choice)
         playing = run_buttons(run, choice)
         if run is not None:

@@ -19,7 +19,7 @@ from attention_core.many_heads import (
 )
 from attention_core.quiz import ask
 from attention_ui.formulas import A, K, Q, V
-from attention_ui.lesson import picked_cell, show_notes
+from attention_ui.lesson import picked_cell, show_notes, show_rows
 from attention_ui.quiz import predict_about
 from attention_ui.session import SWITCH, LinkRule, asked_in_link, keep, recall, too_large_in_link
 
@@ -171,4 +171,4 @@ def parameter_panel(module) -> None:
     """The parameters as the module lists them; filled when it is opened."""
     with st.expander("The parameters", key="mh_parameters", on_change="rerun") as panel:
         if panel.open:
-            st.dataframe(parameter_table(module), hide_index=True, width="content")
+            show_rows(parameter_table(module), "content")

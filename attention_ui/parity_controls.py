@@ -7,9 +7,10 @@ from attention_core.examples import ExampleTrace, Limit
 from attention_core.many_heads import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
 from attention_core.parity import CASES, Case, Parity, parameter_table, random_cases
 from attention_core.quiz import ask
-from attention_ui.lesson import covered, show_notes
+from attention_ui.lesson import covered, show_notes, show_rows
 from attention_ui.many_heads import SOURCES, size_choices, what_is_fixed
 from attention_ui.quiz import predict_about
+from attention_ui.services import take_long
 from attention_ui.session import LinkRule, keep, recall, said_in_link
 
 VIEWS = {
@@ -63,7 +64,7 @@ def chosen_cases() -> tuple[Case, ...]:
         drawn = st.number_input(
             "Drawn from number", DRAWS.least, DRAWS.most, 0, key="cases", bind="query-params", width=150
         )
-        cases = random_cases(int(drawn))
+        cases = random_cases(int(drawn), between=take_long)
         if not covered("pytorch"):
             largest = max(case.difference for case in cases)
             st.metric(f"Largest difference in {len(cases)} cases", magnitude(largest), width="content")
@@ -85,4 +86,4 @@ def copied_panel(parity: Parity) -> None:
     """Where each of our maps stands in PyTorch's module; filled when it is opened."""
     with st.expander("The same weights, under PyTorch's names", key="copied", on_change="rerun") as panel:
         if panel.open:
-            st.dataframe(parameter_table(parity.ours, parity.theirs), hide_index=True, width="content")
+            show_rows(parameter_table(parity.ours, parity.theirs), "content")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pandas  # noqa: F401  imported here so that it is frozen with the rest
+import pyarrow as pa
 import torch
 
 from attention_core.model import notebook_model
@@ -74,6 +75,8 @@ def warm_up() -> None:
     """Before anything is computed. Importing this module has been the greater part of it."""
     # More threads for small matrices only fight each other, and the pages.
     torch.set_num_threads(1)
+    # Arrow's own store keeps for each thread what it has freed, and here a thread lives for one run of a page.
+    pa.set_memory_pool(pa.system_memory_pool())
 
 
 def settle_down() -> None:

@@ -148,6 +148,7 @@ def draw_text_heads(view: RunView) -> None:
     heat = heat_place.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params")
     let_pass()
     watched = watch(view, probe or "", heat)
+    let_pass()
     show_notes(*watched.notes)
     with picture:
         draw_heads(watched.tokens, watched.layers, HEADS_WIDTH, "heads")

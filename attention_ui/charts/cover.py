@@ -3,6 +3,7 @@
 from collections.abc import Collection
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "text": "", "say": "", "lights": "", "score": None}
 
@@ -15,22 +16,20 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
     if "cell_tag" not in table.column_names:
         return table.slice(0, 0)
     matrices = [(tag or "").strip("|").split(" ")[0] for tag in table["cell_tag"].to_pylist()]
-    numbers = [bool(matrix) and matrix not in given for matrix in matrices]
-    masked = [kind == "masked" for kind in table["kind"].to_pylist()]
+    numbers = pa.array([bool(matrix) and matrix not in given for matrix in matrices])
+    shown = pc.and_not(numbers, pc.equal(table["kind"], "masked"))
     for column, empty in EMPTIED.items():
         if column in table.column_names:
-            stays = masked if column in ("kind", "tone") else [False] * len(masked)
-            values = zip(table[column].to_pylist(), numbers, stays, strict=True)
-            emptied = [empty if number and not stay else value for value, number, stay in values]
-            table = with_column(table, column, emptied)
+            table = emptied(table, column, shown if column in ("kind", "tone") else numbers, empty)
     if "label" in table.column_names:  # of lines that the browser computes: some hold numbers
-        table = with_column(table, "label", [""] * len(masked))
+        table = emptied(table, "label", True, "")
     return table
 
 
-def with_column(table: pa.Table, name: str, values: list) -> pa.Table:
-    """The table with other values in one column, of the same type as before."""
-    kind = table.schema.field(name).type
+def emptied(table: pa.Table, name: str, where: pa.ChunkedArray | pa.Array | bool, empty: str | None) -> pa.Table:
+    """The table with one column emptied where it says so, of the same type as before."""
+    column, kind = table[name], table.schema.field(name).type
     words = pa.types.is_dictionary(kind)
-    array = pa.array(values, kind.value_type if words else kind)
-    return table.set_column(table.column_names.index(name), name, array.dictionary_encode() if words else array)
+    plain = column.cast(kind.value_type) if words else column
+    plain = pc.if_else(where, pa.scalar(empty, plain.type), plain)
+    return table.set_column(table.column_names.index(name), name, plain.dictionary_encode() if words else plain)

@@ -1,7 +1,5 @@
 """Lesson: does attention know the order?"""
 
-import streamlit as st
-
 from attention_core.arithmetic import divisor_of
 from attention_core.order import attend_with_positions, head_maps, measure_residual, shuffle
 from attention_core.order_captions import leak_caption, residual_rows, shuffle_caption
@@ -12,7 +10,7 @@ from attention_ui.choices import asking_token
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
-from attention_ui.lesson import covered, pick_chart, show_chart, tell
+from attention_ui.lesson import covered, pick_chart, show_chart, show_rows, tell
 from attention_ui.order_controls import chosen_order, chosen_positions, chosen_view, mask_of, residuals_of
 from attention_ui.order_view import position_figure, shuffle_figure, similarity_figure
 from attention_ui.quiz import predict
@@ -52,7 +50,7 @@ else:
 residuals = residuals_of(trace, head, order)
 tell("positions", f"The largest difference that this shuffle leaves, for every way. {leak_caption(residuals)}")
 if not covered("positions"):
-    st.dataframe(residual_rows(residuals), hide_index=True, width=420)
+    show_rows(residual_rows(residuals), 420)
 
 predict("positions", trace, head, cover=True)
 code_panel(shuffled.plain, trace.scale, attend_with_positions, shuffle)

@@ -17,7 +17,7 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_chart, tell
+from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_chart, show_rows, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 
@@ -61,7 +61,7 @@ picked_cell = pick_chart(
 ways = (("as they are", own), ("÷ √d_k", own_divided))
 undone, done = derivation_with(trace, head, plain, "1"), derivation_with(trace, head, divided, f"√{q.shape[-1]}")
 if not covered("scores"):
-    st.dataframe([{"scores": way} | {TITLES[m]: round(getattr(one, m), 3) for m in MEASURES} for way, one in ways])
+    show_rows([{"scores": way} | {TITLES[m]: round(getattr(one, m), 3) for m in MEASURES} for way, one in ways])
     sheets_panel(division_sheets(undone, done), picked_cell, first="divided")
 
 predict("scores", trace, head, cover=True)

@@ -11,7 +11,7 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, grid_template, pick_chart, tell
+from attention_ui.lesson import covered, grid_template, pick_chart, show_rows, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 
@@ -37,7 +37,7 @@ asked = st.text_input("A word the table may not know", "dog", key="stranger", bi
 lookup = look_up(trace, asked)
 st.text(lookup_caption(lookup))
 found = zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
-st.dataframe([{"token": token, "row": i, "its numbers": [round(x, 2) for x in row]} for token, i, row in found])
+show_rows([{"token": token, "row": i, "its numbers": [round(x, 2) for x in row]} for token, i, row in found])
 
 predict("tokens", trace, 0, cover=True)
 code_panel(trace.heads.select(0), trace.scale, tokenize, embed, formula=stage_formula("x", trace))

@@ -170,6 +170,13 @@ def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_r
     assert (example.d_model, example.n_heads, example.seed, example.bias) == (6, 2, 42, False)
 
 
+@pytest.mark.parametrize("key", [key for key in WITH_MODULE if HEADS_PRESETS[key].fixed])
+def test_what_a_notebook_fixes_is_drawn_once_and_each_has_a_dropout_of_its_own(key):
+    one, other = (run_heads(HeadsExample(source=key, dropout=p, causal=p > 0.2, seed=5)) for p in (0.1, 0.3))
+    assert one.module.W_o.weight is other.module.W_o.weight and one.x is other.x
+    assert (one.module.dropout, other.module.dropout) == (0.1, 0.3)
+
+
 # The running example
 
 

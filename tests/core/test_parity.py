@@ -237,6 +237,12 @@ def test_random_cases_cover_what_they_say_and_come_again():
     assert CASES == 300
 
 
+def test_between_two_cases_others_may_go_first():
+    asked = []
+    cases = random_cases(5, 7, lambda: asked.append(len(asked)))
+    assert asked == list(range(7)) and cases == random_cases(5, 7)
+
+
 def test_a_case_that_disagrees_would_be_told():
     cases = (Case(2, 1, 3, "none", False, 0.0), Case(5, 2, 3, "causal", True, 0.25))
     assert "number is 0.25, the middle one 0.12; 1 case agree" in cases_caption(cases).replace("0.13", "0.12")

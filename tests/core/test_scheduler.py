@@ -119,8 +119,8 @@ def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
     gc.collect()
     scheduler.open(settings(seed=0))
     assert len(scheduler._tapes) == scheduler.max_tapes
-    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 8_000_000
-    assert "hold 8 MB" in " ".join(Scheduler.__doc__.split())
+    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 4_000_000
+    assert "hold 4 MB" in " ".join(Scheduler.__doc__.split())
 
 
 def test_beyond_what_all_may_keep_the_fullest_tape_makes_room_but_not_where_somebody_stands():

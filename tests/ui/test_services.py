@@ -2,9 +2,10 @@
 
 import time
 
+import pyarrow as pa
 import pytest
 
-from attention_ui.services import LivePictures
+from attention_ui.services import LivePictures, warm_up
 
 
 def work(seconds):
@@ -33,3 +34,12 @@ def test_the_pace_follows_what_pictures_cost_here():
             work(0.02)
     assert pictures.cost > 0.005
     assert pictures.seconds(50) > before
+
+
+def test_what_tables_took_goes_back_like_all_other_memory():
+    pool = pa.default_memory_pool()
+    try:
+        warm_up()
+        assert pa.default_memory_pool().backend_name == "system"
+    finally:
+        pa.set_memory_pool(pool)
