@@ -20,9 +20,9 @@ class Scheduler:
     """Grows the tapes that somebody plays and watches; shares a tape among all who ask for the same.
 
     `turn_seconds` is one tape's turn. A run that nobody has looked at for `patience_seconds` is left
-    where it is, and goes on when somebody looks again. Beyond `max_tapes` tapes those that nobody
-    has a run on are forgotten, the longest unused first. Beyond `max_growing` tapes at a time the ones that
-    began to wait last stand in a queue, and see their place in it.
+    where it is, and goes on when somebody looks again. Tapes that nobody has a run on are forgotten unless
+    they have ended; of those the longest unused go first, beyond `max_tapes` tapes. Beyond `max_growing`
+    tapes at a time the ones that began to wait last stand in a queue, and see their place in it.
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
@@ -54,6 +54,7 @@ class Scheduler:
         self._waiting: dict[Tape, None] = {}  # tapes that want to grow, those who asked first in front
         self._clock = clock
         self._tapes: OrderedDict[TrainingSettings, Tape] = OrderedDict()
+        self._opening: list[Tape] = []  # on which somebody will have a run in a moment
         self._runs: weakref.WeakSet[TrainingRun] = weakref.WeakSet()
         self._lock = threading.Lock()
         self._something_to_do = threading.Event()
@@ -95,10 +96,15 @@ class Scheduler:
             tape = self._tapes.get(settings) or Tape(settings)
             self._tapes[settings] = tape
             self._tapes.move_to_end(settings)
-            self._forget_old_tapes(tape)
-        run = TrainingRun(tape, steps_per_second, wake=self._something_to_do.set, clock=self._clock)
-        with self._lock:
-            self._runs.add(run)
+            self._opening.append(tape)
+            self._forget_old_tapes()
+        try:
+            run = TrainingRun(tape, steps_per_second, wake=self._something_to_do.set, clock=self._clock)
+            with self._lock:
+                self._runs.add(run)
+        finally:
+            with self._lock:
+                self._opening.remove(tape)
         return run
 
     @contextmanager
@@ -167,12 +173,11 @@ class Scheduler:
                 until[run.tape] = max(run.wanted, until.get(run.tape, 0))
         return until
 
-    def _forget_old_tapes(self, newest: Tape | None = None) -> None:
-        in_use = {newest, *(run.tape for run in self._runs)}
-        for settings in [s for s, tape in self._tapes.items() if tape not in in_use]:
-            if len(self._tapes) <= self.max_tapes:
-                return
-            del self._tapes[settings]
+    def _forget_old_tapes(self) -> None:
+        in_use = {*self._opening, *(run.tape for run in self._runs)}
+        for settings, tape in [(s, tape) for s, tape in self._tapes.items() if tape not in in_use]:
+            if not tape.ended or len(self._tapes) > self.max_tapes:
+                del self._tapes[settings]
 
     def _make_room(self) -> None:
         """Thin the fullest tapes while all together keep too much; never the steps at which somebody stands."""

@@ -14,8 +14,8 @@ MEGABYTES = 1
 
 
 def run_checkpoint(view: RunView) -> Checkpoint:
-    """The model that a run shows at this moment."""
-    return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights)
+    """The model that a run shows at this moment. A copy: a tape keeps many of them in one piece of memory."""
+    return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights.clone())
 
 
 def download_model(model: Callable[[], Checkpoint]) -> None:

@@ -123,8 +123,8 @@ async def measure(folder: Path, plan: Plan, seconds: float, replicas: int) -> Re
     report = Report(replicas)
     with Fleet(replicas, folder, "--server.disconnectedSessionTTL", str(plan.forget_after)) as server:
         say(f"{folder.name}: one visitor looks round")
-        for number in reversed(range(replicas)):  # what the report keeps is the last one's: the first server
-            async with Session(server.port(number)) as first:
+        for one in reversed(server.servers):  # what the report keeps is the last one's: the first server
+            async with Session(one.port) as first:
                 await look_round(server, first, plan, report)
                 pages = tuple(first.pages) or ("",)
         say(f"{folder.name}: {plan.sessions} open it at once")
@@ -211,8 +211,8 @@ async def watch_naps(report: Report) -> None:
 async def be_forgotten(server: Fleet, seconds: float) -> None:
     """Wait until the server may forget those who left; a last visitor makes it look. Then it tidies up by itself."""
     await asyncio.sleep(seconds + 2)
-    for number in range(len(server.servers)):
-        async with Session(server.port(number)) as last:
+    for one in server.servers:
+        async with Session(one.port) as last:
             await last.open()
     await asyncio.sleep(TIDY_SECONDS)
 

@@ -95,8 +95,7 @@ class Session:
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}
         self._heard = 0.0
         self._run = 0
-        self._script_run = 0  # the last run that was one of the whole script
-        self._fragment_runs: dict[str, int] = {}  # the last run of each fragment
+        self._last_runs = {"": 0}  # of the whole script, and of each fragment
         self.ends_untold = 0  # how often the server did not say that the script had ended
         self._run_fragments: list[str] = []
         self._waiting: tuple[asyncio.Future[float], int, str] | None = None
@@ -292,13 +291,12 @@ class Session:
         """
         if not self._run_fragments:
             self._stop_tickers()
-            self._script_run = self._run
         elif self._waiting is not None:
             done, run_before, awaited = self._waiting
-            if max(self._script_run, self._fragment_runs.get(awaited, 0)) > run_before and not done.done():
+            if max(self._last_runs[""], self._last_runs.get(awaited, 0)) > run_before and not done.done():
                 self.ends_untold += 1
                 done.set_result(time.perf_counter())
-        self._fragment_runs |= dict.fromkeys(self._run_fragments, self._run)
+        self._last_runs |= dict.fromkeys(self._run_fragments or [""], self._run)
 
     def _show(self, message: ForwardMsg) -> None:
         path = tuple(message.metadata.delta_path)

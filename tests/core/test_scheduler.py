@@ -5,6 +5,7 @@ import pytest
 import torch
 from waiting import wait_until
 
+from attention_core import scheduler as scheduler_module
 from attention_core import training
 from attention_core.model import ModelConfig
 from attention_core.scheduler import Scheduler
@@ -102,20 +103,49 @@ def test_a_new_run_stands_at_step_zero_of_a_tape_that_others_have_played():
 
 def test_at_most_so_many_tapes_are_kept_and_the_longest_unused_goes_first():
     scheduler = Scheduler(max_tapes=3)
-    tapes = [scheduler.open(settings(seed=seed)).tape for seed in range(3)]
+    tapes = []
+    for seed in range(3):
+        tapes.append(scheduler.open(settings(seed=seed, steps=1)).tape)
+        tapes[-1].grow(1)
     gc.collect()
-    scheduler.open(settings(seed=0))  # used again, so that seed 1 is the longest unused
-    scheduler.open(settings(seed=3))
+    scheduler.open(settings(seed=0, steps=1))  # used again, so that seed 1 is the longest unused
+    scheduler.open(settings(seed=3, steps=1))
     gc.collect()
-    assert scheduler.open(settings(seed=0)).tape is tapes[0]
-    assert scheduler.open(settings(seed=2)).tape is tapes[2]
-    assert scheduler.open(settings(seed=1)).tape is not tapes[1]
+    assert scheduler.open(settings(seed=0, steps=1)).tape is tapes[0]
+    assert scheduler.open(settings(seed=2, steps=1)).tape is tapes[2]
+    assert scheduler.open(settings(seed=1, steps=1)).tape is not tapes[1]
+
+
+def test_a_run_that_everybody_left_before_its_end_is_forgotten_with_all_that_it_takes():
+    scheduler = Scheduler(max_tapes=3)
+    ended = scheduler.open(settings(seed=1, steps=2)).tape
+    ended.grow(2)
+    left = scheduler.open(settings(seed=0, steps=2)).tape
+    left.grow(1)
+    gc.collect()
+    scheduler.open(settings(seed=2))
+    assert scheduler.open(settings(seed=1, steps=2)).tape is ended
+    assert scheduler.open(settings(seed=0, steps=2)).tape is not left
+
+
+def test_a_tape_is_shared_from_the_moment_it_is_asked_for(monkeypatch):
+    scheduler, asked = Scheduler(), []
+
+    class Slow(training.TrainingRun):
+        def __init__(self, tape, *rest, **more):
+            if not asked:
+                asked.append(tape)
+                scheduler.open(settings(seed=1))  # somebody else comes while this run is made
+            super().__init__(tape, *rest, **more)
+
+    monkeypatch.setattr(scheduler_module, "TrainingRun", Slow)
+    assert scheduler.open(settings(seed=0)).tape is asked[0] is scheduler.open(settings(seed=0)).tape
 
 
 def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
     scheduler = Scheduler()
     for seed in range(scheduler.max_tapes + 7):
-        scheduler.open(settings(seed=seed, steps=1))
+        scheduler.open(settings(seed=seed, steps=1)).tape.grow(1)
     gc.collect()
     scheduler.open(settings(seed=0))
     assert len(scheduler._tapes) == scheduler.max_tapes
