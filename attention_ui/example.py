@@ -147,7 +147,7 @@ def head_choice(trace: ExampleTrace) -> int:
     return (chosen or 1) - 1
 
 
-@functools.lru_cache(maxsize=256)
+@functools.lru_cache(maxsize=128)
 def trace_of(example: Example) -> ExampleTrace:
     """The example, computed once for all who look at the same."""
     return run_example(example)
