@@ -60,7 +60,6 @@ class Scheduler:
         self._something_to_do = threading.Event()
         self._pages = 0
         self._turns = Turns()
-        self._here = threading.local()
         self._no_page = threading.Event()
         self._no_page.set()
         self._last_page = -math.inf
@@ -113,7 +112,7 @@ class Scheduler:
 
         Inside a page there may be another: it is part of the first.
         """
-        if getattr(self._here, "inside", False):
+        if self._turns.inside:
             yield
             return
         with self._lock:
@@ -121,10 +120,8 @@ class Scheduler:
             self._no_page.clear()
         try:
             with self._turns.turn(hurry, meanwhile=meanwhile):
-                self._here.inside = True
                 yield
         finally:
-            self._here.inside = False
             with self._lock:
                 self._pages -= 1
                 self._last_page = time.monotonic()

@@ -82,6 +82,12 @@ class Turns:
         self._enter(visit, called, meanwhile)
 
     @property
+    def inside(self) -> bool:
+        """True on a thread that has its turn now."""
+        visit: Visit | None = getattr(self._here, "visit", None)
+        return visit is not None and visit.inside
+
+    @property
     def waiting(self) -> int:
         """How many threads stand outside."""
         return sum(map(len, self._queues))

@@ -18,4 +18,4 @@ def test_equal_examples_are_computed_once_and_are_what_one_gets_alone():
 
 
 def test_only_so_many_examples_are_kept():
-    assert trace_of.cache_info().maxsize == 256
+    assert trace_of.cache_info().maxsize == 128
