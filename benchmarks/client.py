@@ -9,7 +9,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -99,7 +98,7 @@ class Session:
         self._last_runs = {"": 0}  # of the whole script, and of each fragment
         self.ends_untold = 0  # how often the server did not say that the script had ended
         self._run_fragments: list[str] = []
-        self._run_places: list[tuple[int, ...]] = []  # the containers into which this run has put something
+        self._run_blocks: set[tuple[int, ...]] = set()  # the containers that this run has sent
         self._waiting: tuple[asyncio.Future[float], int, str] | None = None
         self._tickers: dict[str, tuple[float, asyncio.Task]] = {}
         self._socket: websockets.ClientConnection | None = None
@@ -291,7 +290,7 @@ class Session:
         A refresh of a fragment that arrives just when something else ends makes the server forget to say that it
         ended. But no fragment is run before that.
         """
-        self._run_places = []
+        self._run_blocks = set()
         if not self._run_fragments:
             self._stop_tickers()
         elif self._waiting is not None:
@@ -303,13 +302,14 @@ class Session:
 
     def _show(self, message: ForwardMsg) -> None:
         path = tuple(message.metadata.delta_path)
-        self._run_places.append(path[:-1])
         if message.ref_hash:
             message = self._cache[message.ref_hash][1]
         if message.metadata.cacheable:
             self._cache[message.hash] = (self._run, message)
         kind = message.delta.WhichOneof("type")
-        if kind == "new_element":
+        if kind == "add_block":
+            self._run_blocks.add(path)
+        elif kind == "new_element":
             element = message.delta.new_element
             name = element.WhichOneof("type")
             proto = getattr(element, name)
@@ -361,12 +361,11 @@ class Session:
             done.set_result(time.perf_counter())
 
     def _forget_what_was_not_sent_again(self, whole: bool) -> None:
-        """Of the whole page, or of the fragments that ran and all that stood in the same container."""
-        alike = takewhile(lambda steps: len(set(steps)) == 1, zip(*self._run_places, strict=False))
-        place = tuple(steps[0] for steps in alike)
+        """Of the whole page, or of the fragments that ran and of all that stood in their containers before."""
 
         def belongs(path: tuple[int, ...], shown: Shown) -> bool:
-            return whole or shown.fragment_id in self._run_fragments or (len(place) > 1 and path[: len(place)] == place)
+            inside = any(path[:length] in self._run_blocks for length in range(1, len(path)))
+            return whole or inside or shown.fragment_id in self._run_fragments
 
         self._elements = {
             path: shown for path, shown in self._elements.items() if shown.run == self._run or not belongs(path, shown)

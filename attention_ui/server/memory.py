@@ -41,8 +41,8 @@ async def give_back(every: float = GIVE_BACK_SECONDS) -> None:
     """Find what nobody can reach any more and hand free memory back, again and again, until cancelled.
 
     A full collection holds up everybody, for some hundredths of a second when there are a hundred visitors. The longer
-    one waits, the more lies about, and the more holes it leaves among what stays. Python by itself would look at its
-    own times, more often or hardly ever.
+    one waits, the more lies about, and the more holes it leaves among what stays. Left to itself, Python collects by
+    how much was made since: often in a class, and in a quiet room not at all.
     """
     library = glibc()
     young, middle, _ = gc.get_threshold()
