@@ -13,7 +13,7 @@ import gc
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 HEAPS = 2
 LARGE_BYTES = 128 * 1024
-GIVE_BACK_SECONDS = 10.0
+GIVE_BACK_SECONDS = 30.0  # every 10 s took a twelfth of a core more, and kept a class no smaller
 FULL_AFTER = 1000  # collections of younger objects: more than a class makes between two of the full ones here
 
 
@@ -40,9 +40,8 @@ def keep_heaps_small() -> bool:
 async def give_back(every: float = GIVE_BACK_SECONDS) -> None:
     """Find what nobody can reach any more and hand free memory back, again and again, until cancelled.
 
-    A full collection holds up everybody, for some hundredths of a second when there are a hundred visitors. The longer
-    one waits, the more lies about, and the more holes it leaves among what stays. Left to itself, Python collects by
-    how much was made since: often in a class, and in a quiet room not at all.
+    A full collection holds up everybody, for some hundredths of a second when there are a hundred visitors. Left to
+    itself, Python collects by how much was made since: every few seconds in a class, in a quiet room not at all.
     """
     library = glibc()
     young, middle, _ = gc.get_threshold()
