@@ -140,8 +140,9 @@ Drawn = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
 
 def tensors_of(example: HeadsExample) -> Drawn:
     """The vectors and the module. What a notebook fixes is the same for all; only the dropout is each learner's own."""
-    if not HEADS_PRESETS[example.source].fixed:
-        return HEADS_PRESETS[example.source].draw(example)
+    preset = HEADS_PRESETS[example.source]
+    if not preset.fixed:
+        return preset.draw(example)
     x, shared = notebook_tensors(example.source)
     module = copy.copy(shared)  # with the same maps
     module.dropout = example.dropout

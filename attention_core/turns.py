@@ -68,9 +68,9 @@ class Turns:
 
         A `hurry` is that of this turn from now on. `meanwhile` as for `turn`: where it raises, the turn is over.
         """
-        visit: Visit | None = getattr(self._here, "visit", None)
-        if visit is None or not visit.inside:
+        if not self.inside:
             return
+        visit: Visit = self._here.visit
         visit.hurry = visit.hurry if hurry is None else hurry
         with self._lock:
             if not any(self._queues[visit.hurry + 1 :]):

@@ -364,8 +364,9 @@ class Session:
         """Of the whole page, or of the fragments that ran and of all that stood in their containers before."""
 
         def belongs(path: tuple[int, ...], shown: Shown) -> bool:
-            inside = any(path[:length] in self._run_blocks for length in range(1, len(path)))
-            return whole or inside or shown.fragment_id in self._run_fragments
+            if whole or shown.fragment_id in self._run_fragments:
+                return True
+            return any(path[:length] in self._run_blocks for length in range(1, len(path)))
 
         self._elements = {
             path: shown for path, shown in self._elements.items() if shown.run == self._run or not belongs(path, shown)
