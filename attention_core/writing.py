@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.captions import number, percent, plural, seen
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.randomness import generator
-from attention_core.sampling import Sampling, TokenDraw, draw_token, ranked
+from attention_core.sampling import Sampling, TokenDraw, draw_token, ranked, uniform_number
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from attention_core.watching import head_name
@@ -21,18 +21,26 @@ MAX_START = 200
 
 
 @dataclass(frozen=True, eq=False)
-class WrittenToken:
-    """One new token, and what it came from.
+class NewToken:
+    """One new token, and what was read before it.
 
     `window` are the last tokens of the text so far, as many as the model can see; the first of them stands at
     place `first` of the text, the new token at `place`, both counted from 0.
-    `attention` has for each layer the weights of the last token of the window, the one that asks what comes next.
     """
 
     token: str
     place: int
     first: int
     window: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class WrittenToken(NewToken):
+    """One new token, and all that led to it.
+
+    `attention` has for each layer the weights of the last token of the window, the one that asks what comes next.
+    """
+
     draw: TokenDraw
     attention: tuple[Float[Tensor, "heads keys"], ...]
 
@@ -47,17 +55,33 @@ def write(
     Raises ValueError for an empty start, unknown tokens, too great a length, or a model with broken weights.
     """
     check_request(start, length)
-    ids, random = vocabulary.encode(start), generator(seed, "sample")
-    written = []
-    for place in range(len(start), len(start) + length):
-        first = max(0, place - model.config.context)
-        trace = model(torch.tensor(ids[first:]))
-        draw = draw_token(trace.logits[-1], sampling, random)
-        window = tuple(vocabulary.decode(ids[first:]))
-        token = vocabulary.tokens[draw.token]
-        written.append(WrittenToken(token, place, first, window, draw, last_looks(trace)))
-        ids.append(draw.token)
+    text, random, written = list(start), generator(seed, "sample"), []
+    for _ in range(length):
+        written.append(write_token(model, vocabulary, text, sampling, random))
+        text.append(written[-1].token)
     return tuple(written)
+
+
+@torch.inference_mode()
+def write_token(
+    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
+) -> WrittenToken:
+    """The token that follows a text: look at its last `context` tokens, and draw."""
+    first = max(0, len(text) - model.config.context)
+    window = tuple(text[first:])
+    trace = model(torch.tensor(vocabulary.encode(window)))
+    draw = draw_token(trace.logits[-1], sampling, random)
+    return WrittenToken(vocabulary.tokens[draw.token], len(text), first, window, draw, last_looks(trace))
+
+
+def write_again(
+    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], new: int, sampling: Sampling, seed: int
+) -> WrittenToken:
+    """The last token of a text whose last `new` tokens `write` wrote, with all that led to it."""
+    random = generator(seed, "sample")
+    for _ in range(new - 1):  # each token before it took one random number
+        uniform_number(random)
+    return write_token(model, vocabulary, text[:-1], sampling, random)
 
 
 def check_request(start: Sequence[str], length: int) -> None:
@@ -69,8 +93,8 @@ def check_request(start: Sequence[str], length: int) -> None:
 
 
 def last_looks(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
-    """For each layer what every head of the last token looks at."""
-    return tuple(layer.attention.heads.weights[:, -1] for layer in trace.layers)
+    """For each layer what every head of the last token looks at; copied, so that no other row is kept."""
+    return tuple(layer.attention.heads.weights[:, -1].clone() for layer in trace.layers)
 
 
 @dataclass(frozen=True)
@@ -116,7 +140,7 @@ class LegalSteps:
     total: int
 
 
-def legal_steps(start: Sequence[str], written: Sequence[WrittenToken], learnt: Sequence[str]) -> LegalSteps:
+def legal_steps(start: Sequence[str], written: Sequence[NewToken], learnt: Sequence[str]) -> LegalSteps:
     """Count the steps onto written tokens that also occur in the text that was learnt."""
     text = [*start, *(new.token for new in written)]
     steps, known = list(pairwise(text[len(start) - 1 :])), set(pairwise(learnt))
@@ -162,7 +186,7 @@ def look_caption(new: WrittenToken) -> str:
     return f"The last character read, {asker}, looked most at {where}: {percent(weight)}, by {head_name(layer, head)}."
 
 
-def window_caption(new: WrittenToken) -> str:
+def window_caption(new: NewToken) -> str:
     """Which part of the text was read."""
     n = len(new.window)
     if new.first == 0:
@@ -173,7 +197,7 @@ def window_caption(new: WrittenToken) -> str:
     )
 
 
-def steps_caption(start: Sequence[str], written: Sequence[WrittenToken], task: CharacterTask) -> str:
+def steps_caption(start: Sequence[str], written: Sequence[NewToken], task: CharacterTask) -> str:
     """The share of legal steps."""
     steps = legal_steps(start, written, task.tokens[: task.n_trained])
     return (
@@ -182,7 +206,7 @@ def steps_caption(start: Sequence[str], written: Sequence[WrittenToken], task: C
     )
 
 
-def unseen_caption(written: Sequence[WrittenToken], task: CharacterTask) -> str:
+def unseen_caption(written: Sequence[NewToken], task: CharacterTask) -> str:
     """Which characters the model could never read while it trained, and where it had to read one now."""
     unseen = never_an_input(task)
     if not unseen:

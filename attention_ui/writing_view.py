@@ -9,6 +9,7 @@ from attention_core.quiz.generate import Moment
 from attention_core.sampling import Sampling
 from attention_core.writing import (
     MAX_NEW_TOKENS,
+    NewToken,
     WrittenToken,
     draw_caption,
     draw_in_words,
@@ -17,6 +18,7 @@ from attention_core.writing import (
     unseen_caption,
     window_caption,
     write,
+    write_again,
 )
 from attention_ui.charts.template import template
 from attention_ui.charts.writing import (
@@ -38,19 +40,35 @@ TALL, LOW = 22, 15
 MOST_TALL_ROWS = 16
 
 
-@functools.lru_cache(maxsize=16)
+@functools.lru_cache(maxsize=32)
 def written_ahead(
     checkpoint: Checkpoint, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
-) -> tuple[WrittenToken, ...]:
-    """What this model writes; a longer text begins with the shorter one, so whole chunks can be kept."""
-    return write(checkpoint.model(), checkpoint.settings.task.vocabulary, start, length, sampling, seed)
+) -> tuple[NewToken, ...]:
+    """What this model writes; a longer text begins with the shorter one, so whole chunks can be kept.
+
+    How each token was drawn is left out: a dozen texts with it would take megabytes.
+    """
+    written = write(checkpoint.model(), checkpoint.settings.task.vocabulary, start, length, sampling, seed)
+    return tuple(NewToken(new.token, new.place, new.first, new.window) for new in written)
 
 
-def written(request: Request, length: int) -> tuple[WrittenToken, ...]:
+def written(request: Request, length: int) -> tuple[NewToken, ...]:
     """The first so many new characters. Raises ValueError for a model with broken weights."""
     chunks = min(-(-length // CHUNK) * CHUNK, MAX_NEW_TOKENS)
     ahead = written_ahead(request.writer.checkpoint, request.start.tokens, chunks, request.sampling, request.seed)
     return ahead[:length]
+
+
+def newest(request: Request, length: int) -> WrittenToken:
+    """The last of these characters with all that led to it. Raises ValueError for a model with broken weights."""
+    checkpoint, text = request.writer.checkpoint, text_of(request, length)
+    vocabulary = checkpoint.settings.task.vocabulary
+    return write_again(checkpoint.model(), vocabulary, text, length, request.sampling, request.seed)
+
+
+def text_of(request: Request, length: int) -> tuple[str, ...]:
+    """The start and the first so many new characters. Raises ValueError for a model with broken weights."""
+    return (*request.start.tokens, *(new.token for new in written(request, length)))
 
 
 def live_writing(request: Request) -> Moment | None:
@@ -60,7 +78,7 @@ def live_writing(request: Request) -> Moment | None:
     if playing:
         return None
     try:
-        new = written(request, request.length)[-1]
+        new = newest(request, request.length)
     except ValueError:
         return None
     return Moment(new, request.writer.checkpoint.settings.task.vocabulary, request.sampling)
@@ -69,17 +87,16 @@ def live_writing(request: Request) -> Moment | None:
 def draw_text_of(request: Request, length: int) -> bool:
     """The text up to here, and how its last token was drawn; False, and a sentence, where the model cannot write."""
     try:
-        tokens = written(request, length)
+        tokens, new = written(request, length), newest(request, length)
     except ValueError as error:
         show_notes(f"This model cannot write: {error}.")
         return False
-    text = "".join((*request.start.tokens, *(new.token for new in tokens)))
-    st.code(text, language=None, wrap_lines=True)
+    st.code("".join(text_of(request, length)), language=None, wrap_lines=True)
     left, right = (st.container(), st.container()) if recall("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
     with left:
-        draw_distribution(request, tokens[-1])
+        draw_distribution(request, new)
     with right:
-        draw_looks(tokens[-1])
+        draw_looks(new)
     task = request.writer.checkpoint.settings.task
     st.text(steps_caption(request.start.tokens, tokens, task))
     st.text(unseen_caption(tokens, task))

@@ -4,7 +4,7 @@ from functools import partial
 
 from attention_core.quiz.generate import ask_about_writing
 from attention_core.sampling import draw_token, keep_top_k, keep_top_p, next_token_probabilities, pick, renormalise
-from attention_core.writing import write
+from attention_core.writing import write, write_token
 from attention_ui.code_panel import plain_code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
@@ -24,5 +24,5 @@ if moment is not None:
     about = (writer.checkpoint, request.start.tokens, request.sampling, request.seed, request.length)
     predict_about("generate", partial(ask_about_writing, moment), about)
 keep_panel(writer)
-plain_code_panel(write, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick)
+plain_code_panel(write, write_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick)
 next_and_previous("generate")

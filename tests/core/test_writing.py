@@ -24,6 +24,7 @@ from attention_core.writing import (
     unseen_caption,
     window_caption,
     write,
+    write_again,
 )
 
 HELLO = CharacterTask("hello world")
@@ -95,6 +96,24 @@ def test_every_token_keeps_the_window_it_was_drawn_after_and_every_heads_look_at
             torch.testing.assert_close(looks, layer.attention.heads.weights[:, -1].detach())
             torch.testing.assert_close(looks.sum(-1), torch.ones(3))
         assert HELLO.vocabulary.tokens[new.draw.token] == new.token
+
+
+@pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.6, top_k=4, top_p=0.8)])
+def test_a_token_that_is_written_again_is_the_same_with_all_that_led_to_it(sampling):
+    model, start = untrained(), tuple("wor")
+    written = write(model, HELLO.vocabulary, start, 11, sampling, 17)
+    for n, new in enumerate(written, 1):
+        text = [*start, *text_of(written[:n])]
+        again = write_again(model, HELLO.vocabulary, text, n, sampling, 17)
+        assert (again.token, again.place, again.first, again.window) == (new.token, new.place, new.first, new.window)
+        assert again.draw.uniform == new.draw.uniform and torch.equal(again.draw.final, new.draw.final)
+        assert torch.equal(again.draw.logits, new.draw.logits)
+        assert all(torch.equal(*looks) for looks in zip(again.attention, new.attention, strict=True))
+
+
+def test_what_the_last_token_looks_at_holds_no_other_rows():
+    new = write(untrained(), HELLO.vocabulary, tuple("world"), 1, Sampling(), 0)[0]
+    assert [looks.untyped_storage().nbytes() for looks in new.attention] == [3 * 5 * 4] * 2
 
 
 def test_a_longer_text_begins_with_the_shorter_and_the_seed_decides():
