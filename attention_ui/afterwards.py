@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.checkpoint import run_history
 from attention_core.success import heads_off_caption, heads_off_rows, moment_caption
 from attention_core.training import RunView, TrainingRun
 from attention_core.watching import every_head_without, watch_task, without_layer
@@ -69,4 +70,4 @@ def draw_keep(run: TrainingRun, view: RunView) -> None:
     st.text("The address of this page holds all settings and the seed: who opens it and presses Start sees this run.")
     with st.container(horizontal=True):
         download_model(lambda: run_checkpoint(view))
-        download_history(lambda: view.losses)
+        download_history(lambda: run_history(view))

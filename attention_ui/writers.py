@@ -9,7 +9,7 @@ import streamlit as st
 from attention_core.checkpoint import Checkpoint, check_writes, run_history
 from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.training import RunView, TrainingSettings
 from attention_ui.keeping import bring_model, brought_model, download_history, download_model, run_checkpoint
 from attention_ui.services import training_room
 from attention_ui.session import hidden, keep, recall
@@ -92,11 +92,18 @@ def own_writer() -> Writer:
     except ValueError as error:
         return instead(f"Your model cannot write: {error}.")
     before = recall("own_writer")
-    if before is None or before.checkpoint.weights is not view.snapshot.weights:
-        untrained = "Your model had no update yet, so it knows nothing of its text."
-        notes = () if view.snapshot.step else (untrained,)
-        keep("own_writer", Writer(run_checkpoint(view), lambda: run_history(view), notes))
-    return recall("own_writer")
+    if before is not None and same_model(before.checkpoint, view):
+        return before
+    untrained = "Your model had no update yet, so it knows nothing of its text."
+    notes = () if view.snapshot.step else (untrained,)
+    writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
+    keep("own_writer", writer)
+    return writer
+
+
+def same_model(checkpoint: Checkpoint, view: RunView) -> bool:
+    """True when the run shows the very model that was kept: settings and updates are all that decides."""
+    return (checkpoint.settings, checkpoint.updates) == (view.settings, view.snapshot.step)
 
 
 def instead(why: str) -> Writer:

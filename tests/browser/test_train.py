@@ -115,6 +115,19 @@ def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
             assert box["y"] + box["height"] <= height, "the figures are above the fold"
 
 
+def test_the_history_of_a_run_can_be_kept(visit):
+    tab = opened(visit(), "task=copy&pace=as fast as it can")
+    press(tab, "One step")
+    wait_for_updates(tab, 0)
+    tab.settled()
+    tab.page.get_by_text("Keep the model").click()
+    with tab.page.expect_download() as history:
+        tab.page.get_by_role("button", name="Download the history").click()
+    head, *steps = history.value.path().read_text().splitlines()
+    assert head == "step,loss,held-out loss,held-out accuracy"
+    assert [line.split(",")[0] for line in steps] == ["0", "1"]
+
+
 MOMENT = "() => document.querySelector('.st-key-replay svg.marks').textContent.match(/After (\\d+) updates/)[1]"
 
 

@@ -15,6 +15,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
 from attention_core.watching import SAMPLE_CHARACTERS
 from attention_core.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
+from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
 
 PAGE = "training/generate"
@@ -181,6 +182,12 @@ def test_the_model_of_this_session_writes_what_the_training_page_showed():
     at.number_input(key="length").set_value(SAMPLE_CHARACTERS).run()
     assert not at.exception
     assert text_written(at) == sample
+    writer = at.session_state["own_writer"]
+    at.number_input(key="length").set_value(3).run()
+    assert at.session_state["own_writer"] is writer, "the same model is not copied again and again"
+    at.session_state[RUN].step_once()
+    at.run()
+    assert at.session_state["own_writer"].checkpoint.updates == 2
 
 
 @pytest.mark.parametrize(("writer", "said"), [("mine", "No model was trained"), ("file", "No model was brought")])
