@@ -1,7 +1,5 @@
 """The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
 
-import functools
-
 import streamlit as st
 
 from attention_core.captions import plural
@@ -147,15 +145,9 @@ def head_choice(trace: ExampleTrace) -> int:
     return (chosen or 1) - 1
 
 
-@functools.lru_cache(maxsize=128)
-def trace_of(example: Example) -> ExampleTrace:
-    """The example, computed once for all who look at the same."""
-    return run_example(example)
-
-
 def current_trace(*, own_sizes: bool = False, own_mask: bool = False) -> ExampleTrace:
     """The running example of this visitor, computed; its controls and notes are drawn."""
     example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask)
-    trace = trace_of(example)
+    trace = run_example(example)
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

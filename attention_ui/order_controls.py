@@ -4,7 +4,7 @@ import functools
 
 import streamlit as st
 
-from attention_core.examples import ExampleTrace, Limit
+from attention_core.examples import Example, ExampleTrace, Limit, run_example
 from attention_core.masks import causal_mask
 from attention_core.order import Order, PositionKind, Residual, all_residuals, kinds_for, read_order, shuffled_order
 from attention_ui.lesson import show_notes
@@ -88,9 +88,9 @@ def shuffle_again() -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def residuals_of(trace: ExampleTrace, head: int, order: Order) -> tuple[Residual, ...]:
+def residuals_of(example: Example, head: int, order: Order) -> tuple[Residual, ...]:
     """What this shuffle leaves for every way, computed once while the example and the order stay as they are."""
-    return all_residuals(trace, head, order)
+    return all_residuals(run_example(example), head, order)
 
 
 def mask_of(causal: bool, n_tokens: int):

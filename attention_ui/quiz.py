@@ -30,7 +30,7 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
     if hidden("predict"):
         return
     let_pass()
-    count = recall(f"{lesson}_question") or 0
+    count = question_number(lesson, asking)
     question = asking(count)
     forget_old_choice(lesson, (about, count))
     with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
@@ -43,7 +43,7 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
         if chosen in letters:  # a forged message may name what is none
             reveal(lesson, question, LETTERS.index(chosen))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Another question", key=f"{lesson}_another", on_click=go_on, args=(lesson, asking, count))
+            st.button("Another question", key=f"{lesson}_another", on_click=keep, args=(f"{lesson}_left", count))
             show_score()
             if cover:
                 cover_switch()
@@ -78,9 +78,20 @@ def show_score() -> None:
         st.text(f"{sum(tries.values())} of {len(tries)} first tries")
 
 
-def go_on(lesson: str, asking: Asking, count: int) -> None:
-    """Move to the next number whose question is another one, where there is another."""
+def question_number(lesson: str, asking: Asking) -> int:
+    """The number of the question to ask: another where the button left the last one behind.
+
+    The button itself must not hold `asking`: a visit keeps its buttons to its end, and with it all that they hold.
+    """
+    count = recall(f"{lesson}_question") or 0
+    if recall(f"{lesson}_left") == count:
+        count = number_after(count, asking)
+        keep(f"{lesson}_question", count)
+    return count
+
+
+def number_after(count: int, asking: Asking) -> int:
+    """The next number whose question is another one, where there is another."""
     prompt = asking(count).prompt
     numbers = range(count + 1, count + 1 + MOST_SKIPPED)
-    other = (number for number in numbers if asking(number).prompt != prompt)
-    keep(f"{lesson}_question", next(other, count + 1))
+    return next((number for number in numbers if asking(number).prompt != prompt), count + 1)

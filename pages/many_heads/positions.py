@@ -47,7 +47,7 @@ else:
         sheets = position_sheets(placed) if view == "rows" else by_order
         sheets_panel(sheets, picked, first=next(iter(sheets)))
 
-residuals = residuals_of(trace, head, order)
+residuals = residuals_of(trace.example, head, order)
 tell("positions", f"The largest difference that this shuffle leaves, for every way. {leak_caption(residuals)}")
 if not covered("positions"):
     show_rows(residual_rows(residuals), 420)

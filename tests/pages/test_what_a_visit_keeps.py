@@ -1,0 +1,48 @@
+"""A visit keeps every button it has met until it ends, so what a button holds must be small."""
+
+import types
+from gc import get_referents
+
+import pytest
+import torch
+from visiting import open_page
+
+from attention_core.sampling import Sampling
+from attention_core.training import TrainingSettings
+from attention_ui.contents import CONTENTS
+from attention_ui.writers import shipped
+from attention_ui.writing_view import written_ahead
+
+SHARED = types.ModuleType | type | types.CodeType | types.BuiltinFunctionType
+NEEDED = TrainingSettings  # and the text to learn in them, which is short
+
+
+def held(thing):
+    """Everything that cannot be forgotten while this is kept, but for code, which is there anyway."""
+    found, waiting = {}, [thing]
+    while waiting:
+        one = waiting.pop()
+        if id(one) in found or isinstance(one, SHARED | NEEDED):
+            continue
+        found[id(one)] = one
+        if isinstance(one, types.FunctionType):
+            waiting += [one.__closure__, one.__defaults__]
+        else:
+            waiting += get_referents(one)
+    return list(found.values())
+
+
+@pytest.mark.parametrize("page", [entry.file.removesuffix(".py") for entry in CONTENTS])
+def test_no_button_holds_a_tensor(page):
+    at = open_page(page)
+    buttons = at.session_state._state._state._new_widget_state.widget_metadata.values()
+    assert any(button.callback_args for button in buttons)
+    for button in buttons:
+        holds = held([button.callback, button.callback_args, button.callback_kwargs])
+        assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], button.id
+
+
+def test_a_text_is_kept_without_the_numbers_that_led_to_it():
+    writer = shipped("notebook")
+    ahead = written_ahead(writer.checkpoint, ("h",), 13, Sampling(), 5)
+    assert len(ahead) == 13 and not [thing for thing in held(ahead) if isinstance(thing, torch.Tensor)]
