@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from attention_core.training import Tape, TrainingRun, TrainingSettings
+from attention_core.training import FEWEST_SNAPSHOTS, Tape, TrainingRun, TrainingSettings
 from attention_core.turns import Hurry, Turns
 
 
@@ -25,15 +25,19 @@ class Scheduler:
     tapes at a time the ones that began to wait last stand in a queue, and see their place in it.
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
-    4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. So `max_tapes` tapes
+    4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. A tape that nobody
+    has looked at for `patience_seconds` rests without these, if it can soon be where it was. So `max_tapes` tapes
     that have all ended hold 4 MB, with the largest models 8 MB; more are there only as long as somebody has a
-    run on each of them. Where all tapes together come to more than `max_bytes` of weights, the fullest forget every
-    second of their steps, down to FEWEST_SNAPSHOTS.
+    run on each of them. Where all tapes together come to more than `max_bytes` of weights, they forget every second
+    of their steps: first those that nobody has looked at for `patience_seconds`, down to FEWEST_UNWATCHED, then the
+    fullest of the others, down to FEWEST_SNAPSHOTS.
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
     SENDING_SECONDS = 0.02  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
+    REST_UP_TO = 1000  # steps, which take a second or two to train once more
+    FEWEST_UNWATCHED = 4  # the beginning, the end and what lies between, for who comes back
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
     def __init__(
@@ -43,7 +47,7 @@ class Scheduler:
         patience_seconds: float = 60.0,
         max_tapes: int = 2,
         max_growing: int = 40,
-        max_bytes: int = 16_000_000,
+        max_bytes: int = 8_000_000,
         clock: Callable[[], float] = time.monotonic,
     ):
         self.turn_seconds = turn_seconds
@@ -177,17 +181,26 @@ class Scheduler:
                 del self._tapes[settings]
 
     def _make_room(self) -> None:
-        """Thin the fullest tapes while all together keep too much; never the steps at which somebody stands."""
+        """Let tapes rest, and thin them while all together keep too much; never the steps at which somebody stands."""
+        oldest = self._clock() - self.patience_seconds
         with self._lock:
             runs = list(self._runs)
             tapes = {*self._tapes.values(), *(run.tape for run in runs)}
+            watched = {*self._opening, *(run.tape for run in runs if run.last_seen >= oldest)}
+        for tape in tapes - watched:
+            if tape.in_training and tape.head <= self.REST_UP_TO:
+                tape.rest()
         surplus = sum(tape.snapshot_bytes for tape in tapes) - self.max_bytes
-        while surplus > 0 and (thick := [tape for tape in tapes if tape.can_be_thinned]):
-            fullest = max(thick, key=lambda tape: tape.snapshot_bytes)
-            before = fullest.snapshot_bytes
-            fullest.thin({run.position for run in runs if run.tape is fullest})
-            if (freed := before - fullest.snapshot_bytes) <= 0:
-                tapes.remove(fullest)
+
+        def can_give(tape: Tape) -> bool:
+            return tape.can_be_thinned(FEWEST_SNAPSHOTS if tape in watched else self.FEWEST_UNWATCHED)
+
+        while surplus > 0 and (thick := [tape for tape in tapes if can_give(tape)]):
+            first = max(thick, key=lambda tape: (tape not in watched, tape.snapshot_bytes))
+            before = first.snapshot_bytes
+            first.thin({run.position for run in runs if run.tape is first})
+            if (freed := before - first.snapshot_bytes) <= 0:
+                tapes.remove(first)
             surplus -= freed
 
     def _work(self) -> None:

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, mse_loss
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
-from attention_core.gradients import NO_TARGET, cross_entropy_backward, squared_error_backward
+from attention_core.gradients import NO_TARGET, cross_entropy_backward, mean_shares, squared_error_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
@@ -153,9 +153,16 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
-    """Batch after batch, many drawn together."""
+    """Batch after batch, many drawn together. Where a perfect head would look is left out: that is to be found.
+
+    They wait as bytes, for most runs of a class wait most of the time.
+    """
     while True:
-        yield from settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random).split(settings.batch_size)
+        drawn = settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random)
+        waiting = [tokens.to(torch.int8).split(settings.batch_size) for tokens in (drawn.inputs, drawn.targets)]
+        del drawn
+        for inputs, targets in zip(*waiting, strict=True):
+            yield Batch(inputs.long(), targets.long())
 
 
 @torch.inference_mode()
@@ -178,7 +185,8 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
     if model.config.output == "vectors":
         d_logits = squared_error_backward(trace.logits, model.token_table[batch.targets])
     else:
-        d_logits = cross_entropy_backward(trace.logits, batch.answers, batch.shares)
+        answers = batch.targets.clamp(min=0)[..., None]
+        d_logits = cross_entropy_backward(trace.logits, answers, mean_shares(batch.targets))
     model.backward(trace, d_logits)
     return torch.cat([weight.grad.flatten() for weight in model.weights])
 
@@ -274,7 +282,7 @@ class Tape:
         self.head = -1  # the newest recorded step
         self.ended = False  # no step will ever follow
         self.problem: str | None = None  # why it ended before its last step
-        self._steps = train(settings)
+        self._steps: Iterator[TrainingStep] | None = None  # while it grows
         self._losses = np.full(settings.steps + 1, np.nan)
         self._measured: list[Measured] = []
         self._snapshots: dict[int, Tensor] = {}
@@ -289,7 +297,10 @@ class Tape:
         clock: Callable[[], float] = time.monotonic,
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Record steps up to `until`; fewer when the seconds are over or it is `interrupted`, but at least one."""
+        """Record steps up to `until`; fewer when the seconds are over or it is `interrupted`.
+
+        At least one step is trained each time. After a `rest` the first ones are those that are recorded already.
+        """
         with self._growing:
             deadline = clock() + seconds
             while self.head < until and not self.ended:
@@ -301,6 +312,19 @@ class Tape:
         """Forget every second of the recorded weights; never those of the newest step and of the steps in `keep`."""
         with self._growing:
             self._thin({self.head, *keep})
+
+    @property
+    def in_training(self) -> bool:
+        """True while its model, optimiser and batches are there."""
+        return self._steps is not None
+
+    def rest(self) -> None:
+        """Give back the model, the optimiser and the batches until it grows again.
+
+        Then what is recorded is trained once more, which gives the same, bit for bit.
+        """
+        with self._growing:
+            self._stop_training()
 
     def losses(self, until: int) -> Float[np.ndarray, " steps"]:
         """The losses of steps 0 … until, as far as they are recorded."""
@@ -327,12 +351,13 @@ class Tape:
         """Memory of all recorded weights, which are equally many at each step."""
         return len(self._snapshots) * next((weights.nbytes for weights in tuple(self._snapshots.values())), 0)
 
-    @property
-    def can_be_thinned(self) -> bool:
-        """True while more is recorded than the beginning, the end, and a few steps in between."""
-        return len(self._snapshots) > FEWEST_SNAPSHOTS
+    def can_be_thinned(self, fewest: int = FEWEST_SNAPSHOTS) -> bool:
+        """True while the weights of more than so many steps are recorded."""
+        return len(self._snapshots) > fewest
 
     def _record_one(self) -> None:
+        if self._steps is None:
+            self._steps = train(self.settings)
         try:
             step = next(self._steps, None)
         except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
@@ -342,6 +367,8 @@ class Tape:
             return
         if step is None:
             self._end(None)
+        elif step.step <= self.head:
+            return  # recorded before a rest
         elif not math.isfinite(step.loss):
             self._end(
                 f"After {step.step} updates the loss is no longer a number: the steps were too large. "
@@ -358,8 +385,13 @@ class Tape:
 
     def _end(self, problem: str | None) -> None:
         self.problem = problem
-        self._steps.close()  # a run that ended needs no model, no optimiser and no batches any more
+        self._stop_training()
         self.ended = True
+
+    def _stop_training(self) -> None:
+        if self._steps is not None:
+            self._steps.close()
+            self._steps = None
 
     def _keep(self, step: int, weights: Tensor) -> None:
         stays = step % self._stride == 0
@@ -439,6 +471,7 @@ class TrainingRun:
         """Stand still one step further on."""
         with self._lock:
             self.pause()
+            self.last_seen = self._clock()
             self.tape.grow(self._from_step + 1)
             self._stand_at(min(self._from_step + 1, self.tape.head))
 

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import ClassVar
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention_core.gradients import NO_TARGET, mean_shares
+from attention_core.gradients import NO_TARGET
 from attention_core.randomness import generator as make_generator
 from attention_core.tokens import Vocabulary
 
@@ -32,15 +32,6 @@ class Batch:
     inputs: Int[Tensor, "batch tokens"]
     targets: Int[Tensor, "batch tokens"]
     looks: Bool[Tensor, "batch jobs queries keys"] | None = None
-    answers: Int[Tensor, "batch tokens 1"] | None = None  # to train on: the targets, any where none counts,
-    shares: Float[Tensor, "batch tokens 1"] | None = None  # and what each counts, as `mean_shares` makes them
-
-    def split(self, size: int) -> list["Batch"]:
-        """The same sequences in batches of `size`, ready to train on: where to look is for the model to find."""
-        shares = mean_shares(self.targets.unflatten(0, (-1, size)))
-        answers = self.targets.clamp(min=0)[..., None].split(size)
-        parts = zip(self.inputs.split(size), self.targets.split(size), answers, shares, strict=True)
-        return [Batch(inputs, targets, None, *rest) for inputs, targets, *rest in parts]
 
 
 @dataclass(frozen=True)

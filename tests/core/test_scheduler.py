@@ -176,6 +176,76 @@ def test_a_scheduler_that_may_keep_nothing_leaves_a_few_steps_of_each_tape():
     assert [run.tape.snapshot_steps(99) for run in runs] == [[*range(0, 99, 16), 99]] * 3
 
 
+def test_those_whom_nobody_watches_make_room_before_the_others(clock):
+    each = Scheduler().open(settings()).tape.snapshot_bytes
+    scheduler = Scheduler(max_bytes=110 * each, clock=clock, patience_seconds=60.0)
+    left, watched = (scheduler.open(settings(seed=seed, steps=99)) for seed in range(2))
+    left.tape.grow(50)
+    watched.tape.grow(99)
+    clock.now += 61
+    watched.look()
+    scheduler._make_room()
+    assert left.tape.snapshot_steps(99) == [*range(0, 50, 8), 50], "the fullest is another"
+    assert watched.tape.snapshot_steps(99) == list(range(100))
+    nothing = Scheduler(max_bytes=0, clock=clock, patience_seconds=60.0)
+    run = nothing.open(settings(seed=2, steps=99))
+    run.tape.grow(99)
+    clock.now += 61
+    nothing._make_room()
+    assert run.tape.snapshot_steps(99) == [0, 64, 99], "at most FEWEST_UNWATCHED are left"
+
+
+def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock):
+    scheduler = Scheduler(clock=clock, patience_seconds=60.0)
+    run = scheduler.open(settings())
+    run.play()
+    run.tape.grow(7)
+    clock.now += 59
+    scheduler._make_room()
+    assert run.tape.in_training
+    clock.now += 2
+    scheduler._make_room()
+    assert not run.tape.in_training and run.tape.head == 7
+    run.look()
+    run.tape.grow(scheduler.growing()[run.tape])
+    expected = [step.loss for step in train(settings())]
+    assert run.look().losses.tolist() == expected
+
+
+def test_one_step_further_is_a_sign_that_somebody_is_there(clock):
+    scheduler = Scheduler(clock=clock, patience_seconds=60.0)
+    run = scheduler.open(settings())
+    clock.now += 61
+    run.step_once()
+    scheduler._make_room()
+    assert run.tape.in_training and run.tape.head == 1
+
+
+def test_a_tape_that_came_far_does_not_rest(clock, monkeypatch):
+    monkeypatch.setattr(Scheduler, "REST_UP_TO", 5)
+    scheduler = Scheduler(clock=clock, patience_seconds=60.0)
+    near, far = (scheduler.open(settings(seed=seed)) for seed in range(2))
+    near.tape.grow(5)
+    far.tape.grow(6)
+    clock.now += 61
+    scheduler._make_room()
+    assert not near.tape.in_training and far.tape.in_training
+
+
+def test_a_tape_that_is_just_being_opened_does_not_rest(clock, monkeypatch):
+    scheduler, seen = Scheduler(clock=clock), []
+
+    class Slow(scheduler_module.TrainingRun):
+        def __init__(self, tape, *rest, **more):
+            super().__init__(tape, *rest, **more)
+            scheduler._make_room()
+            seen.append(tape.in_training)
+
+    monkeypatch.setattr(scheduler_module, "TrainingRun", Slow)
+    scheduler.open(settings())
+    assert seen == [True]
+
+
 def test_a_tape_that_somebody_plays_is_kept_while_others_go():
     scheduler = Scheduler(max_tapes=2)
     played = scheduler.open(settings(seed=0))

@@ -10,6 +10,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attention_core import training
+from attention_core.gradients import NO_TARGET
 from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tasks import MAX_VOCABULARY, TASKS, CharacterTask
@@ -22,6 +23,7 @@ from attention_core.training import (
     TrainingRun,
     TrainingSettings,
     TrainingStep,
+    draw_batches,
     model_with,
     pack_weights,
     predict,
@@ -264,6 +266,63 @@ def test_nothing_can_be_seen_before_the_first_step():
 def recorded_steps(tape):
     """Every step whose weights are kept, seen from outside."""
     return sorted({tape.snapshot(step).step for step in range(tape.head + 1)})
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_the_batches_are_those_that_the_task_draws(name):
+    chosen = recommended(TASKS[name], seed=3)
+    size = chosen.batch_size
+    drawn = chosen.task.batch(size * training.DRAWN_TOGETHER, generator(17))
+    batches = draw_batches(chosen, generator(17))
+    for begin in range(0, 3 * size, size):
+        batch = next(batches)
+        assert torch.equal(batch.inputs, drawn.inputs[begin : begin + size])
+        assert torch.equal(batch.targets, drawn.targets[begin : begin + size])
+    assert len(chosen.task.vocabulary) <= MAX_VOCABULARY
+
+
+def test_every_token_fits_into_a_byte():
+    assert torch.arange(MAX_VOCABULARY).to(torch.int8).long().tolist() == list(range(MAX_VOCABULARY))
+    assert torch.tensor(NO_TARGET).to(torch.int8) == NO_TARGET
+
+
+@pytest.mark.parametrize("until", [0, 1, 13, 19])
+def test_a_tape_that_rested_goes_on_bit_for_bit(until):
+    chosen = settings(model={"d_model": 6}, steps=23)
+    through, rested = Tape(chosen), Tape(chosen)
+    through.grow(23)
+    rested.grow(until)
+    rested.rest()
+    assert not rested.in_training and rested.head == until
+    assert rested.losses(23).tolist() == through.losses(until).tolist()
+    rested.grow(until + 2)
+    assert rested.in_training and rested.head == until + 2
+    rested.grow(23)
+    assert rested.ended and not rested.in_training
+    assert rested.losses(23).tolist() == through.losses(23).tolist()
+    assert [measured.step for measured in rested.measured(23)] == [measured.step for measured in through.measured(23)]
+    for step in range(24):
+        ours, expected = rested.snapshot(step), through.snapshot(step)
+        assert ours.step == expected.step and torch.equal(ours.weights, expected.weights)
+
+
+def test_a_tape_that_rested_catches_up_in_turns():
+    tape, ticks = Tape(settings()), iter(range(1000))
+    tape.grow(13)
+    tape.rest()
+    for _ in range(13 + 1):
+        tape.grow(20, seconds=0.5, clock=lambda: next(ticks))
+        assert tape.head == 13
+    tape.grow(20, seconds=0.5, clock=lambda: next(ticks))
+    assert tape.head == 14
+
+
+def test_a_tape_that_ended_does_not_begin_again():
+    tape = Tape(settings(steps=3))
+    tape.grow(3)
+    tape.rest()
+    tape.grow(3)
+    assert tape.ended and tape.head == 3 and not tape.in_training
 
 
 def check_bounds(tape, parameters):
