@@ -26,7 +26,8 @@ class Scheduler:
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. A tape that nobody
-    has looked at for `patience_seconds` rests without these, if it can soon be where it was. So `max_tapes` tapes
+    plays rests without these, if it can be where it was in no time; if in a second or two, then when nobody has
+    looked at it for `patience_seconds`. So `max_tapes` tapes
     that have all ended hold 4 MB, with the largest models 8 MB; more are there only as long as somebody has a
     run on each of them. Where all tapes together come to more than `max_bytes` of weights, they forget every second
     of their steps: first those that nobody has looked at for `patience_seconds`, down to FEWEST_UNWATCHED, then the
@@ -37,6 +38,7 @@ class Scheduler:
     SENDING_SECONDS = 0.02  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
     REST_UP_TO = 1000  # steps, which take a second or two to train once more
+    REST_AT_ONCE_UP_TO = 20  # steps, which take some hundredths of a second
     FEWEST_UNWATCHED = 4  # the beginning, the end and what lies between, for who comes back
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
@@ -187,9 +189,7 @@ class Scheduler:
             runs = list(self._runs)
             tapes = {*self._tapes.values(), *(run.tape for run in runs)}
             watched = {*self._opening, *(run.tape for run in runs if run.last_seen >= oldest)}
-        for tape in tapes - watched:
-            if tape.in_training and tape.head <= self.REST_UP_TO:
-                tape.rest()
+        self._let_rest(tapes, watched, {*self._opening, *(run.tape for run in runs if run.playing)})
         surplus = sum(tape.snapshot_bytes for tape in tapes) - self.max_bytes
 
         def can_give(tape: Tape) -> bool:
@@ -202,6 +202,13 @@ class Scheduler:
             if (freed := before - first.snapshot_bytes) <= 0:
                 tapes.remove(first)
             surplus -= freed
+
+    def _let_rest(self, tapes: set[Tape], watched: set[Tape], played: set[Tape]) -> None:
+        """Whoever plays or looks must hardly wait for a tape that has rested."""
+        for tape in tapes:
+            quickly = -1 if tape in played else self.REST_AT_ONCE_UP_TO
+            if tape.in_training and tape.head <= (quickly if tape in watched else self.REST_UP_TO):
+                tape.rest()
 
     def _work(self) -> None:
         while not self._stopping.is_set():

@@ -26,13 +26,13 @@ from habits import Class, Seen, movable, patiently, some_value, take_seat  # noq
 from servers import ORDINARY, OURS, Fleet  # noqa: E402
 from telling import judged, say  # noqa: E402
 
-from attention_ui.server.memory import GIVE_BACK_SECONDS  # noqa: E402
+from attention_ui.server.memory import COLLECT_EVERY, GIVE_BACK_SECONDS  # noqa: E402
 
 SAMPLE_SECONDS = 2.0
 NAP_SECONDS = 0.05  # how often the client asks itself whether it wakes in time
 ALONE_RERUNS = 60
 MEGABYTES_OF_A_GIGABYTE = 1024
-TIDY_SECONDS = GIVE_BACK_SECONDS + 5  # the next time that the server gives memory back has then passed
+TIDY_SECONDS = COLLECT_EVERY * GIVE_BACK_SECONDS + 5  # the next time that the server collects has then passed
 BUSY = 0.5  # of a core: beyond half, waits grow quickly
 
 

@@ -9,11 +9,13 @@ free stays in these heaps, full of holes: a class of sixty left 160 MB behind, w
 import asyncio
 import ctypes
 import gc
+import itertools
 
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 HEAPS = 2
 LARGE_BYTES = 128 * 1024
-GIVE_BACK_SECONDS = 30.0  # every 10 s took a twelfth of a core more, and kept a class no smaller
+GIVE_BACK_SECONDS = 2.0  # takes less than a hundredth of a second
+COLLECT_EVERY = 5  # so many times; a collection takes ten times as long
 FULL_AFTER = 1000  # collections of younger objects: more than a class makes between two of the full ones here
 
 
@@ -38,7 +40,7 @@ def keep_heaps_small() -> bool:
 
 
 async def give_back(every: float = GIVE_BACK_SECONDS) -> None:
-    """Find what nobody can reach any more and hand free memory back, again and again, until cancelled.
+    """Hand free memory back, and now and then find what nobody can reach any more, until cancelled.
 
     A full collection holds up everybody, for some hundredths of a second when there are a hundred visitors. Left to
     itself, Python collects by how much was made since: every few seconds in a class, in a quiet room not at all.
@@ -46,8 +48,9 @@ async def give_back(every: float = GIVE_BACK_SECONDS) -> None:
     library = glibc()
     young, middle, _ = gc.get_threshold()
     gc.set_threshold(young, middle, FULL_AFTER)
-    while True:
+    for count in itertools.count(1):
         await asyncio.sleep(every)
-        await asyncio.to_thread(gc.collect)
+        if count % COLLECT_EVERY == 0:
+            await asyncio.to_thread(gc.collect)
         if library is not None:
             await asyncio.to_thread(library.malloc_trim, 0)

@@ -212,13 +212,27 @@ def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock)
     assert run.look().losses.tolist() == expected
 
 
-def test_one_step_further_is_a_sign_that_somebody_is_there(clock):
+def test_one_step_further_is_a_sign_that_somebody_is_there(clock, monkeypatch):
+    monkeypatch.setattr(Scheduler, "REST_AT_ONCE_UP_TO", 0)
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     run = scheduler.open(settings())
     clock.now += 61
     run.step_once()
     scheduler._make_room()
     assert run.tape.in_training and run.tape.head == 1
+
+
+def test_a_tape_that_nobody_plays_rests_at_once_where_that_costs_nothing(clock):
+    scheduler = Scheduler(clock=clock)
+    begun, played, further = (scheduler.open(settings(seed=seed, steps=40)) for seed in range(3))
+    played.play()
+    further.tape.grow(scheduler.REST_AT_ONCE_UP_TO + 1)
+    scheduler._make_room()
+    assert [run.tape.in_training for run in (begun, played, further)] == [False, True, True]
+    begun.step_once()
+    assert begun.look().position == 1 and begun.tape.in_training
+    scheduler._make_room()
+    assert not begun.tape.in_training
 
 
 def test_a_tape_that_came_far_does_not_rest(clock, monkeypatch):
