@@ -32,7 +32,7 @@ MAX_STEPS = 5000
 MAX_BATCH = 64
 MAX_SNAPSHOT_BYTES = 2_000_000
 MAX_SNAPSHOTS = 512
-FEWEST_SNAPSHOTS = 12
+FEWEST_SNAPSHOTS = 8
 DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
 MEASURE_EVERY = 20
 HELD_OUT = 64  # sequences
@@ -157,12 +157,13 @@ def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterato
 
     They wait as bytes, for most runs of a class wait most of the time.
     """
+    size = settings.batch_size
     while True:
-        drawn = settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random)
-        waiting = [tokens.to(torch.int8).split(settings.batch_size) for tokens in (drawn.inputs, drawn.targets)]
+        drawn = settings.task.batch(size * DRAWN_TOGETHER, random)
+        inputs, targets = drawn.inputs.to(torch.int8), drawn.targets.to(torch.int8)
         del drawn
-        for inputs, targets in zip(*waiting, strict=True):
-            yield Batch(inputs.long(), targets.long())
+        for first in range(0, len(inputs), size):
+            yield Batch(inputs[first : first + size].long(), targets[first : first + size].long())
 
 
 @torch.inference_mode()
