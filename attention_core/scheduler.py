@@ -26,19 +26,18 @@ class Scheduler:
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
     4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. A tape that nobody
-    plays rests without these, if it can be where it was in no time; if in a second or two, then when nobody has
-    looked at it for `patience_seconds`. So `max_tapes` tapes
-    that have all ended hold 4 MB, with the largest models 8 MB; more are there only as long as somebody has a
-    run on each of them. Where all tapes together come to more than `max_bytes` of weights, they forget every second
-    of their steps: first those that nobody has looked at for `patience_seconds`, down to FEWEST_UNWATCHED, then the
-    fullest of the others, down to FEWEST_SNAPSHOTS.
+    plays rests without these where it would soon be back: at once if that takes QUICKLY_BACK seconds, and SOON_BACK
+    seconds once nobody has looked at it for `patience_seconds`. So `max_tapes` tapes that have all ended hold 4 MB,
+    with the largest models 8 MB; more are there only as long as somebody has a run on each of them. Where all tapes
+    together come to more than `max_bytes` of weights, they forget every second of their steps: first those that
+    nobody has looked at for `patience_seconds`, down to FEWEST_UNWATCHED, then the fullest of the others, down to
+    FEWEST_SNAPSHOTS.
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
     SENDING_SECONDS = 0.02  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
-    REST_UP_TO = 1000  # steps, which take a second or two to train once more
-    REST_AT_ONCE_UP_TO = 20  # steps, which take some hundredths of a second
+    QUICKLY_BACK, SOON_BACK = 0.02, 0.1  # seconds, for which one step further on holds up a page, and so everybody
     FEWEST_UNWATCHED = 4  # the beginning, the end and what lies between, for who comes back
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
@@ -206,8 +205,8 @@ class Scheduler:
     def _let_rest(self, tapes: set[Tape], watched: set[Tape], played: set[Tape]) -> None:
         """Whoever plays or looks must hardly wait for a tape that has rested."""
         for tape in tapes:
-            quickly = -1 if tape in played else self.REST_AT_ONCE_UP_TO
-            if tape.in_training and tape.head <= (quickly if tape in watched else self.REST_UP_TO):
+            seconds = self.QUICKLY_BACK if tape in watched else self.SOON_BACK
+            if tape.in_training and tape.seconds <= seconds and not (tape in watched and tape in played):
                 tape.rest()
 
     def _work(self) -> None:

@@ -288,6 +288,7 @@ class Tape:
         self._measured: list[Measured] = []
         self._snapshots: dict[int, Tensor] = {}
         self._shelf = Shelf()
+        self._seconds = 0.0  # of processor time that the recorded steps took
         self._stride = 1
         self._growing = threading.Lock()
 
@@ -318,6 +319,11 @@ class Tape:
     def in_training(self) -> bool:
         """True while its model, optimiser and batches are there."""
         return self._steps is not None
+
+    @property
+    def seconds(self) -> float:
+        """About how long it would take to train once more what is recorded."""
+        return self._seconds
 
     def rest(self) -> None:
         """Give back the model, the optimiser and the batches until it grows again.
@@ -359,6 +365,7 @@ class Tape:
     def _record_one(self) -> None:
         if self._steps is None:
             self._steps = train(self.settings)
+        began = time.thread_time()
         try:
             step = next(self._steps, None)
         except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
@@ -377,6 +384,7 @@ class Tape:
                 f"Try a learning rate well below {self.settings.learning_rate:g}."
             )
         else:
+            self._seconds += time.thread_time() - began
             self._losses[step.step] = step.loss
             if step.measured is not None:
                 self._measured.append(step.measured)

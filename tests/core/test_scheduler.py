@@ -195,7 +195,8 @@ def test_those_whom_nobody_watches_make_room_before_the_others(clock):
     assert run.tape.snapshot_steps(99) == [0, 64, 99], "at most FEWEST_UNWATCHED are left"
 
 
-def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock):
+def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock, monkeypatch):
+    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     run = scheduler.open(settings())
     run.play()
@@ -213,7 +214,7 @@ def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock)
 
 
 def test_one_step_further_is_a_sign_that_somebody_is_there(clock, monkeypatch):
-    monkeypatch.setattr(Scheduler, "REST_AT_ONCE_UP_TO", 0)
+    monkeypatch.setattr(Scheduler, "QUICKLY_BACK", 0)
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     run = scheduler.open(settings())
     clock.now += 61
@@ -222,11 +223,12 @@ def test_one_step_further_is_a_sign_that_somebody_is_there(clock, monkeypatch):
     assert run.tape.in_training and run.tape.head == 1
 
 
-def test_a_tape_that_nobody_plays_rests_at_once_where_that_costs_nothing(clock):
+def test_a_tape_that_nobody_plays_rests_at_once_where_that_costs_nothing(clock, monkeypatch):
+    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
     scheduler = Scheduler(clock=clock)
     begun, played, further = (scheduler.open(settings(seed=seed, steps=40)) for seed in range(3))
     played.play()
-    further.tape.grow(scheduler.REST_AT_ONCE_UP_TO + 1)
+    further.tape.grow(21)
     scheduler._make_room()
     assert [run.tape.in_training for run in (begun, played, further)] == [False, True, True]
     begun.step_once()
@@ -236,7 +238,8 @@ def test_a_tape_that_nobody_plays_rests_at_once_where_that_costs_nothing(clock):
 
 
 def test_a_tape_that_came_far_does_not_rest(clock, monkeypatch):
-    monkeypatch.setattr(Scheduler, "REST_UP_TO", 5)
+    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
+    monkeypatch.setattr(Scheduler, "SOON_BACK", 0.005)
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     near, far = (scheduler.open(settings(seed=seed)) for seed in range(2))
     near.tape.grow(5)

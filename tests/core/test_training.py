@@ -317,6 +317,17 @@ def test_a_tape_that_rested_catches_up_in_turns():
     assert tape.head == 14
 
 
+def test_a_tape_says_how_long_its_steps_took_and_counts_none_twice(monkeypatch):
+    computed = iter(range(1000))
+    monkeypatch.setattr(training.time, "thread_time", lambda: float(next(computed)))
+    tape = Tape(settings())
+    tape.grow(12)
+    assert tape.seconds == 13
+    tape.rest()
+    tape.grow(13)
+    assert tape.seconds == 14
+
+
 def test_a_tape_that_ended_does_not_begin_again():
     tape = Tape(settings(steps=3))
     tape.grow(3)
