@@ -157,17 +157,21 @@ class Scheduler:
 
     def watched(self) -> int:
         """How many runs play before somebody's eyes."""
-        since = self._clock() - self.LOOKING_SECONDS
         with self._lock:
             runs = list(self._runs)
-        return sum(run.last_seen >= since and run.playing for run in runs)
+        return sum(run.playing for run in self._seen_within(self.LOOKING_SECONDS, runs))
+
+    def _seen_within(self, seconds: float, runs: list[TrainingRun]) -> list[TrainingRun]:
+        """Those of the runs that somebody has looked at within so many seconds."""
+        oldest = self._clock() - seconds
+        return [run for run in runs if run.last_seen >= oldest]
 
     def _wanted(self) -> dict[Tape, int]:
         """Every tape that should grow, in the order in which they were opened, and how far."""
-        oldest = self._clock() - self.patience_seconds
         with self._lock:
             order = {settings: i for i, settings in enumerate(self._tapes)}
-            runs = [run for run in self._runs if run.last_seen >= oldest]
+            runs = list(self._runs)
+        runs = self._seen_within(self.patience_seconds, runs)
         runs.sort(key=lambda run: order.get(run.tape.settings, len(order)))
         until: dict[Tape, int] = {}
         for run in runs:
@@ -183,18 +187,14 @@ class Scheduler:
 
     def _make_room(self) -> None:
         """Let tapes rest, and thin them while all together keep too much; never the steps at which somebody stands."""
-        oldest = self._clock() - self.patience_seconds
         with self._lock:
-            runs = list(self._runs)
+            runs, opening = list(self._runs), set(self._opening)
             tapes = {*self._tapes.values(), *(run.tape for run in runs)}
-            watched = {*self._opening, *(run.tape for run in runs if run.last_seen >= oldest)}
-        self._let_rest(tapes, watched, {*self._opening, *(run.tape for run in runs if run.playing)})
+        watched = opening | {run.tape for run in self._seen_within(self.patience_seconds, runs)}
+        self._let_rest(tapes, watched, opening | {run.tape for run in runs if run.playing})
         surplus = sum(tape.snapshot_bytes for tape in tapes) - self.max_bytes
-
-        def can_give(tape: Tape) -> bool:
-            return tape.can_be_thinned(FEWEST_SNAPSHOTS if tape in watched else self.FEWEST_UNWATCHED)
-
-        while surplus > 0 and (thick := [tape for tape in tapes if can_give(tape)]):
+        fewest = {tape: FEWEST_SNAPSHOTS if tape in watched else self.FEWEST_UNWATCHED for tape in tapes}
+        while surplus > 0 and (thick := [tape for tape in tapes if tape.can_be_thinned(fewest[tape])]):
             first = max(thick, key=lambda tape: (tape not in watched, tape.snapshot_bytes))
             before = first.snapshot_bytes
             first.thin({run.position for run in runs if run.tape is first})

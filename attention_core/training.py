@@ -358,7 +358,7 @@ class Tape:
         """Memory of all recorded weights, which are equally many at each step."""
         return len(self._snapshots) * next((weights.nbytes for weights in tuple(self._snapshots.values())), 0)
 
-    def can_be_thinned(self, fewest: int = FEWEST_SNAPSHOTS) -> bool:
+    def can_be_thinned(self, fewest: int) -> bool:
         """True while the weights of more than so many steps are recorded."""
         return len(self._snapshots) > fewest
 

@@ -45,7 +45,6 @@ class WrittenToken(NewToken):
     attention: tuple[Float[Tensor, "heads keys"], ...]
 
 
-@torch.inference_mode()
 def write(
     model: TinyTransformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
 ) -> tuple[WrittenToken, ...]:

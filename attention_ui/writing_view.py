@@ -59,16 +59,16 @@ def written(request: Request, length: int) -> tuple[NewToken, ...]:
     return ahead[:length]
 
 
-def newest(request: Request, length: int) -> WrittenToken:
-    """The last of these characters with all that led to it. Raises ValueError for a model with broken weights."""
-    checkpoint, text = request.writer.checkpoint, text_of(request, length)
-    vocabulary = checkpoint.settings.task.vocabulary
-    return write_again(checkpoint.model(), vocabulary, text, length, request.sampling, request.seed)
+def newest(request: Request, tokens: tuple[NewToken, ...]) -> WrittenToken:
+    """The last of these new characters with all that led to it."""
+    checkpoint = request.writer.checkpoint
+    vocabulary, text = checkpoint.settings.task.vocabulary, text_of(request, tokens)
+    return write_again(checkpoint.model(), vocabulary, text, len(tokens), request.sampling, request.seed)
 
 
-def text_of(request: Request, length: int) -> tuple[str, ...]:
-    """The start and the first so many new characters. Raises ValueError for a model with broken weights."""
-    return (*request.start.tokens, *(new.token for new in written(request, length)))
+def text_of(request: Request, tokens: tuple[NewToken, ...]) -> tuple[str, ...]:
+    """The start and these new characters."""
+    return (*request.start.tokens, *(new.token for new in tokens))
 
 
 def live_writing(request: Request) -> Moment | None:
@@ -78,7 +78,7 @@ def live_writing(request: Request) -> Moment | None:
     if playing:
         return None
     try:
-        new = newest(request, request.length)
+        new = newest(request, written(request, request.length))
     except ValueError:
         return None
     return Moment(new, request.writer.checkpoint.settings.task.vocabulary, request.sampling)
@@ -87,11 +87,12 @@ def live_writing(request: Request) -> Moment | None:
 def draw_text_of(request: Request, length: int) -> bool:
     """The text up to here, and how its last token was drawn; False, and a sentence, where the model cannot write."""
     try:
-        tokens, new = written(request, length), newest(request, length)
+        tokens = written(request, length)
     except ValueError as error:
         show_notes(f"This model cannot write: {error}.")
         return False
-    st.code("".join(text_of(request, length)), language=None, wrap_lines=True)
+    new = newest(request, tokens)
+    st.code("".join(text_of(request, tokens)), language=None, wrap_lines=True)
     left, right = (st.container(), st.container()) if recall("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
     with left:
         draw_distribution(request, new)
