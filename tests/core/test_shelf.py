@@ -1,5 +1,9 @@
 """Vectors on a shelf stay as they are, side by side, and go back block by block."""
 
+import mmap
+from pathlib import Path
+
+import pytest
 import torch
 
 from attention_core import shelf
@@ -49,3 +53,20 @@ def test_it_does_not_matter_whether_gradients_are_recorded_when_something_is_kep
     factor = torch.ones(7, requires_grad=True)
     (first * second * factor).sum().backward()
     assert torch.equal(factor.grad, vectors(1)[0] * vectors(2)[1])
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux tells what memory is in use")
+def test_only_what_is_written_takes_memory(monkeypatch):
+    monkeypatch.setattr(shelf, "BLOCK_BYTES", 64 * 2**20)
+    before, rack = resident_bytes(), Shelf()
+    kept = [rack.keep(vector) for vector in vectors(3, 65_537)]
+    assert 0.5 * 3 * kept[0].nbytes < resident_bytes() - before < 8 * 2**20
+    kept += [rack.keep(vector) for vector in vectors(97, 65_537)]
+    assert resident_bytes() - before > 16 * 2**20
+    del kept, rack
+    assert resident_bytes() - before < 8 * 2**20
+
+
+def resident_bytes():
+    """The memory of this process that is really there."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * mmap.PAGESIZE
