@@ -32,7 +32,7 @@ MAX_STEPS = 5000
 MAX_BATCH = 64
 MAX_SNAPSHOT_BYTES = 2_000_000
 MAX_SNAPSHOTS = 512
-FEWEST_SNAPSHOTS = 8
+FEWEST_SNAPSHOTS = 6
 DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
 MEASURE_EVERY = 20
 HELD_OUT = 64  # sequences
@@ -139,13 +139,13 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     model = TinyTransformer(settings.model, random)
     weights = pack_weights(model)
     optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate, weight_decay=settings.weight_decay)
-    held_out, batches = held_out_batch(settings), draw_batches(settings, random)
+    batches = draw_batches(settings, random)
     for step in range(settings.steps + 1):
         batch = next(batches)
         trace, loss = predict(model, batch)
         gradient = gradient_of(model, trace, batch)
-        del trace  # by far the largest part of a run that waits
-        yield TrainingStep(step, loss, weights, measure_now(settings, model, held_out, step))
+        del trace, batch  # by far the largest part of a run that waits
+        yield TrainingStep(step, loss, weights, measure_now(settings, model, step))
         if not math.isfinite(loss):
             return
         if step < settings.steps:
@@ -189,7 +189,10 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
         answers = batch.targets.clamp(min=0)[..., None]
         d_logits = cross_entropy_backward(trace.logits, answers, mean_shares(batch.targets))
     model.backward(trace, d_logits)
-    return torch.cat([weight.grad.flatten() for weight in model.weights])
+    gradient = torch.cat([weight.grad.flatten() for weight in model.weights])
+    for weight in model.weights:
+        weight.grad = None  # a run that waits need not hold it twice
+    return gradient
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch | None:
@@ -197,13 +200,12 @@ def held_out_batch(settings: TrainingSettings) -> Batch | None:
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
 
 
-def measure_now(
-    settings: TrainingSettings, model: TinyTransformer, held_out: Batch | None, step: int
-) -> Measured | None:
+def measure_now(settings: TrainingSettings, model: TinyTransformer, step: int) -> Measured | None:
     """The measures of this step, if it is one at which the model is measured."""
-    if held_out is None or (step % MEASURE_EVERY and step != settings.steps):
+    if step % MEASURE_EVERY and step != settings.steps:
         return None
-    return measure(settings.task, model, held_out, step)
+    held_out = held_out_batch(settings)  # drawn anew: a run that waits would hold it for nothing
+    return None if held_out is None else measure(settings.task, model, held_out, step)
 
 
 @torch.inference_mode()
