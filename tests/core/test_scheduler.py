@@ -173,7 +173,7 @@ def test_a_scheduler_that_may_keep_nothing_leaves_a_few_steps_of_each_tape():
     for run in runs:
         run.tape.grow(99)
     scheduler._make_room()
-    assert [run.tape.snapshot_steps(99) for run in runs] == [[*range(0, 99, 16), 99]] * 3
+    assert [run.tape.snapshot_steps(99) for run in runs] == [[*range(0, 99, 32), 99]] * 3
 
 
 def test_those_whom_nobody_watches_make_room_before_the_others(clock):
@@ -378,6 +378,27 @@ def test_thirty_tapes_grow_about_equally_fast(monkeypatch, clock):
     assert len(spent) == 30 and min(spent.values()) >= 0.8 * max(spent.values())
     alike = [run.tape.head for run in runs if run.tape.settings.seed % 3 == 0]
     assert min(alike) >= 0.8 * max(alike) > 0
+
+
+def test_a_tape_of_long_steps_sits_out_rounds_and_still_moves(monkeypatch, clock):
+    def pretend(chosen):
+        for step in range(chosen.steps + 1):
+            clock.now += 0.035 if chosen.seed == 0 else 10.0 if chosen.seed == 1 else 0.0022
+            yield TrainingStep(step, 1.0, torch.zeros(5))
+
+    monkeypatch.setattr(training, "train", pretend)
+    monkeypatch.setattr(training.time, "thread_time", clock)
+    scheduler = Scheduler(clock=clock, turn_seconds=0.010, patience_seconds=1e9)
+    long, endless, *short = runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(5)]
+    for run in runs:
+        run.play()
+    rounds = 60
+    for _ in range(rounds):
+        for tape, until in scheduler.growing().items():
+            scheduler._give_turn(tape, until)
+    assert long.tape.head == rounds / 3, "a step of three turns and a half counts as three"
+    assert endless.tape.head == rounds / (1 + scheduler.MOST_ROUNDS)
+    assert {run.tape.head for run in short} == {5 * rounds}
 
 
 def test_beyond_a_full_house_a_run_sees_its_place_and_moves_up(clock):
