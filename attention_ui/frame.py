@@ -9,10 +9,11 @@ from attention_ui.icon import ICON
 from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.services import take_long, training_room
-from attention_ui.session import left_out, repair_link
+from attention_ui.session import forget_left_controls, left_out, repair_link
 from attention_ui.training_runs import training_chip
 
 with training_room().page():  # from the first command on: two frames at once would hold each other up
+    forget_left_controls()
     st.set_page_config(
         page_title="Attention Lab",
         page_icon=ICON,

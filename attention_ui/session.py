@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.examples import Limit
 from attention_core.tokens import clean_text
@@ -54,6 +55,22 @@ def keep(name: str, value: object) -> None:
 def give_way() -> None:
     """End this run of the page here if its visitor has asked for another by now: Streamlit looks at each access."""
     _ = "anything" in st.session_state
+
+
+def forget_left_controls() -> None:
+    """Let go of the descriptions of controls that are on this visitor's page no longer. Call it before any is drawn.
+
+    Streamlit forgets the value of such a control but keeps its description, half a kilobyte with all that belongs to
+    it, until the visitor is gone. What is shown again is described again. Nothing public reaches these descriptions:
+    in a version that has them elsewhere, they stay.
+    """
+    state = getattr(getattr(get_script_run_ctx(suppress_warning=True), "session_state", None), "_state", None)
+    controls, values = getattr(state, "_new_widget_state", None), getattr(state, "_old_state", None)
+    described, sent = getattr(controls, "widget_metadata", None), getattr(controls, "states", None)
+    if described is None or values is None or sent is None:
+        return
+    for control in described.keys() - values.keys() - sent.keys():
+        del described[control]
 
 
 def repair_link(page, rules: dict[str, LinkRule]) -> None:

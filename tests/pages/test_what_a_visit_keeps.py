@@ -5,7 +5,7 @@ from gc import get_referents
 
 import pytest
 import torch
-from visiting import open_page
+from visiting import ROOT, open_page
 
 from attention_core.sampling import Sampling
 from attention_core.training import TrainingSettings
@@ -34,12 +34,31 @@ def held(thing):
 
 @pytest.mark.parametrize("page", [entry.file.removesuffix(".py") for entry in CONTENTS])
 def test_no_button_holds_a_tensor(page):
-    at = open_page(page)
-    buttons = at.session_state._state._state._new_widget_state.widget_metadata.values()
-    assert any(button.callback_args for button in buttons)
-    for button in buttons:
+    controls = described(open_page(page)).values()
+    assert any(control.callback_args for control in controls)
+    for button in controls:
         holds = held([button.callback, button.callback_args, button.callback_kwargs])
         assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], button.id
+
+
+def described(at):
+    """The controls that Streamlit knows of in this visit, by their names."""
+    return at.session_state._state._state._new_widget_state.widget_metadata
+
+
+def buttons(at):
+    """Those of them that are buttons. What else a link binds, Streamlit itself may keep."""
+    return {name for name, control in described(at).items() if control.value_type == "trigger_value"}
+
+
+def test_buttons_of_a_page_that_was_left_are_forgotten():
+    at = open_page("one_head/scores", d_k=3)
+    there = buttons(at)
+    at.switch_page(str(ROOT / "pages/one_head/tokens.py")).run()
+    assert there & buttons(at) - buttons(open_page("one_head/tokens")), "this page is drawn before they are forgotten"
+    assert buttons(at.run()) == buttons(open_page("one_head/tokens"))
+    at.switch_page(str(ROOT / "pages/one_head/scores.py")).run()
+    assert buttons(at.run()) == there and at.slider(key="d_k").value == 3
 
 
 def test_a_text_is_kept_without_the_numbers_that_led_to_it():
