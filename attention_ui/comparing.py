@@ -7,7 +7,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
 from attention_core.turns import Hurry
 from attention_core.watching import watch
-from attention_ui.services import let_pass, live_pictures, moving_picture, training_room
+from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FIRST, RUN, visitors_run
@@ -59,11 +59,6 @@ def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) 
             playing = draw_both(first.look(), view)
     if every is not None and (not playing or wrong_pace(every)):
         st.rerun()
-
-
-def fitting_pace() -> float:
-    """How many seconds a picture should stand, with so many who watch."""
-    return live_pictures().seconds(training_room().watched())
 
 
 def wrong_pace(every: float) -> bool:

@@ -71,6 +71,11 @@ def live_pictures() -> LivePictures:
     return LivePictures()
 
 
+def fitting_pace() -> float:
+    """How many seconds a picture that moves by itself should stand, with so many who watch."""
+    return live_pictures().seconds(training_room().watched())
+
+
 def warm_up() -> None:
     """Before anything is computed. Importing this module has been the greater part of it."""
     # More threads for small matrices only fight each other, and the pages.

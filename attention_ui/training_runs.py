@@ -3,12 +3,12 @@
 import streamlit as st
 
 from attention_core.training import TrainingRun, TrainingSettings
-from attention_ui.services import moving_picture, training_room
+from attention_ui.services import fitting_pace, moving_picture, training_room
 from attention_ui.session import keep, recall
 from attention_ui.training_controls import Choice
 
 RUN, FIRST = "training_run", "first_run"
-CHIP_SECONDS = 2.0
+CHIP_SECONDS = 2.0  # at least
 
 
 def visitors_run(choice: Choice) -> TrainingRun | None:
@@ -63,7 +63,7 @@ def training_chip(on_training_page: bool) -> None:
     if run is None or not run.playing or on_training_page:
         return
     with st.sidebar:
-        st.fragment(draw_chip, run_every=CHIP_SECONDS)(run)
+        st.fragment(draw_chip, run_every=max(CHIP_SECONDS, fitting_pace()))(run)
 
 
 def draw_chip(run: TrainingRun) -> None:
