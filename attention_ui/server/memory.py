@@ -14,8 +14,8 @@ import itertools
 M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
 HEAPS = 2
 LARGE_BYTES = 128 * 1024
-GIVE_BACK_SECONDS = 2.0  # takes less than a hundredth of a second
-COLLECT_EVERY = 5  # so many times; a collection takes ten times as long
+GIVE_BACK_SECONDS = 1.0  # takes less than a hundredth of a second
+COLLECT_EVERY = 10  # so many times; a collection takes ten times as long
 FULL_AFTER = 1000  # collections of younger objects: more than a class makes between two of the full ones here
 
 
