@@ -121,34 +121,34 @@ def plan_from_options() -> tuple[Plan, bool]:
 async def measure(folder: Path, plan: Plan, seconds: float, replicas: int) -> Report:
     """One server or several, from the first visitor until the last is forgotten."""
     report = Report(replicas)
-    with Fleet(replicas, folder, "--server.disconnectedSessionTTL", str(plan.forget_after)) as server:
+    with Fleet(replicas, folder, "--server.disconnectedSessionTTL", str(plan.forget_after)) as fleet:
         say(f"{folder.name}: one visitor looks round")
-        for one in reversed(server.servers):  # what the report keeps is the last one's: the first server
+        for one in reversed(fleet.servers):  # what the report keeps is the last one's: the first server
             async with Session(one.port) as first:
-                await look_round(server, first, plan, report)
+                await look_round(fleet, first, plan, report)
                 pages = tuple(first.pages) or ("",)
         say(f"{folder.name}: {plan.sessions} open it at once")
-        await open_at_once(server, plan, pages, report)
+        await open_at_once(fleet, plan, pages, report)
         say(f"{folder.name}: a class of {plan.sessions}, {seconds:.0f} s, on {len(pages)} pages")
-        await hold_class(server, plan, pages, seconds, report)
-        report.memory_left = server.memory()
+        await hold_class(fleet, plan, pages, seconds, report)
+        report.memory_left = fleet.memory()
         say(f"{folder.name}: all have left; they are forgotten after {plan.forget_after} s")
-        await be_forgotten(server, plan.forget_after)
-        report.memory_forgotten = server.memory()
-        report.complaints = server.complaints()
-        if "Traceback" in (log := server.log()):
+        await be_forgotten(fleet, plan.forget_after)
+        report.memory_forgotten = fleet.memory()
+        report.complaints = fleet.complaints()
+        if "Traceback" in (log := fleet.log()):
             say(f"the first of the server's tracebacks:\n{log[log.index('Traceback') :][:4000]}")
     return report
 
 
-async def look_round(server: Fleet, visitor: Session, plan: Plan, report: Report) -> None:
+async def look_round(fleet: Fleet, visitor: Session, plan: Plan, report: Report) -> None:
     """Every page once, for what a first visit loads; then sliders of lessons, alone with the server."""
     chance = random.Random(plan.seed)
     await visitor.open()
     lessons = [path for path in visitor.pages if visitor.section_of(path) != "Training"] or [""]
     for path in visitor.pages:
         await visitor.goto(path)
-    report.memory_first = server.memory()
+    report.memory_first = fleet.memory()
     computed, alone = 0.0, []
     for number in range(ALONE_RERUNS):
         if visitor.pages and number % 6 == 0:
@@ -156,47 +156,47 @@ async def look_round(server: Fleet, visitor: Session, plan: Plan, report: Report
         if not (sliders := [shown for shown in movable(visitor) if shown.kind in ("slider", "number_input")]):
             continue
         widget = chance.choice(sliders)
-        cpu = server.cpu_seconds()
+        cpu = fleet.cpu_seconds()
         alone.append(await patiently(visitor.set(widget.id, some_value(widget, chance))))
-        computed += server.cpu_seconds() - cpu
+        computed += fleet.cpu_seconds() - cpu
     report.alone, report.cpu_per_rerun = alone, computed / len(alone)
     report.seen.errors += visitor.exceptions
 
 
-async def open_at_once(server: Fleet, plan: Plan, pages: tuple[str, ...], report: Report) -> None:
+async def open_at_once(fleet: Fleet, plan: Plan, pages: tuple[str, ...], report: Report) -> None:
     """The whole class opens its link at the same moment."""
     chance = random.Random(plan.seed)
-    visitors = [Session(server.port(seat)) for seat in range(plan.sessions)]
+    visitors = [Session(fleet.port(seat)) for seat in range(plan.sessions)]
     began = time.perf_counter()
-    before = server.memory()
+    before = fleet.memory()
     opened = await asyncio.gather(*(visitor.open(chance.choice(pages)) for visitor in visitors), return_exceptions=True)
     report.last_ready = time.perf_counter() - began
-    report.memory_opened = server.memory() - before
+    report.memory_opened = fleet.memory() - before
     report.seen.errors += [f"{type(e).__name__}: {e}" for e in opened if isinstance(e, Exception)]
     for visitor in visitors:
         report.seen.errors += visitor.exceptions
     await asyncio.gather(*(visitor.cut() for visitor in visitors if visitor.is_open))
 
 
-async def hold_class(server: Fleet, plan: Plan, pages: tuple[str, ...], seconds: float, report: Report) -> None:
+async def hold_class(fleet: Fleet, plan: Plan, pages: tuple[str, ...], seconds: float, report: Report) -> None:
     """All seats at once, while the server's memory and the client's own wakefulness are watched."""
-    began, cpu, own = time.perf_counter(), server.cpu_seconds(), time.process_time()
-    room = Class(server.port, pages, began + seconds, plan.think, report.seen)
-    watchers = [asyncio.create_task(watch_memory(server, report)), asyncio.create_task(watch_naps(report))]
+    began, cpu, own = time.perf_counter(), fleet.cpu_seconds(), time.process_time()
+    room = Class(fleet.port, pages, began + seconds, plan.think, report.seen)
+    watchers = [asyncio.create_task(watch_memory(fleet, report)), asyncio.create_task(watch_naps(report))]
     seats = [take_seat(room, seat, random.Random(plan.seed * 10_000 + seat)) for seat in range(plan.sessions)]
     await asyncio.gather(*seats)
     report.seconds = time.perf_counter() - began
-    report.cores = (server.cpu_seconds() - cpu) / report.seconds
+    report.cores = (fleet.cpu_seconds() - cpu) / report.seconds
     report.client_cores = (time.process_time() - own) / report.seconds
     for watcher in watchers:
         watcher.cancel()
 
 
-async def watch_memory(server: Fleet, report: Report) -> None:
+async def watch_memory(fleet: Fleet, report: Report) -> None:
     """A look at the memory every few seconds."""
     began = time.perf_counter()
     while True:
-        report.memory.append((time.perf_counter() - began, server.memory()))
+        report.memory.append((time.perf_counter() - began, fleet.memory()))
         await asyncio.sleep(SAMPLE_SECONDS)
 
 
@@ -208,10 +208,10 @@ async def watch_naps(report: Report) -> None:
         report.naps.append(time.perf_counter() - asked)
 
 
-async def be_forgotten(server: Fleet, seconds: float) -> None:
+async def be_forgotten(fleet: Fleet, seconds: float) -> None:
     """Wait until the server may forget those who left; a last visitor makes it look. Then it tidies up by itself."""
     await asyncio.sleep(seconds + 2)
-    for one in server.servers:
+    for one in fleet.servers:
         async with Session(one.port) as last:
             await last.open()
     await asyncio.sleep(TIDY_SECONDS)
