@@ -36,10 +36,10 @@ class Scheduler:
     """
 
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
-    SENDING_SECONDS = 0.02  # in which a page that is computed goes out to its visitor
+    SENDING_SECONDS = 0.01  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
     QUICKLY_BACK, SOON_BACK = 0.02, 0.1  # seconds, for which one step further on holds up a page, and so everybody
-    MOST_ROUNDS = 4  # that a tape of long steps sits out: it should still move before its learner's eyes
+    LONGEST_REST = 2.0  # seconds that a tape of long steps sits out: it should still move before its learner's eyes
     FEWEST_UNWATCHED = 4  # the beginning, the end and what lies between, for who comes back
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
@@ -59,7 +59,7 @@ class Scheduler:
         self.max_growing = max_growing
         self.max_bytes = max_bytes
         self._waiting: dict[Tape, None] = {}  # tapes that want to grow, those who asked first in front
-        self._sits_out: weakref.WeakKeyDictionary[Tape, int] = weakref.WeakKeyDictionary()
+        self._sits_out: weakref.WeakKeyDictionary[Tape, tuple[int, float]] = weakref.WeakKeyDictionary()
         self._clock = clock
         self._tapes: OrderedDict[TrainingSettings, Tape] = OrderedDict()
         self._opening: list[Tape] = []  # on which somebody will have a run in a moment
@@ -228,13 +228,14 @@ class Scheduler:
 
     def _give_turn(self, tape: Tape, until: int) -> None:
         """Let a tape grow. One whose last step took several turns of time sits out instead, or it would slow all."""
-        if self._sits_out.get(tape, 0) > 0:
-            self._sits_out[tape] -= 1
+        rounds, since = self._sits_out.get(tape, (0, 0.0))
+        if rounds > 0 and self._clock() < since + self.LONGEST_REST:
+            self._sits_out[tape] = rounds - 1, since
             return
         undisturbed, before = self._let_pages_pass(), tape.seconds
         tape.grow(until, self.turn_seconds, self._clock, self._page_wants if undisturbed else lambda: False)
         turns = int((tape.seconds - before) / self.turn_seconds)
-        self._sits_out[tape] = min(turns - 1, self.MOST_ROUNDS)
+        self._sits_out[tape] = turns - 1, self._clock()
 
     def _let_pages_pass(self) -> bool:
         """Wait until no page is computed, and until the last one is sent; but only so long. False where it took longer.

@@ -9,13 +9,17 @@ from attention_core.training import Measured
 from attention_ui.charts.layers import alt_layer, tone_scale
 
 RIGHT, WEIGHT, ENOUGH = "right answers", "weight on the right cells", "enough"
+ROOM_FOR_NAMES = 0.45  # of the steps: before that a name stands to the right of its line's end, where it has room
 
 
 def progress_tables(measured: Sequence[Measured], steps: int, enough_right: float) -> dict[str, pa.Table]:
     """One row for each measured step and measure, and the line from which on enough answers are right."""
     rows = [{"step": m.step, "what": RIGHT, "value": m.accuracy, "tone": "v"} for m in measured]
     rows += [{"step": m.step, "what": WEIGHT, "value": m.weight, "tone": "weight"} for m in measured if m.job_weights]
-    shape = pa.schema([("step", pa.int32()), ("what", pa.string()), ("value", pa.float32()), ("tone", pa.string())])
+    for row in rows:
+        row["ends"] = "right" if row["step"] >= ROOM_FOR_NAMES * steps else "left"
+    texts = [(name, pa.string()) for name in ("what", "tone", "ends")]
+    shape = pa.schema([("step", pa.int32()), ("value", pa.float32()), *texts])
     ends = {"first": [0], "last": [steps], "value": [enough_right], "tone": ["muted"], "what": [ENOUGH]}
     return {"progress": pa.Table.from_pylist(rows, shape), "enough": pa.table(ends)}
 
@@ -36,11 +40,13 @@ def progress_chart(width: int, height: int) -> alt.LayerChart:
     return alt.layer(
         alt_layer(),
         enough.mark_rule(strokeDash=[4, 4]).encode(alt.X("first:Q"), share, tone, x2="last:Q"),
-        enough.mark_text(align="right", dy=-7, fontSize=11).encode(alt.X("last:Q"), share, tone, text="what:N"),
+        enough.mark_text(align="left", dy=-7, fontSize=11).encode(alt.X("first:Q"), share, tone, text="what:N"),
         progress.mark_line(strokeWidth=2.5).encode(step, share, tone, dash),
         progress.mark_point(filled=True, size=35).encode(step, share, tone, tooltip=told),
         *(
-            last.mark_text(align="right", dy=away, fontSize=11).encode(step, share, tone, text=named_if(what, high))
+            last.mark_text(align=alt.ExprRef("datum.ends"), dy=away, fontSize=11).encode(
+                step, share, tone, text=named_if(what, high)
+            )
             for high, what, away in (
                 ("true", RIGHT, 14),
                 ("true", WEIGHT, 28),

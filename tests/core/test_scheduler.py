@@ -1,4 +1,5 @@
 import gc
+import itertools
 import threading
 
 import pytest
@@ -381,24 +382,30 @@ def test_thirty_tapes_grow_about_equally_fast(monkeypatch, clock):
 
 
 def test_a_tape_of_long_steps_sits_out_rounds_and_still_moves(monkeypatch, clock):
+    takes = [0.035, 0.7, 0.0022, 0.0022, 0.0022]
+    moved = {seed: [] for seed in range(5)}
+
     def pretend(chosen):
         for step in range(chosen.steps + 1):
-            clock.now += 0.035 if chosen.seed == 0 else 10.0 if chosen.seed == 1 else 0.0022
+            clock.now += takes[chosen.seed]
+            moved[chosen.seed].append(clock.now)
             yield TrainingStep(step, 1.0, torch.zeros(5))
 
     monkeypatch.setattr(training, "train", pretend)
     monkeypatch.setattr(training.time, "thread_time", clock)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010, patience_seconds=1e9)
-    long, endless, *short = runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(5)]
+    runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(5)]
     for run in runs:
         run.play()
-    rounds = 60
+    rounds = 300
     for _ in range(rounds):
         for tape, until in scheduler.growing().items():
             scheduler._give_turn(tape, until)
-    assert long.tape.head == rounds / 3, "a step of three turns and a half counts as three"
-    assert endless.tape.head == rounds / (1 + scheduler.MOST_ROUNDS)
-    assert {run.tape.head for run in short} == {5 * rounds}
+    long, endless, *short = (run.tape.head for run in runs)
+    assert long == rounds / 3, "a step of three turns and a half counts as three"
+    assert short == [5 * rounds] * 3
+    waits = [later - earlier for earlier, later in itertools.pairwise(moved[1][1:])]
+    assert endless > 3 and all(2.0 <= wait - takes[1] < 2.1 for wait in waits), "at most so long, and a round"
 
 
 def test_beyond_a_full_house_a_run_sees_its_place_and_moves_up(clock):

@@ -2,6 +2,7 @@
 
 import types
 from gc import get_referents
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -9,6 +10,7 @@ from visiting import ROOT, open_page
 
 from attention_core.sampling import Sampling
 from attention_core.training import TrainingSettings
+from attention_ui import session
 from attention_ui.contents import CONTENTS
 from attention_ui.writers import shipped
 from attention_ui.writing_view import written_ahead
@@ -59,6 +61,13 @@ def test_buttons_of_a_page_that_was_left_are_forgotten():
     assert buttons(at.run()) == buttons(open_page("one_head/tokens"))
     at.switch_page(str(ROOT / "pages/one_head/scores.py")).run()
     assert buttons(at.run()) == there and at.slider(key="d_k").value == 3
+
+
+@pytest.mark.parametrize("known", [None, {}, {"_old_state": {}}], ids=["no page", "nothing", "too little"])
+def test_where_streamlit_keeps_its_controls_elsewhere_they_stay(monkeypatch, known):
+    state = None if known is None else SimpleNamespace(session_state=SimpleNamespace(_state=SimpleNamespace(**known)))
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda **_: state)
+    session.forget_left_controls()
 
 
 def test_a_text_is_kept_without_the_numbers_that_led_to_it():
