@@ -39,7 +39,7 @@ class Scheduler:
     SENDING_SECONDS = 0.01  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
     QUICKLY_BACK, SOON_BACK = 0.02, 0.1  # seconds, for which one step further on holds up a page, and so everybody
-    LONGEST_REST = 2.0  # seconds that a tape of long steps sits out: it should still move before its learner's eyes
+    SITS_OUT_SECONDS = 2.0  # at most, where steps are long: a tape should still move before its learner's eyes
     FEWEST_UNWATCHED = 4  # the beginning, the end and what lies between, for who comes back
     LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
@@ -229,7 +229,7 @@ class Scheduler:
     def _give_turn(self, tape: Tape, until: int) -> None:
         """Let a tape grow. One whose last step took several turns of time sits out instead, or it would slow all."""
         rounds, since = self._sits_out.get(tape, (0, 0.0))
-        if rounds > 0 and self._clock() < since + self.LONGEST_REST:
+        if rounds > 0 and self._clock() < since + self.SITS_OUT_SECONDS:
             self._sits_out[tape] = rounds - 1, since
             return
         undisturbed, before = self._let_pages_pass(), tape.seconds
