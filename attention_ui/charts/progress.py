@@ -17,8 +17,8 @@ def progress_tables(measured: Sequence[Measured], steps: int, enough_right: floa
     rows = [{"step": m.step, "what": RIGHT, "value": m.accuracy, "tone": "v"} for m in measured]
     rows += [{"step": m.step, "what": WEIGHT, "value": m.weight, "tone": "weight"} for m in measured if m.job_weights]
     for row in rows:
-        row["ends"] = "right" if row["step"] >= ROOM_FOR_NAMES * steps else "left"
-    texts = [(name, pa.string()) for name in ("what", "tone", "ends")]
+        row["align"] = "right" if row["step"] >= ROOM_FOR_NAMES * steps else "left"
+    texts = [(name, pa.string()) for name in ("what", "tone", "align")]
     shape = pa.schema([("step", pa.int32()), ("value", pa.float32()), *texts])
     ends = {"first": [0], "last": [steps], "value": [enough_right], "tone": ["muted"], "what": [ENOUGH]}
     return {"progress": pa.Table.from_pylist(rows, shape), "enough": pa.table(ends)}
@@ -44,7 +44,7 @@ def progress_chart(width: int, height: int) -> alt.LayerChart:
         progress.mark_line(strokeWidth=2.5).encode(step, share, tone, dash),
         progress.mark_point(filled=True, size=35).encode(step, share, tone, tooltip=told),
         *(
-            last.mark_text(align=alt.ExprRef("datum.ends"), dy=away, fontSize=11).encode(
+            last.mark_text(align=alt.ExprRef("datum.align"), dy=away, fontSize=11).encode(
                 step, share, tone, text=named_if(what, high)
             )
             for high, what, away in (

@@ -38,9 +38,9 @@ def held(thing):
 def test_no_button_holds_a_tensor(page):
     controls = described(open_page(page)).values()
     assert any(control.callback_args for control in controls)
-    for button in controls:
-        holds = held([button.callback, button.callback_args, button.callback_kwargs])
-        assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], button.id
+    for control in controls:
+        holds = held([control.callback, control.callback_args, control.callback_kwargs])
+        assert not [thing for thing in holds if isinstance(thing, torch.Tensor)], control.id
 
 
 def described(at):
@@ -63,11 +63,17 @@ def test_buttons_of_a_page_that_was_left_are_forgotten():
     assert buttons(at.run()) == there and at.slider(key="d_k").value == 3
 
 
-@pytest.mark.parametrize("known", [None, {}, {"_old_state": {}}], ids=["no page", "nothing", "too little"])
-def test_where_streamlit_keeps_its_controls_elsewhere_they_stay(monkeypatch, known):
-    state = None if known is None else SimpleNamespace(session_state=SimpleNamespace(_state=SimpleNamespace(**known)))
-    monkeypatch.setattr(session, "get_script_run_ctx", lambda **_: state)
+@pytest.mark.parametrize("missing", ["the page", "_new_widget_state", "_old_state", "widget_metadata", "states"])
+def test_where_streamlit_keeps_its_controls_elsewhere_they_stay(monkeypatch, missing):
+    descriptions = {"left": 1}
+    controls = SimpleNamespace(widget_metadata=descriptions, states={})
+    state = SimpleNamespace(_new_widget_state=controls, _old_state={})
+    context = SimpleNamespace(session_state=SimpleNamespace(_state=state))
+    monkeypatch.setattr(session, "get_script_run_ctx", lambda **_: None if missing == "the page" else context)
+    for part in (state, controls):
+        vars(part).pop(missing, None)
     session.forget_left_controls()
+    assert descriptions == {"left": 1}
 
 
 def test_a_text_is_kept_without_the_numbers_that_led_to_it():
