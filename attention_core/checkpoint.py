@@ -23,7 +23,8 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import is_invisible
-from attention_core.training import RunView, TrainingSettings, model_with
+from attention_core.training import RunView, TrainingSettings
+from attention_core.weights import model_with
 
 FORMAT, ABOUT = "attention-lab model 1", "attention_lab"
 MAX_BYTES = 4_000_000

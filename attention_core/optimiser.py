@@ -20,7 +20,7 @@ from torch import Tensor
 
 
 class AdamW:
-    """Keeps the means for one vector of weights and updates it in place."""
+    """Keeps the means for a vector of weights; the first weights only say how long it is."""
 
     def __init__(
         self,
@@ -31,36 +31,43 @@ class AdamW:
         betas: tuple[float, float] = (0.9, 0.999),
         epsilon: float = 1e-8,
     ):
-        self.weights = weights
         self.learning_rate = learning_rate
         self.kept = torch.tensor(1 - learning_rate * weight_decay)  # a plain number would become a tensor at each step
         self.betas, self.epsilon = betas, epsilon
         self.mean, self.mean_square = torch.zeros_like(weights), torch.zeros_like(weights)
         self.updates = 0
 
-    def step(self, gradient: Float[Tensor, " parameters"]) -> None:
-        """One update of the weights."""
+    def take(self, gradient: Float[Tensor, " parameters"]) -> None:
+        """Take a gradient into the means; the vector itself is needed no more."""
         self.updates += 1
         beta_1, beta_2 = self.betas
         self.mean.lerp_(gradient, 1 - beta_1)
         self.mean_square.lerp_(gradient.square(), 1 - beta_2)
+
+    def step(self, weights: Float[Tensor, " parameters"]) -> Float[Tensor, " parameters"]:
+        """The weights after an update with the gradient that was taken last."""
+        beta_1, beta_2 = self.betas
         c = math.sqrt(1 - beta_2**self.updates)
         deviation = self.mean_square.sqrt().add_(c * self.epsilon)
-        self.weights.mul_(self.kept)
-        self.weights.addcdiv_(self.mean, deviation, value=-self.learning_rate * c / (1 - beta_1**self.updates))
+        rate = self.learning_rate * c / (1 - beta_1**self.updates)
+        return (weights * self.kept).addcdiv_(self.mean, deviation, value=-rate)
 
 
 class Sgd:
     """Plain gradient descent with decoupled decay: w ← w − lr λ w − lr g."""
 
     def __init__(self, weights: Float[Tensor, " parameters"], learning_rate: float, *, weight_decay: float = 0.0):
-        self.weights = weights
         self.learning_rate, self.weight_decay = learning_rate, weight_decay
+        self.gradient = torch.zeros_like(weights)
 
-    def step(self, gradient: Float[Tensor, " parameters"]) -> None:
-        """One update of the weights."""
-        self.weights.mul_(1 - self.learning_rate * self.weight_decay)
-        self.weights.sub_(gradient, alpha=self.learning_rate)
+    def take(self, gradient: Float[Tensor, " parameters"]) -> None:
+        """Keep a gradient for the update."""
+        self.gradient = gradient
+
+    def step(self, weights: Float[Tensor, " parameters"]) -> Float[Tensor, " parameters"]:
+        """The weights after an update with the gradient that was taken last."""
+        kept = weights * (1 - self.learning_rate * self.weight_decay)
+        return kept.sub_(self.gradient, alpha=self.learning_rate)
 
 
 Optimiser = AdamW | Sgd

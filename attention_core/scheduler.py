@@ -26,7 +26,7 @@ class Scheduler:
     tapes at a time the ones that began to wait last stand in a queue, and see their place in it.
 
     Memory: a tape keeps at most MAX_SNAPSHOT_BYTES of weights, 2 MB, or two snapshots of a model larger than that,
-    4 MB; while it can still grow, its model, optimiser and batches come to at most 14 MB more. A tape that nobody
+    4 MB; while it can still grow, its optimiser and batches come to at most 6 MB more. A tape that nobody
     plays rests without these where it would soon be back: at once if that takes QUICKLY_BACK seconds, and SOON_BACK
     seconds once nobody has looked at it for `patience_seconds`. So `max_tapes` tapes that have all ended hold 4 MB,
     with the largest models 8 MB; more are there only as long as somebody has a run on each of them. Where all tapes

@@ -15,9 +15,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import cross_entropy, mse_loss
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 from attention_core.gradients import NO_TARGET, cross_entropy_backward, mean_shares, squared_error_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
@@ -25,6 +24,7 @@ from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
 from attention_core.shelf import Shelf
 from attention_core.tasks import Batch, Task
+from attention_core.weights import borrowed_model, weights_of
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ class Measured:
 class TrainingStep:
     """The model after `step` updates, and its loss on the next batch.
 
-    `weights` are the live weights, all in one vector; they change with the next step: copy what you keep.
+    `weights` are all in one vector, which no later step changes.
     """
 
     step: int
@@ -136,20 +136,21 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     Ends early, after the step that shows it, when the loss is no longer a finite number.
     """
     random = generator(settings.seed)
-    model = TinyTransformer(settings.model, random)
-    weights = pack_weights(model)
+    weights = weights_of(TinyTransformer(settings.model, random))
     optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate, weight_decay=settings.weight_decay)
     batches = draw_batches(settings, random)
     for step in range(settings.steps + 1):
         batch = next(batches)
-        trace, loss = predict(model, batch)
-        gradient = gradient_of(model, trace, batch)
-        del trace, batch  # by far the largest part of a run that waits
-        yield TrainingStep(step, loss, weights, measure_now(settings, model, step))
+        with borrowed_model(settings.model, weights) as model:
+            trace, loss = predict(model, batch)
+            gradient = gradient_of(model, trace, batch)
+            measured = measure_now(settings, model, step)
+        optimiser.take(gradient if settings.clip is None else clipped(gradient, settings.clip))
+        del batch, model, trace, gradient  # by far the largest part of a run that waits
+        yield TrainingStep(step, loss, weights, measured)
         if not math.isfinite(loss):
             return
-        if step < settings.steps:
-            optimiser.step(gradient if settings.clip is None else clipped(gradient, settings.clip))
+        weights = optimiser.step(weights)
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
@@ -247,23 +248,6 @@ def job_weights(
     return torch.stack(on_cells, dim=1) / rows[:, None, None]
 
 
-def pack_weights(model: nn.Module) -> Float[Tensor, " parameters"]:
-    """All weights of the model in one vector; the model's own become views of it.
-
-    One long vector is much quicker to update and to copy than many short ones.
-    """
-    vector = parameters_to_vector(model.parameters()).detach()
-    vector_to_parameters(vector, model.parameters())
-    return vector
-
-
-def model_with(config: ModelConfig, weights: Float[Tensor, " parameters"]) -> TinyTransformer:
-    """A model of its own with the given weights, as a tape keeps them."""
-    model = TinyTransformer(config, generator(0))
-    vector_to_parameters(weights.clone(), model.parameters())
-    return model.eval()
-
-
 @dataclass(frozen=True, eq=False)
 class Snapshot:
     """The weights a model had after `step` updates."""
@@ -319,7 +303,7 @@ class Tape:
 
     @property
     def in_training(self) -> bool:
-        """True while its model, optimiser and batches are there."""
+        """True while its optimiser and batches are there."""
         return self._steps is not None
 
     @property
@@ -328,7 +312,7 @@ class Tape:
         return self._seconds
 
     def rest(self) -> None:
-        """Give back the model, the optimiser and the batches until it grows again.
+        """Give back the optimiser and the batches until it grows again.
 
         Then what is recorded is trained once more, which gives the same, bit for bit.
         """
@@ -406,7 +390,7 @@ class Tape:
 
     def _keep(self, step: int, weights: Tensor) -> None:
         stays = step % self._stride == 0
-        self._snapshots[step] = self._shelf.keep(weights) if stays else weights.clone()
+        self._snapshots[step] = self._shelf.keep(weights) if stays else weights
         self.head = step
         if (step - 1) % self._stride:
             self._snapshots.pop(step - 1, None)

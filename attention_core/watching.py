@@ -25,9 +25,9 @@ from attention_core.training import (
     held_out_batch,
     job_weights,
     measure,
-    model_with,
     predicted_ids,
 )
+from attention_core.weights import borrowed_model
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
 
@@ -51,12 +51,12 @@ def watch(view: RunView, probe: str, temperature: float) -> Watched:
     of the run alone, so that from step to step only the model changes. Of the probe only characters
     the model knows, and only as many as it can see, are used; the notes say so.
     """
-    task, model = view.settings.task, model_with(view.settings.model, view.snapshot.weights)
+    task, random = view.settings.task, generator(view.settings.seed, "sample")
     tokens, notes = probe_tokens(view, probe)
-    trace = model(torch.tensor(task.vocabulary.encode(tokens)))
     start = task.vocabulary.encode(task.tokens[:1])
-    random = generator(view.settings.seed, "sample")
-    sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
+    with borrowed_model(view.settings.model, view.snapshot.weights) as model:
+        trace = model(torch.tensor(task.vocabulary.encode(tokens)))
+        sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
     layers = tuple(layer.attention.heads for layer in trace.layers)
     return Watched(view.snapshot.step, tuple(tokens), layers, "".join(task.vocabulary.decode(sample)), notes)
 
@@ -80,10 +80,10 @@ class WatchedTask:
 @torch.inference_mode()
 def watch_task(settings: TrainingSettings, snapshot: Snapshot) -> WatchedTask:
     """The attention of every head on the example of the task, and the answers there, with these weights."""
-    task, model = settings.task, model_with(settings.model, snapshot.weights)
-    example = task.example
-    trace = model(example.ids)
-    ids = predicted_ids(model, trace)
+    task, example = settings.task, settings.task.example
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        trace = model(example.ids)
+        ids = predicted_ids(model, trace)
     return WatchedTask(
         step=snapshot.step,
         example=example,
@@ -138,8 +138,8 @@ def without_heads(settings: TrainingSettings, snapshot: Snapshot, off: tuple[tup
 
 def measured_at(settings: TrainingSettings, snapshot: Snapshot, without: tuple[tuple[int, int], ...] = ()) -> Measured:
     """Loss, accuracy and the heads' jobs on the held-out sequences of the run, as training measures them."""
-    model = model_with(settings.model, snapshot.weights)
-    return measure(settings.task, model, held_out_batch(settings), snapshot.step, without)
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        return measure(settings.task, model, held_out_batch(settings), snapshot.step, without)
 
 
 def every_head_without(settings: TrainingSettings, snapshot: Snapshot) -> tuple[WithoutHeads, ...]:
@@ -170,14 +170,14 @@ def find_cheat(settings: TrainingSettings, snapshot: Snapshot, most: int = HELD_
     A causal model cannot cheat: its weights ahead are 0 and the two losses agree. Raises ValueError for tasks
     where the answer of a place is not the next token.
     """
-    task, model = settings.task, model_with(settings.model, snapshot.weights)
-    batch = held_out_batch(settings)
+    task, batch = settings.task, held_out_batch(settings)
     inputs, targets = batch.inputs[:most], batch.targets[:most]
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
         raise ValueError(f"the cheat is reading the next token, but “{task.title}” does not ask for it")
-    trace, answers = model(inputs), targets[:, :-1]
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        trace, answers = model(inputs), targets[:, :-1]
+        hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
-    hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     return Cheat(
         ahead=torch.stack(ahead),
         loss_seeing=mean_loss(trace.logits[:, :-1], answers),

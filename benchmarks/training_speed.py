@@ -27,10 +27,9 @@ from attention_core.training import (
     TrainingSettings,
     draw_batches,
     gradient_of,
-    model_with,
-    pack_weights,
     predict,
 )
+from attention_core.weights import model_with, pack_weights
 
 TASK = CharacterTask("hello world")
 REFRESH_SECONDS = 0.5
@@ -120,12 +119,14 @@ def train_only(seed: int) -> None:
     """The same updates with nothing recorded and nothing measured."""
     chosen, random = settings(seed, OUR_STEPS), generator(seed)
     model = TinyTransformer(chosen.model, random)
-    optimiser = AdamW(pack_weights(model), chosen.learning_rate, weight_decay=chosen.weight_decay)
+    weights = pack_weights(model)
+    optimiser = AdamW(weights, chosen.learning_rate, weight_decay=chosen.weight_decay)
     batches = draw_batches(chosen, random)
     for _ in range(OUR_STEPS):
         batch = next(batches)
         trace, _ = predict(model, batch)
-        optimiser.step(gradient_of(model, trace, batch))
+        optimiser.take(gradient_of(model, trace, batch))
+        weights.copy_(optimiser.step(weights))
 
 
 def time_drawn(scheduler: Scheduler, seed: int) -> float:

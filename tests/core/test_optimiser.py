@@ -17,13 +17,16 @@ def test_every_update_is_that_of_pytorch(learning_rate, weight_decay):
     reference = torch.optim.AdamW([theirs], learning_rate, weight_decay=weight_decay)
     for _ in range(23):
         gradient = torch.randn(17, generator=random)
-        mine.step(gradient)
+        mine.take(gradient)
+        ours = mine.step(ours)
         theirs.grad = gradient
         reference.step()
         torch.testing.assert_close(ours, theirs.detach(), rtol=1e-5, atol=1e-6)
 
 
 def test_the_first_update_moves_each_weight_by_the_learning_rate():
-    weights = torch.zeros(3)
-    AdamW(weights, 0.1, weight_decay=0.0).step(torch.tensor([5.0, -0.01, 2e3]))
-    torch.testing.assert_close(weights, torch.tensor([-0.1, 0.1, -0.1]))
+    before = torch.zeros(3)
+    optimiser = AdamW(before, 0.1, weight_decay=0.0)
+    optimiser.take(torch.tensor([5.0, -0.01, 2e3]))
+    torch.testing.assert_close(optimiser.step(before), torch.tensor([-0.1, 0.1, -0.1]))
+    assert torch.equal(before, torch.zeros(3))

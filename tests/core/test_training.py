@@ -24,12 +24,11 @@ from attention_core.training import (
     TrainingSettings,
     TrainingStep,
     draw_batches,
-    model_with,
-    pack_weights,
     predict,
     recommended,
     train,
 )
+from attention_core.weights import IdleModels, model_with
 
 
 def settings(text="abcabcabcacb", window=3, model=None, **choices):
@@ -173,17 +172,6 @@ def test_a_run_on_hello_world_learns_more_than_the_letter_before_tells():
     losses = losses_of(chosen)
     assert losses[0] > baselines[1]
     assert losses[-1] < baselines[2]
-
-
-def test_packed_weights_are_the_weights_of_the_model():
-    model = TinyTransformer(settings().model, generator(0))
-    ids = torch.tensor([[0, 1, 2]])
-    before = model(ids).logits.detach().clone()
-    weights = pack_weights(model)
-    assert torch.equal(model(ids).logits, before)
-    with torch.no_grad():
-        weights.zero_()
-    assert all(parameter.abs().sum() == 0 for parameter in model.parameters())
 
 
 # Tapes
@@ -384,7 +372,8 @@ def tensor_bytes():
     return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
 
 
-def test_a_tape_that_waits_holds_no_activations_and_one_that_ended_only_its_weights():
+def test_a_tape_that_waits_holds_no_activations_and_one_that_ended_only_its_weights(monkeypatch):
+    monkeypatch.setattr(training, "borrowed_model", IdleModels(most_bytes=0).borrow)
     size = {"d_model": MAX_D_MODEL, "n_heads": 1, "d_k": 512, "n_layers": MAX_LAYERS, "mlp": True, "layer_norm": True}
     chosen = recommended(TASKS["induction"], 1, steps=2, batch_size=MAX_BATCH, **size)
     assert chosen.task.example is not None
@@ -393,9 +382,23 @@ def test_a_tape_that_waits_holds_no_activations_and_one_that_ended_only_its_weig
     tape.grow(1)
     waiting, two = tensor_bytes() - before, 2 * tape.snapshot(1).weights.nbytes
     assert MAX_SNAPSHOT_BYTES < two <= 4_000_000, "a model so large that only two snapshots are kept"
-    assert tape.snapshot_bytes < waiting <= two + 14_000_000
+    assert tape.snapshot_bytes < waiting <= two + 6_000_000
     tape.grow(2)
     assert tape.ended and tensor_bytes() - before <= two + 10_000
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_run_that_waits_holds_its_weights_two_means_and_batches(name, monkeypatch):
+    monkeypatch.setattr(training, "borrowed_model", IdleModels(most_bytes=0).borrow)
+    chosen = recommended(TASKS[name], 1)
+    list(train(recommended(TASKS[name], 1, steps=1)))
+    batch = next(draw_batches(chosen, generator(0)))
+    batches = (batch.inputs.numel() + batch.targets.numel()) * training.DRAWN_TOGETHER  # one byte each
+    before = tensor_bytes()
+    steps = train(chosen)
+    next(steps)
+    one = next(steps).weights.nbytes
+    assert 3 * one + batches <= tensor_bytes() - before < 3 * one + batches + 1_000
 
 
 def test_a_long_run_keeps_its_losses_and_a_bounded_number_of_weights(monkeypatch):

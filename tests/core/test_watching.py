@@ -16,7 +16,6 @@ from attention_core.training import (
     TrainingSettings,
     held_out_batch,
     measure,
-    model_with,
     recommended,
 )
 from attention_core.watching import (
@@ -32,6 +31,7 @@ from attention_core.watching import (
     without_head,
     without_layer,
 )
+from attention_core.weights import model_with
 
 TASK = CharacterTask("hello world", 5)
 

@@ -9,8 +9,9 @@ from attention_core.model import ModelConfig, TinyTransformer, notebook_model
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingSettings, model_with
+from attention_core.training import Tape, TrainingSettings
 from attention_core.watching import SAMPLE_CHARACTERS, watch
+from attention_core.weights import model_with
 from attention_core.writing import (
     MAX_NEW_TOKENS,
     draw_caption,
