@@ -17,6 +17,7 @@ from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import give_back, keep_heaps_small
 from attention_ui.server.sockets import send_at_once
+from attention_ui.server.themes import write_theme_once
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
@@ -30,6 +31,7 @@ async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
     send_at_once()
+    write_theme_once()
     tasks = [asyncio.create_task(work) for work in (get_ready(), give_back())]
     yield
     for task in tasks:

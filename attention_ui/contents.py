@@ -169,12 +169,12 @@ def opening(address: str) -> None:
 def next_and_previous(address: str) -> None:
     """Buttons to the page before and the page after; Shift with an arrow key does the same."""
     here = [e.address for e in CONTENTS].index(address)
-    left, right = st.columns(2)
-    if here > 0:
-        before = CONTENTS[here - 1]
-        if left.button(f"← {before.title}", key="lesson_before", shortcut="Shift+Left"):
-            go_to(before.page(default=here == 1))
-    if here + 1 < len(CONTENTS):
-        after = CONTENTS[here + 1]
-        if right.button(f"{after.title} →", key="lesson_after", shortcut="Shift+Right"):
-            go_to(after.page())
+    with st.container(horizontal=True, horizontal_alignment="distribute" if here > 0 else "right"):
+        if here > 0:
+            before = CONTENTS[here - 1]
+            if st.button(f"← {before.title}", key="lesson_before", shortcut="Shift+Left"):
+                go_to(before.page(default=here == 1))
+        if here + 1 < len(CONTENTS):
+            after = CONTENTS[here + 1]
+            if st.button(f"{after.title} →", key="lesson_after", shortcut="Shift+Right"):
+                go_to(after.page())

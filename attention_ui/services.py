@@ -17,6 +17,8 @@ from attention_core.training import Tape, TrainingSettings
 from attention_core.turns import Hurry
 from attention_ui.session import give_way
 
+COUNT_SECONDS = 0.5  # a picture stands at least as long
+
 
 @functools.lru_cache(maxsize=1)
 def training_room() -> Scheduler:
@@ -73,7 +75,13 @@ def live_pictures() -> LivePictures:
 
 def fitting_pace() -> float:
     """How many seconds a picture that moves by itself should stand, with so many who watch."""
-    return live_pictures().seconds(training_room().watched())
+    return live_pictures().seconds(watched_at(int(time.monotonic() / COUNT_SECONDS)))
+
+
+@functools.lru_cache(maxsize=1)
+def watched_at(moment: int) -> int:
+    """How many runs play before somebody's eyes: every picture asks, so it is counted once in each moment."""
+    return training_room().watched()
 
 
 def warm_up() -> None:

@@ -39,6 +39,7 @@ SWITCHES = {
     "mlp": "MLP",
 }
 HELD_OUT_SHARE = 0.25
+NUMBER_WIDTH, CHOICE_WIDTH = 160, 220  # pixels; a row of them needs no columns, which cost as much as the controls
 LINK_RULES: dict[str, LinkRule] = {
     **LIMITS,
     **SPANS,
@@ -62,18 +63,19 @@ class Choice:
 
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
-    wide, *narrow = st.columns([4, 2, 2, 2])
-    key = wide.selectbox(
-        "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TITLES.get, key="task",
-        bind="query-params", on_change=follow_task,
-    )  # fmt: skip
-    task, usual = TASKS[key], control_values(recommended(TASKS[key]))
-    span = SPANS["rate"]
-    rate = narrow[0].number_input(
-        "Learning rate", span.least, span.most, usual["rate"], step=0.001, format="%g", key="rate", bind="query-params"
-    )
-    steps = bound_number(narrow[1], "Steps", "steps", usual["steps"], step=50)
-    seed = bound_number(narrow[2], "Seed", "train_seed", 0)
+    with st.container(horizontal=True):
+        key = st.selectbox(
+            "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TITLES.get, key="task",
+            bind="query-params", on_change=follow_task,
+        )  # fmt: skip
+        task, usual = TASKS[key], control_values(recommended(TASKS[key]))
+        span = SPANS["rate"]
+        rate = st.number_input(
+            "Learning rate", span.least, span.most, usual["rate"], step=0.001, format="%g", key="rate",
+            bind="query-params", width=NUMBER_WIDTH,
+        )  # fmt: skip
+        steps = bound_number("Steps", "steps", usual["steps"], step=50)
+        seed = bound_number("Seed", "train_seed", 0)
     notes = link_notes()
     try:
         task, text_notes = chosen_text(task)
@@ -88,10 +90,10 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
     """The task with the learner's text where it has one, and what had to be changed in it."""
     if not isinstance(task, CharacterTask):
         return task, ()
-    wide, narrow, last = st.columns([5, 2, 3], vertical_alignment="bottom")
-    text = wide.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
-    window = bound_number(narrow, "Window (characters)", "window", task.window)
-    apart = last.toggle("Keep its last quarter apart", key="apart", bind="query-params")
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
+        window = bound_number("Window (characters)", "window", task.window)
+        apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 
@@ -99,27 +101,26 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
     with st.expander("The model and its training"):
-        sizes = st.columns([3, 3, 3, 2, 2])
-        n_layers = size_choice(sizes[0], "Layers", "layers", usual)
-        n_heads = size_choice(sizes[1], "Heads", "train_heads", usual)
-        d_model = size_choice(sizes[2], "Features", "features", usual)
-        batch = bound_number(sizes[3], "Sequences per step", "batch", usual["batch"])
-        span = SPANS["spread"]
-        spread = sizes[4].number_input(
-            "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
-            bind="query-params",
-        )  # fmt: skip
-        picked = [
-            place.selectbox(
-                label, list(options), list(options).index(usual[key]), format_func=options.get, key=key,
-                bind="query-params",
-            )
-            for place, (key, (label, options)) in zip(st.columns(4), CHOICES.items(), strict=True)
-        ]  # fmt: skip
-        switched = [
-            place.toggle(label, usual[key], key=key, bind="query-params")
-            for place, (key, label) in zip(st.columns(5), SWITCHES.items(), strict=True)
-        ]
+        with st.container(horizontal=True):
+            n_layers = size_choice("Layers", "layers", usual)
+            n_heads = size_choice("Heads", "train_heads", usual)
+            d_model = size_choice("Features", "features", usual)
+            batch = bound_number("Sequences per step", "batch", usual["batch"])
+            span = SPANS["spread"]
+            spread = st.number_input(
+                "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
+                bind="query-params", width=NUMBER_WIDTH,
+            )  # fmt: skip
+        with st.container(horizontal=True):
+            picked = [
+                st.selectbox(
+                    label, list(options), list(options).index(usual[key]), format_func=options.get, key=key,
+                    bind="query-params", width=CHOICE_WIDTH,
+                )
+                for key, (label, options) in CHOICES.items()
+            ]  # fmt: skip
+        with st.container(horizontal=True):
+            switched = [st.toggle(label, usual[key], key=key, bind="query-params") for key, label in SWITCHES.items()]
     positions, heads, d_k, optimiser = picked
     causal, scaling, residual, layer_norm, mlp = switched
     return {
@@ -166,13 +167,17 @@ def set_task(settings: TrainingSettings) -> None:
     set_controls(settings)
 
 
-def size_choice(place, label: str, key: str, usual: dict[str, object]) -> int:
+def size_choice(label: str, key: str, usual: dict[str, object]) -> int:
     """One of a few sizes, bound to the address."""
-    chosen = place.segmented_control(label, SIZES[key], default=usual[key], required=True, key=key, bind="query-params")
+    chosen = st.segmented_control(label, SIZES[key], default=usual[key], required=True, key=key, bind="query-params")
     return chosen or usual[key]
 
 
-def bound_number(place, label: str, key: str, default: int, step: int = 1) -> int:
+def bound_number(label: str, key: str, default: int, step: int = 1) -> int:
     """A whole number within its limits, bound to the address."""
     limit = LIMITS[key]
-    return int(place.number_input(label, limit.least, limit.most, default, step=step, key=key, bind="query-params"))
+    return int(
+        st.number_input(
+            label, limit.least, limit.most, default, step=step, key=key, bind="query-params", width=NUMBER_WIDTH
+        )
+    )

@@ -23,7 +23,7 @@ from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 MOVING = "picture_moves"
 FOLDS = ("compare", *AFTERWARDS)
 CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
-HEADS_WIDTH = 630
+HEADS_WIDTH, HEAT_WIDTH = 630, 250
 
 
 def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
@@ -142,10 +142,10 @@ def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
 def draw_text_heads(view: RunView) -> None:
     """Every head on a piece of text of the visitor's choice, and what the model writes."""
     picture = st.container()
-    probe_place, heat_place = st.columns([3, 2])
-    probe = probe_place.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
-    span, label = SPANS["heat"], "Temperature of the sample"
-    heat = heat_place.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params")
+    with st.container(horizontal=True):
+        probe = st.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
+        span, label = SPANS["heat"], "Temperature of the sample"
+        heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
     let_pass()
     watched = watch(view, probe or "", heat)
     let_pass()

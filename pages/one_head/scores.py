@@ -32,9 +32,9 @@ measured = measure_scaling(KEYS, DRAWS, trace.example.seed)
 story = scaling_story(measured, d_k)
 tell("scores", f"{story} ({DRAWS} random queries with {KEYS} keys each.)")
 table = curves_table(measured, d_k)
-for row in (MEASURES[:2], MEASURES[2:]):
-    for column, measure in zip(st.columns(2), row, strict=True):
-        with column:
+for column, measures in zip(st.columns(2), (MEASURES[::2], MEASURES[1::2]), strict=True):
+    with column:
+        for measure in measures:
             chart = template(curve_chart, measure, 380, 170)
             show_chart(f"curve_{measure}", "A measure over d_k", chart, {"curves": table}, alt=story, lesson="scores")
 offer_numbers("curves", table, "scores")

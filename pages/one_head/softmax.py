@@ -20,11 +20,8 @@ trace = current_trace()
 head = head_choice(trace)
 attention, tokens = trace.heads.select(head), trace.tokens
 st.latex(stage_formula("weights", trace))
-asker, cooler = st.columns(2)
-with asker:
-    query = asking_token(trace)
-with cooler:
-    begin = beginning_temperature()
+with st.container(horizontal=True):
+    query, begin = asking_token(trace), beginning_temperature()
 
 plain = softmax_row(attention, query)
 caption = temperature_caption(tokens, softmax_row(attention, query, factor=1 / begin), begin)
