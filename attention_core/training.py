@@ -5,6 +5,7 @@ memory, the weights of many steps. It depends on the settings alone, so that eve
 same settings can share one. A `TrainingRun` is one learner's place on a tape: playing, pausing, stepping.
 """
 
+import functools
 import logging
 import math
 import threading
@@ -92,7 +93,7 @@ def recommended(task: Task, seed: int = 0, **changes: object) -> TrainingSetting
     return TrainingSettings(**{"task": task, "model": config, "seed": seed} | plain)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Measured:
     """How good a model is at sequences it is not trained on.
 
@@ -239,13 +240,20 @@ def job_weights(
     """For each job and head, the mean weight on the right cells, over all queries that have any."""
     n_heads = trace.layers[0].attention.heads.weights.shape[-3]
     if looks is None:
-        return torch.zeros(0, len(trace.layers), n_heads)
+        return no_jobs(len(trace.layers), n_heads)
     rows = looks.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if looks.dim() > 3 else looks.any(dim=-1).sum(dim=-1)
     on_cells = [
         torch.einsum("...hqk,...jqk->jh", layer.attention.heads.weights, looks.to(torch.float32))
         for layer in trace.layers
     ]
     return torch.stack(on_cells, dim=1) / rows[:, None, None]
+
+
+@functools.cache
+def no_jobs(n_layers: int, n_heads: int) -> Float[Tensor, "jobs layers heads"]:
+    """The job weights of a task without jobs. One for all: a tape keeps what was measured at every step."""
+    with torch.inference_mode(False):
+        return torch.zeros(0, n_layers, n_heads)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,10 +10,9 @@ import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import pyarrow as pa
 import torch
 
-from attention_core.model import notebook_model
 from attention_core.scheduler import Scheduler
-from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingSettings
+from attention_core.tasks import TASKS
+from attention_core.training import Tape, recommended
 from attention_core.turns import Hurry
 from attention_ui.session import give_way
 
@@ -32,7 +31,7 @@ class LivePictures:
     """How often the pictures of all runs that play can be drawn without taking the processor from the lessons."""
 
     LEAST_SECONDS = 0.5
-    SHARE = 0.25  # of one core, for all live pictures together
+    SHARE = 0.15  # of one core, for all live pictures together
     SMOOTHING = 0.1
 
     def __init__(self):
@@ -103,8 +102,8 @@ def settle_down() -> None:
     from attention_ui.charts.template import template
 
     template(grid_chart)
-    task = CharacterTask("hello world")
-    Tape(TrainingSettings(task=task, model=notebook_model(len(task.vocabulary)), steps=2)).grow(2)
+    for task in TASKS.values():
+        Tape(recommended(task, steps=1)).grow(1)
     with training_room().page(Hurry.CAN_WAIT):
         gc.collect()
         gc.freeze()

@@ -17,7 +17,8 @@ def loss_tables(
     losses: np.ndarray, steps: int, baselines: list[Baseline], measured: Sequence[Measured] = ()
 ) -> dict[str, pa.Table]:
     """The curve so far, thinned to what a screen can show, the held-out losses, and the baselines."""
-    shown = np.unique(np.linspace(0, len(losses) - 1, min(len(losses), MOST_POINTS)).astype(int))
+    last = len(losses) - 1
+    shown = np.append(np.arange(0, last, -(-last // (MOST_POINTS - 1)) or 1), last)
     return {
         "losses": pa.table({"step": pa.array(shown, pa.int32()), "loss": pa.array(losses[shown], pa.float32())}),
         "held_out": pa.table(

@@ -87,6 +87,14 @@ def test_a_run_is_measured_every_so_often_and_at_its_end():
     assert [m.step for m in tape.measured(39)] == [0, MEASURE_EVERY]
 
 
+def test_a_task_without_jobs_keeps_one_empty_table_for_all_steps():
+    tape = Tape(recommended(TASKS["characters"], steps=41))
+    tape.grow(41)
+    jobs = [measured.jobs for measured in tape.measured(41)]
+    assert len(jobs) == 4 and all(one is jobs[0] for one in jobs)
+    assert jobs[0].shape == (0, 1, 4)
+
+
 def test_a_view_shows_what_was_measured_up_to_its_moment():
     tape = Tape(recommended(TASKS["copy"], steps=25))
     run = TrainingRun(tape)

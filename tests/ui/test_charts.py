@@ -4,6 +4,7 @@ import json
 import math
 
 import altair as alt
+import numpy as np
 import pytest
 
 from attention_core.captions import STAGES
@@ -15,7 +16,7 @@ from attention_core.watching import watch
 from attention_ui.charts.cells import SMALL, TITLE, grid_chart
 from attention_ui.charts.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
 from attention_ui.charts.heads import heads_size, heads_table
-from attention_ui.charts.loss import loss_chart, loss_tables
+from attention_ui.charts.loss import MOST_POINTS, loss_chart, loss_tables
 from attention_ui.charts.pipeline import matrices, pipeline_table, places
 from attention_ui.charts.replay import replay_chart
 from attention_ui.charts.steps import softmax_chart
@@ -220,6 +221,18 @@ def test_the_loss_figure_has_the_losses_and_spans_the_whole_run():
     assert tables["losses"].to_pylist() == [{"step": 0, "loss": pytest.approx(view.losses[0], rel=1e-6)}]
     assert {r["last"] for r in tables["baselines"].to_pylist()} == {123}
     assert [r["loss"] for r in tables["baselines"].to_pylist()] == pytest.approx([b.loss for b in baselines])
+
+
+@pytest.mark.parametrize("steps", [1, 2, 399, 400, 401, 799, 1201, 5001])
+def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(steps):
+    losses = np.linspace(3.0, 1.0, steps)
+    points = loss_tables(losses, steps, [])["losses"].to_pylist()
+    shown = [point["step"] for point in points]
+    assert shown[0] == 0 and shown[-1] == steps - 1
+    assert min(steps, MOST_POINTS) // 2 <= len(shown) <= MOST_POINTS
+    assert len(set(np.diff(shown[:-1]).tolist())) <= 1, "all equally far apart but the last"
+    assert all(np.diff(shown) > 0)
+    assert [point["loss"] for point in points] == pytest.approx(losses[shown].tolist(), rel=1e-6)
 
 
 def watched_untrained(**parts):
