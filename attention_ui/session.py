@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -69,8 +69,29 @@ def forget_left_controls() -> None:
     described, sent = getattr(controls, "widget_metadata", None), getattr(controls, "states", None)
     if described is None or values is None or sent is None:
         return
-    for control in described.keys() - values.keys() - sent.keys():
+    there = values.keys() | sent.keys()
+    for control in described.keys() - there:
         del described[control]
+    forget_left_names(state, there)
+
+
+def forget_left_names(state: object, there: Collection[str]) -> None:
+    """Let go of the names of controls that are not `there`, which Streamlit keeps both ways to the end of the visit.
+
+    Not of those that the address holds: by their names Streamlit knows what a link, or going back, may set.
+    """
+    mapper = getattr(state, "_key_id_mapper", None)
+    names, controls = getattr(mapper, "_id_key_mapping", None), getattr(mapper, "_key_id_mapping", None)
+    bound = getattr(state, "_query_param_bound_widget_ids", None)
+    if names is None or controls is None or bound is None:
+        return
+    for control in names.keys() - there:
+        newest = controls.get(names[control]) == control
+        if newest and control in bound:
+            continue
+        name = names.pop(control)
+        if newest:
+            del controls[name]
 
 
 def repair_link(page, rules: dict[str, LinkRule]) -> None:

@@ -9,6 +9,7 @@ from attention_core.examples import Limit
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_ui.services import let_pass
 from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recall
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
@@ -77,6 +78,7 @@ def training_controls() -> Choice:
         steps = bound_number("Steps", "steps", usual["steps"], step=50)
         seed = bound_number("Seed", "train_seed", 0)
     notes = link_notes()
+    let_pass()
     try:
         task, text_notes = chosen_text(task)
         changes = model_controls(usual)
@@ -100,6 +102,7 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
 
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
+    let_pass()
     with st.expander("The model and its training"):
         with st.container(horizontal=True):
             n_layers = size_choice("Layers", "layers", usual)
@@ -111,6 +114,7 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
                 "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
                 bind="query-params", width=NUMBER_WIDTH,
             )  # fmt: skip
+        let_pass()
         with st.container(horizontal=True):
             picked = [
                 st.selectbox(

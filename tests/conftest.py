@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 
 import pytest
 import torch
@@ -11,6 +12,13 @@ from playwright.sync_api import sync_playwright
 torch.set_num_threads(1)
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+def pytest_sessionfinish():
+    """End the training thread of pages: where it computes while Python ends, the whole process is aborted."""
+    services = sys.modules.get("attention_ui.services")
+    if services is not None and services.training_room.cache_info().currsize:
+        services.training_room().stop()
 
 
 @pytest.fixture(scope="session")
