@@ -48,29 +48,39 @@ LINK_RULES: dict[str, LinkRule] = {
     "mh_dropout": LIMITS["dropout_percent"],
 }
 
+SOURCE_WIDTH, SIZE_WIDTH, DROPOUT_WIDTH = 240, 210, 150  # pixels; see `training_controls`
+
 
 def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
     notes = st.container()
-    source_place, sizes, dropout_place = st.columns([5, 11, 3], vertical_alignment="bottom")
-    source = source_place.selectbox("Example", list(SOURCES), format_func=SOURCES.get, key="mh", bind="query-params")
-    with sizes:
-        choices = {} if HEADS_PRESETS[source].fixed else size_choices(notes)
-        if not choices:
-            st.text(what_is_fixed(source))
     limit = LIMITS["dropout_percent"]
-    percent = dropout_place.slider(
-        "Dropout, percent", limit.least, limit.most, round(100 * DEFAULTS.dropout), key="mh_dropout",
-        bind="query-params",
-    )  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source, choices = source_and_sizes(SOURCES, notes)
+        percent = st.slider(
+            "Dropout, percent", limit.least, limit.most, round(100 * DEFAULTS.dropout), key="mh_dropout",
+            bind="query-params", width=DROPOUT_WIDTH,
+        )  # fmt: skip
     return heads_example(running, source, dropout=percent / 100, **choices)
+
+
+def source_and_sizes(sources: dict[str, str], notes) -> tuple[str, dict[str, int | bool]]:
+    """Which example, and its sizes where no notebook fixes them; drawn side by side in a row that is there."""
+    source = st.selectbox(
+        "Example", list(sources), format_func=sources.get, key="mh", bind="query-params", width=SOURCE_WIDTH
+    )
+    if HEADS_PRESETS[source].fixed:
+        st.text(what_is_fixed(source), width="stretch")
+        return source, {}
+    return source, size_choices(notes)
 
 
 def size_choices(notes) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    places, limit = st.columns([4, 4, 3], vertical_alignment="bottom"), LIMITS["d_model"]
-    label = "$d_{model}$ · features"
-    d_model = places[0].slider(label, limit.least, limit.most, DEFAULTS.d_model, key="mh_d_model", bind="query-params")
+    label, limit = "$d_{model}$ · features", LIMITS["d_model"]
+    d_model = st.slider(
+        label, limit.least, limit.most, DEFAULTS.d_model, key="mh_d_model", bind="query-params", width=SIZE_WIDTH
+    )
     asked = recall("mh_heads") or asked_in_link("mh_heads") or DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:
@@ -82,8 +92,10 @@ def size_choices(notes) -> dict[str, int | bool]:
     if len(divisors(d_model)) > 1:
         keep("mh_heads", n_heads)
         usual = nearest_divisor(d_model, DEFAULTS.n_heads)
-        n_heads = places[1].select_slider("Heads", divisors(d_model), usual, key="mh_heads", bind="query-params")
-    bias = places[2].toggle("Bias", DEFAULTS.bias, key="mh_bias", bind="query-params")
+        n_heads = st.select_slider(
+            "Heads", divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
+        )
+    bias = st.toggle("Bias", DEFAULTS.bias, key="mh_bias", bind="query-params")
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 

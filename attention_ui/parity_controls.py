@@ -8,7 +8,7 @@ from attention_core.many_heads import HEADS_PRESETS, HeadsTrace, heads_example, 
 from attention_core.parity import CASES, Case, Parity, parameter_table, random_cases
 from attention_core.quiz import ask
 from attention_ui.lesson import covered, show_notes, show_rows
-from attention_ui.many_heads import SOURCES, size_choices, what_is_fixed
+from attention_ui.many_heads import SOURCES, source_and_sizes
 from attention_ui.quiz import predict_about
 from attention_ui.services import take_long
 from attention_ui.session import LinkRule, keep, recall, said_in_link
@@ -35,12 +35,8 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsTrace:
         keep("mh", "sentence")
         with notes:
             show_notes(f"There is no module to compare in “{without[asked]}”. Here is your sentence instead.")
-    source_place, sizes = st.columns([5, 11], vertical_alignment="bottom")
-    source = source_place.selectbox("Example", list(sources), format_func=sources.get, key="mh", bind="query-params")
-    with sizes:
-        choices = {} if HEADS_PRESETS[source].fixed else size_choices(notes)
-        if not choices:
-            st.text(what_is_fixed(source))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        source, choices = source_and_sizes(sources, notes)
     if not running.example.scaling:
         show_notes(
             "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
