@@ -23,6 +23,7 @@ Reading order
     tasks         what there is to learn
     gradients     the same steps backwards
     optimiser     from gradients to better weights
+    weights       all weights of a model in one vector, and models to borrow for one
     training      `train`: an iterator of steps; tapes and runs (shelf: where tapes keep weights)
     sampling      logits → the next token: temperature, top-k, top-p, one draw
     writing       token after token, with what led to each
