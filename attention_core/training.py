@@ -252,8 +252,7 @@ def job_weights(
 @functools.cache
 def no_jobs(n_layers: int, n_heads: int) -> Float[Tensor, "jobs layers heads"]:
     """The job weights of a task without jobs. One for all: a tape keeps what was measured at every step."""
-    with torch.inference_mode(False):
-        return torch.zeros(0, n_layers, n_heads)
+    return torch.zeros(0, n_layers, n_heads)
 
 
 @dataclass(frozen=True, eq=False)

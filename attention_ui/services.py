@@ -16,8 +16,6 @@ from attention_core.training import Tape, recommended
 from attention_core.turns import Hurry
 from attention_ui.session import give_way
 
-COUNT_SECONDS = 0.5  # a picture stands at least as long
-
 
 @functools.lru_cache(maxsize=1)
 def training_room() -> Scheduler:
@@ -74,12 +72,12 @@ def live_pictures() -> LivePictures:
 
 def fitting_pace() -> float:
     """How many seconds a picture that moves by itself should stand, with so many who watch."""
-    return live_pictures().seconds(watched_at(int(time.monotonic() / COUNT_SECONDS)))
+    return live_pictures().seconds(watched_at(int(time.monotonic() / LivePictures.LEAST_SECONDS)))
 
 
 @functools.lru_cache(maxsize=1)
 def watched_at(moment: int) -> int:
-    """How many runs play before somebody's eyes: every picture asks, so it is counted once in each moment."""
+    """How many runs play before somebody's eyes: every picture asks, so it is counted once in a moment."""
     return training_room().watched()
 
 

@@ -58,7 +58,7 @@ def give_way() -> None:
 
 
 def forget_left_controls() -> None:
-    """Let go of the descriptions of controls that are on this visitor's page no longer. Call it before any is drawn.
+    """Let go of controls that are on this visitor's page no longer. To be called before any is drawn.
 
     Streamlit forgets the value of such a control but keeps its description, half a kilobyte with all that belongs to
     it, until the visitor is gone. What is shown again is described again. Nothing public reaches these descriptions:
