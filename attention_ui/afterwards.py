@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from attention_core.checkpoint import run_history
-from attention_core.success import heads_off_caption, heads_off_rows, moment_caption
 from attention_core.training import RunView, TrainingRun
-from attention_core.watching import every_head_without, watch_task, without_layer
-from attention_ui.charts.heads import heads_size, numbers_fit
-from attention_ui.charts.replay import frame_steps, replay_chart, replay_table
+from attention_ui.figures.heads import heads_size, numbers_fit
+from attention_ui.figures.replay import frame_steps, replay_chart, replay_table
 from attention_ui.keeping import download_history, download_model, run_checkpoint
 from attention_ui.lesson import own_template, show_chart, show_rows
 from attention_ui.session import hidden, keep, recall
+from lessons.success import heads_off_caption, heads_off_rows, moment_caption
+from lessons.watching import every_head_without, watch_task, without_layer
+from runs.checkpoint import run_history
 
 REPLAY_WIDTH = 1000
 AFTERWARDS = {"replay": "Scrub through the run", "heads_off": "Switch a head off", "keep": "Keep the model"}

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import pyarrow as pa
 
-from attention_ui.charts.side_by_side import Block, block_columns, block_rows, block_table
+from attention_ui.figures.side_by_side import Block, block_columns, block_rows, block_table
 from attention_ui.lesson import FIGURE_HEIGHT, fitted_template
 
 ROOM = 385  # pixels that the controls leave free on a screen of 1440×900

@@ -7,10 +7,10 @@ from contextlib import nullcontext
 import streamlit as st
 
 from attention_core.attention import AttentionTrace
-from attention_core.shapes import shape_table
-from attention_core.three_ways import attend_with_loops, attend_with_numpy, compare_ways, comparison_caption
 from attention_ui.lesson import show_rows
 from attention_ui.session import hidden, in_link, keep, recall
+from lessons.shapes import shape_table
+from lessons.three_ways import attend_with_loops, attend_with_numpy, compare_ways, comparison_caption
 
 WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}

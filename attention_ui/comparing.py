@@ -2,11 +2,8 @@
 
 import streamlit as st
 
-from attention_core.comparison import COMPARISONS, comparison_caption
 from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
-from attention_core.turns import Hurry
-from attention_core.watching import watch
 from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
@@ -23,6 +20,9 @@ from attention_ui.training_view import (
     in_words,
     run_buttons,
 )
+from lessons.comparison import COMPARISONS, comparison_caption
+from lessons.watching import watch
+from runs.page_lock import Hurry
 
 HALF_WIDTH = 430
 WRONG_PACE = 2.0  # times as fast, or as slow, as it should be

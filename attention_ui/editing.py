@@ -3,13 +3,13 @@
 import pandas as pd
 import streamlit as st
 
-from attention_core.captions import plural, seen
-from attention_core.changes import INPUTS, shared_row_caption
-from attention_core.edits import Edits, edits_code, parse_edits, set_numbers
-from attention_core.examples import ExampleTrace
-from attention_core.lessons import projection_of
 from attention_ui.lesson import show_notes
 from attention_ui.session import hidden, keep, recall
+from lessons.captions import plural, seen
+from lessons.changes import INPUTS, shared_row_caption
+from lessons.edits import Edits, edits_code, parse_edits, set_numbers
+from lessons.example import ExampleTrace
+from lessons.single_lessons import projection_of
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50

@@ -2,8 +2,11 @@
 
 import streamlit as st
 
-from attention_core.captions import plural
-from attention_core.examples import (
+from attention_ui.editing import edits_in_link, edits_line
+from attention_ui.lesson import show_notes
+from attention_ui.session import SWITCH, LinkRule, link_notes, too_large_in_link
+from lessons.captions import plural
+from lessons.example import (
     DEFAULT_SENTENCE,
     LIMITS,
     PRESETS,
@@ -13,9 +16,6 @@ from attention_core.examples import (
     Preset,
     run_example,
 )
-from attention_ui.editing import edits_in_link, edits_line
-from attention_ui.lesson import show_notes
-from attention_ui.session import SWITCH, LinkRule, link_notes, too_large_in_link
 
 DEFAULTS = Example()
 SOURCES = {key: preset.title for key, preset in PRESETS.items()}

@@ -1,7 +1,7 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
-from attention_core.examples import ExampleTrace
-from attention_ui.charts.tones import FORMULA_COLOURS
+from attention_ui.figures.tones import FORMULA_COLOURS
+from lessons.example import ExampleTrace
 
 Q, K, V, A = (
     rf"\textcolor{{{FORMULA_COLOURS[key]}}}{{{letter}}}"

@@ -8,15 +8,15 @@ import streamlit as st
 
 from attention_core.attention import attend
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
-from attention_core.many_heads import HeadsTrace, SideBySide, dropped_out, reach_of_heads, total_variation
-from attention_core.many_heads_captions import difference_caption, dropout_caption, reach_caption, way_caption
-from attention_core.many_heads_sheets import HeadsArithmetic, dropout_sheets, weight_sheets
-from attention_core.sheets import Sheets
 from attention_ui.beside import fitted_below_controls
-from attention_ui.charts import flow
+from attention_ui.figures import flow
 from attention_ui.lesson import covered, grid_template, pick_chart, show_chart, tell
 from attention_ui.many_heads import SMALL_MAPS
 from attention_ui.trace_panel import sheets_panel
+from lessons.heads_example import HeadsTrace, SideBySide, dropped_out, reach_of_heads, total_variation
+from lessons.many_heads_captions import difference_caption, dropout_caption, reach_caption, way_caption
+from lessons.many_heads_sheets import HeadsArithmetic, dropout_sheets, weight_sheets
+from lessons.sheets import Sheets
 
 RAN: dict[str, tuple[Callable, ...]] = {
     "project": (MultiHeadAttention.project,),

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from attention_core.training import RunView
 from attention_ui.lesson import show_notes
 from attention_ui.session import keep, recall
+from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 BROUGHT, PROBLEM, FILE = "brought_model", "brought_problem", "model_file"
 MEGABYTES = 1

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import pyarrow as pa
 import streamlit as st
 
-from attention_ui.charts.cover import covered_table
-from attention_ui.charts.export import csv_of
-from attention_ui.charts.grid import SMALLEST_CELL, cell_size, sized
-from attention_ui.charts.picture import can_be_drawn, svg_of
-from attention_ui.charts.template import alt_table, template, written_template
+from attention_ui.figures.cover import covered_table
+from attention_ui.figures.export import csv_of
+from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.picture import can_be_drawn, svg_of
+from attention_ui.figures.template import alt_table, template, written_template
 from attention_ui.services import let_pass
 from attention_ui.session import asked_on, hidden, keep, recall
 

@@ -4,9 +4,13 @@ import re
 
 import streamlit as st
 
-from attention_core.captions import plural
-from attention_core.examples import ExampleTrace, Limit
-from attention_core.many_heads import (
+from attention_ui.formulas import A, K, Q, V
+from attention_ui.lesson import picked_cell, show_notes, show_rows
+from attention_ui.quiz import predict_about
+from attention_ui.session import SWITCH, LinkRule, asked_in_link, keep, recall, too_large_in_link
+from lessons.captions import plural
+from lessons.example import ExampleTrace, Limit
+from lessons.heads_example import (
     HEADS_PRESETS,
     LIMITS,
     HeadsExample,
@@ -17,11 +21,7 @@ from attention_core.many_heads import (
     nearest_divisor,
     parameter_table,
 )
-from attention_core.quiz import ask
-from attention_ui.formulas import A, K, Q, V
-from attention_ui.lesson import picked_cell, show_notes, show_rows
-from attention_ui.quiz import predict_about
-from attention_ui.session import SWITCH, LinkRule, asked_in_link, keep, recall, too_large_in_link
+from lessons.questions import ask
 
 DEFAULTS = HeadsExample()
 SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}

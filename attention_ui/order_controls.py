@@ -4,11 +4,11 @@ import functools
 
 import streamlit as st
 
-from attention_core.examples import Example, ExampleTrace, Limit, run_example
 from attention_core.masks import causal_mask
-from attention_core.order import Order, PositionKind, Residual, all_residuals, kinds_for, read_order, shuffled_order
 from attention_ui.lesson import show_notes
 from attention_ui.session import Length, LinkRule, keep, recall
+from lessons.example import Example, ExampleTrace, Limit, run_example
+from lessons.order import Order, PositionKind, Residual, all_residuals, kinds_for, read_order, shuffled_order
 
 VIEWS = {
     "output": "the output shuffles",

@@ -2,10 +2,18 @@
 
 import pyarrow as pa
 
-from attention_core.captions import name
 from attention_core.embeddings import rotate, rotation_angles
-from attention_core.examples import ExampleTrace
-from attention_core.order import (
+from attention_ui.beside import fitted_blocks
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.side_by_side import (
+    Block,
+    moved_cell,
+    same_cell,
+    shuffle_blocks,
+)
+from lessons.captions import name
+from lessons.example import ExampleTrace
+from lessons.order import (
     HeadMaps,
     PositionKind,
     Shuffle,
@@ -14,15 +22,7 @@ from attention_core.order import (
     similarity_of_query_and_key,
     similarity_of_rows,
 )
-from attention_core.order_captions import added_caption, rotation_caption, similarity_caption
-from attention_ui.beside import fitted_blocks
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.side_by_side import (
-    Block,
-    moved_cell,
-    same_cell,
-    shuffle_blocks,
-)
+from lessons.order_captions import added_caption, rotation_caption, similarity_caption
 
 
 def shuffle_figure(trace: ExampleTrace, shuffled: Shuffle, what: str) -> tuple[pa.Table, dict]:

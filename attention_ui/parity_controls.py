@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from attention_core.captions import magnitude
-from attention_core.examples import ExampleTrace, Limit
-from attention_core.many_heads import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
-from attention_core.parity import CASES, Case, Parity, parameter_table, random_cases
-from attention_core.quiz import ask
 from attention_ui.lesson import covered, show_notes, show_rows
 from attention_ui.many_heads import SOURCES, source_and_sizes
 from attention_ui.quiz import predict_about
 from attention_ui.services import take_long
 from attention_ui.session import LinkRule, keep, recall, said_in_link
+from lessons.captions import magnitude
+from lessons.example import ExampleTrace, Limit
+from lessons.heads_example import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
+from lessons.parity import CASES, Case, Parity, parameter_table, random_cases
+from lessons.questions import ask
 
 VIEWS = {
     "module": "nn.MultiheadAttention",

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 import pyarrow as pa
 import streamlit as st
 
-from attention_core.captions import magnitude
 from attention_core.heads import merge_heads
-from attention_core.many_heads import shown_features
-from attention_core.parity import Level, Parity, one_mask_for_both
-from attention_core.parity_captions import averaged_caption, difference_caption, level_note, meanings_caption
-from attention_core.parity_sheets import averaged_sheets, output_sheets
 from attention_ui.beside import fitted_blocks
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.side_by_side import Block, same_cell
 from attention_ui.code_panel import show_source
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.side_by_side import Block, same_cell
 from attention_ui.lesson import covered
 from attention_ui.trace_panel import sheets_panel
+from lessons.captions import magnitude
+from lessons.heads_example import shown_features
+from lessons.parity import Level, Parity, one_mask_for_both
+from lessons.parity_captions import averaged_caption, difference_caption, level_note, meanings_caption
+from lessons.parity_sheets import averaged_sheets, output_sheets
 
 TITLES = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
 MOST_MAP_COLUMNS = 30  # of the heads that are shown beside their average

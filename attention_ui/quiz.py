@@ -4,11 +4,11 @@ from collections.abc import Callable, Hashable
 
 import streamlit as st
 
-from attention_core.examples import ExampleTrace
-from attention_core.quiz import Question, ask
 from attention_ui.lesson import cover_switch
 from attention_ui.services import let_pass
 from attention_ui.session import hidden, keep, recall, remembered
+from lessons.example import ExampleTrace
+from lessons.questions import Question, ask
 
 LETTERS = "ABCD"
 MOST_SKIPPED = 20

@@ -10,11 +10,11 @@ import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import pyarrow as pa
 import torch
 
-from attention_core.scheduler import Scheduler
 from attention_core.tasks import TASKS
 from attention_core.training import Tape, recommended
-from attention_core.turns import Hurry
 from attention_ui.session import give_way
+from runs.page_lock import Hurry
+from runs.scheduler import Scheduler
 
 
 @functools.lru_cache(maxsize=1)
@@ -96,8 +96,8 @@ def settle_down() -> None:
     holds up the pages; the rest shares the processor with them.
     """
     # Altair, and its schema, which comes with the first template. Half a second: the first page does without.
-    from attention_ui.charts.cells import grid_chart
-    from attention_ui.charts.template import template
+    from attention_ui.figures.cells import grid_chart
+    from attention_ui.figures.template import template
 
     template(grid_chart)
     for task in TASKS.values():

@@ -9,8 +9,8 @@ from typing import TypeVar
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from attention_core.examples import Limit
 from attention_core.tokens import clean_text
+from lessons.example import Limit
 
 T = TypeVar("T")
 

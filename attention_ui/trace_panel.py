@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from attention_core.arithmetic import Line
-from attention_core.examples import ExampleTrace
-from attention_core.sheets import Sheets, pipeline_sheets
 from attention_ui.session import hidden, keep, recall
+from lessons.derivation import Line
+from lessons.example import ExampleTrace
+from lessons.sheets import Sheets, pipeline_sheets
 
 
 def trace_panel(trace: ExampleTrace, head: int, picked: tuple[str, int, int] | None) -> None:

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
-from attention_core.examples import Limit
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
 from attention_ui.services import let_pass
 from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recall
+from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
+from lessons.example import Limit
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
 TITLES = {key: task.title for key, task in TASKS.items()}

@@ -4,21 +4,21 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_core.comparison import differences
-from attention_core.success import answer_lines, success_caption
 from attention_core.tasks import CharacterTask, NoiseTask
 from attention_core.training import RunView, TrainingRun, TrainingSettings
-from attention_core.watching import cheat_caption, find_cheat, heads_caption, loss_caption, watch, watch_task
 from attention_ui.afterwards import AFTERWARDS
-from attention_ui.charts.heads import heads_size, heads_table, numbers_fit
-from attention_ui.charts.loss import loss_chart, loss_tables
-from attention_ui.charts.progress import progress_chart, progress_tables
-from attention_ui.charts.template import template
+from attention_ui.figures.heads import heads_size, heads_table, numbers_fit
+from attention_ui.figures.loss import loss_chart, loss_tables
+from attention_ui.figures.progress import progress_chart, progress_tables
+from attention_ui.figures.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
 from attention_ui.services import let_pass, training_room
 from attention_ui.session import recall
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
+from lessons.comparison import differences
+from lessons.success import answer_lines, success_caption
+from lessons.watching import cheat_caption, find_cheat, heads_caption, loss_caption, watch, watch_task
 
 MOVING = "picture_moves"
 FOLDS = ("compare", *AFTERWARDS)

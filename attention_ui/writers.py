@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.checkpoint import Checkpoint, check_writes, run_history
 from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingSettings
@@ -14,6 +13,7 @@ from attention_ui.keeping import bring_model, brought_model, download_history, d
 from attention_ui.services import training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_runs import RUN
+from runs.checkpoint import Checkpoint, check_writes, run_history
 
 NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {

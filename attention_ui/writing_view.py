@@ -4,10 +4,21 @@ import functools
 
 import streamlit as st
 
-from attention_core.checkpoint import Checkpoint
-from attention_core.quiz.generate import Moment
 from attention_core.sampling import Sampling
-from attention_core.writing import (
+from attention_ui.figures.template import template
+from attention_ui.figures.writing import (
+    MOST_NUMBERED_COLUMNS,
+    distribution_chart,
+    distribution_table,
+    looks_columns,
+    looks_table,
+)
+from attention_ui.lesson import LARGER, grid_template, show_chart, show_notes
+from attention_ui.services import moving_picture
+from attention_ui.session import keep, recall
+from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
+from lessons.questions.generate import Moment
+from lessons.writing import (
     MAX_NEW_TOKENS,
     NewToken,
     WrittenToken,
@@ -20,18 +31,7 @@ from attention_core.writing import (
     write,
     write_again,
 )
-from attention_ui.charts.template import template
-from attention_ui.charts.writing import (
-    MOST_NUMBERED_COLUMNS,
-    distribution_chart,
-    distribution_table,
-    looks_columns,
-    looks_table,
-)
-from attention_ui.lesson import LARGER, grid_template, show_chart, show_notes
-from attention_ui.services import moving_picture
-from attention_ui.session import keep, recall
-from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
+from runs.checkpoint import Checkpoint
 
 PLAY_SECONDS = 0.6
 CHUNK = 25  # so many characters are written ahead, so that a step costs nothing

@@ -15,8 +15,8 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from attention_core.comparison import COMPARISONS
 from attention_core.training import Measured, TrainingSettings, train
+from lessons.comparison import COMPARISONS
 
 SEEDS, QUICK_SEEDS = 10, 3
 

@@ -14,12 +14,10 @@ from client import Session
 from notebook_loop import train_in_notebook
 from servers import OURS, Server
 
-from attention_core.comparison import HEAD_WORDS
 from attention_core.model import TinyTransformer, notebook_model
 from attention_core.optimiser import AdamW
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
-from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import (
     Tape,
@@ -30,6 +28,8 @@ from attention_core.training import (
     predict,
 )
 from attention_core.weights import model_with, pack_weights
+from lessons.comparison import HEAD_WORDS
+from runs.scheduler import Scheduler
 
 TASK = CharacterTask("hello world")
 REFRESH_SECONDS = 0.5

@@ -2,8 +2,6 @@
 
 import streamlit as st
 
-from attention_core.many_heads import HeadsTrace, run_heads
-from attention_core.many_heads_captions import parameter_caption
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
@@ -18,6 +16,8 @@ from attention_ui.many_heads import (
     parameter_panel,
     predict_heads,
 )
+from lessons.heads_example import HeadsTrace, run_heads
+from lessons.many_heads_captions import parameter_caption
 
 opening("heads")
 trace = run_heads(heads_controls(current_trace(own_sizes=True)))

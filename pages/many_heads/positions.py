@@ -1,20 +1,20 @@
 """Lesson: does attention know the order?"""
 
-from attention_core.arithmetic import divisor_of
-from attention_core.order import attend_with_positions, head_maps, measure_residual, shuffle
-from attention_core.order_captions import leak_caption, residual_rows, shuffle_caption
-from attention_core.order_sheets import PlacedHead, position_sheets, shuffle_sheets
-from attention_ui.charts.distance import distance_chart, distance_table
-from attention_ui.charts.template import template
 from attention_ui.choices import asking_token
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.distance import distance_chart, distance_table
+from attention_ui.figures.template import template
 from attention_ui.lesson import covered, pick_chart, show_chart, show_rows, tell
 from attention_ui.order_controls import chosen_order, chosen_positions, chosen_view, mask_of, residuals_of
 from attention_ui.order_view import position_figure, shuffle_figure, similarity_figure
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.derivation import divisor_of
+from lessons.order import attend_with_positions, head_maps, measure_residual, shuffle
+from lessons.order_captions import leak_caption, residual_rows, shuffle_caption
+from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
 
 opening("positions")
 trace = current_trace(own_mask=True)

@@ -1,13 +1,11 @@
 """Lesson: is this what PyTorch computes?"""
 
-from attention_core.parity import compare_with_pytorch, copy_to_pytorch, one_mask_for_both, three_levels
-from attention_core.parity_captions import cases_caption, levels_caption
-from attention_ui.charts.differences import differences_chart, differences_table
-from attention_ui.charts.template import template
 from attention_ui.choices import chosen_mask
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
+from attention_ui.figures.differences import differences_chart, differences_table
+from attention_ui.figures.template import template
 from attention_ui.lesson import covered, pick_chart, show_chart, tell
 from attention_ui.parity_controls import (
     chosen_cases,
@@ -17,6 +15,8 @@ from attention_ui.parity_controls import (
     predict_parity,
 )
 from attention_ui.parity_view import parity_figure, show_differences, show_levels, trace_parity
+from lessons.parity import compare_with_pytorch, copy_to_pytorch, one_mask_for_both, three_levels
+from lessons.parity_captions import cases_caption, levels_caption
 
 opening("pytorch")
 trace = heads_of_lesson(current_trace(own_sizes=True, own_mask=True))

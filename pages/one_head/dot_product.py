@@ -2,21 +2,21 @@
 
 import streamlit as st
 
-from attention_core.captions import row_caption
-from attention_core.changes import dot_product_changes
-from attention_core.lessons import attend_without_weights
-from attention_core.sheets import chain_sheets, derivation_without_weights, map_sheets, ways_sheets
-from attention_core.three_ways import loops_beside_matrices, loops_caption
-from attention_ui.charts.chain import chain_columns, chain_rows, chain_table
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.maps import maps_columns, maps_rows, maps_table
 from attention_ui.choices import asking_token, stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
+from attention_ui.figures.chain import chain_columns, chain_rows, chain_table
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
 from attention_ui.lesson import covered, grid_template, pick_chart, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.captions import row_caption
+from lessons.changes import dot_product_changes
+from lessons.sheets import chain_sheets, derivation_without_weights, map_sheets, ways_sheets
+from lessons.single_lessons import attend_without_weights
+from lessons.three_ways import loops_beside_matrices, loops_caption
 
 opening("dot_product")
 trace = current_trace()

@@ -1,20 +1,20 @@
 """Lesson: who may look at whom?"""
 
 from attention_core.attention import attend, mask_scores
-from attention_core.changes import masking_changes
-from attention_core.lessons import blind_caption, blind_row, change_caption, mask_after_softmax, masking_caption
-from attention_core.sheets import blind_sheets, derivation_with, mask_sheets
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.maps import maps_columns, maps_table
-from attention_ui.charts.rows import blind_rows, rows_columns, rows_table
 from attention_ui.choices import chosen_mask, stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.maps import maps_columns, maps_table
+from attention_ui.figures.rows import blind_rows, rows_columns, rows_table
 from attention_ui.formulas import mask_formula
 from attention_ui.lesson import covered, grid_template, pick_chart, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.changes import masking_changes
+from lessons.sheets import blind_sheets, derivation_with, mask_sheets
+from lessons.single_lessons import blind_caption, blind_row, change_caption, mask_after_softmax, masking_caption
 
 opening("mask")
 trace = current_trace()

@@ -3,21 +3,21 @@
 import streamlit as st
 
 from attention_core.attention import mix_values
-from attention_core.captions import output_caption
-from attention_core.changes import output_changes
-from attention_core.lessons import contribution_caption, contributions
-from attention_core.sheets import chain_sheets, derivation_with, map_sheets, part_sheets
-from attention_ui.charts.chain import chain_columns, chain_rows, chain_table
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.maps import maps_columns, maps_rows, maps_table
 from attention_ui.choices import asking_token, stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.chain import chain_columns, chain_rows, chain_table
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, pick_chart, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.captions import output_caption
+from lessons.changes import output_changes
+from lessons.sheets import chain_sheets, derivation_with, map_sheets, part_sheets
+from lessons.single_lessons import contribution_caption, contributions
 
 opening("output")
 trace = current_trace()

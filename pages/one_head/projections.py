@@ -3,21 +3,21 @@
 import streamlit as st
 
 from attention_core.attention import dot_product_scores
-from attention_core.changes import changed_by_edits, changes_caption
-from attention_core.examples import run_example
-from attention_core.lessons import asymmetry_caption, projection_of
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.maps import maps_columns, maps_rows, maps_table
-from attention_ui.charts.product import product_size, product_table
 from attention_ui.choices import stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.editing import beside_the_tables, editing_panel
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
+from attention_ui.figures.product import product_size, product_table
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, fitted_template, pick_chart, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
+from lessons.changes import changed_by_edits, changes_caption
+from lessons.example import run_example
+from lessons.single_lessons import asymmetry_caption, projection_of
 
 opening("projections")
 trace = current_trace()

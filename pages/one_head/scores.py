@@ -5,21 +5,21 @@ import math
 import streamlit as st
 
 from attention_core.attention import attend, scale_scores
-from attention_core.changes import division_changes
 from attention_core.masks import causal_mask
-from attention_core.measures import D_K_MEASURED, MEASURES, measure_own, measure_scaling, own_story, scaling_story
-from attention_core.sheets import derivation_with, division_sheets
-from attention_ui.charts.curves import TITLES, curve_chart, curves_table
-from attention_ui.charts.grid import Matrix
-from attention_ui.charts.maps import maps_columns, maps_table
-from attention_ui.charts.template import template
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.curves import TITLES, curve_chart, curves_table
+from attention_ui.figures.grid import Matrix
+from attention_ui.figures.maps import maps_columns, maps_table
+from attention_ui.figures.template import template
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_chart, show_rows, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.changes import division_changes
+from lessons.measures import D_K_MEASURED, MEASURES, measure_own, measure_scaling, own_story, scaling_story
+from lessons.sheets import derivation_with, division_sheets
 
 KEYS, DRAWS = 16, 200
 

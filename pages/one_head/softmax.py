@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from attention_core.changes import unedited
-from attention_core.lessons import shift_caption, softmax_row, temperature_caption
-from attention_core.sheets import derivation_with, softmax_sheets
-from attention_ui.charts.steps import FACTOR, LABEL_COLUMNS, SHIFT, softmax_chart, softmax_table
 from attention_ui.choices import asking_token, beginning_temperature
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.steps import FACTOR, LABEL_COLUMNS, SHIFT, softmax_chart, softmax_table
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, own_template, pick_chart, picked_with, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
+from lessons.changes import unedited
+from lessons.sheets import derivation_with, softmax_sheets
+from lessons.single_lessons import shift_caption, softmax_row, temperature_caption
 
 opening("softmax")
 trace = current_trace()

@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from attention_core.captions import tokens_caption
 from attention_core.embeddings import embed
-from attention_core.lessons import look_up, lookup_caption
 from attention_core.tokens import tokenize
-from attention_ui.charts.embedding import embedding_columns, embedding_table
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
+from attention_ui.figures.embedding import embedding_columns, embedding_table
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, pick_chart, show_rows, tell
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
+from lessons.captions import tokens_caption
+from lessons.single_lessons import look_up, lookup_caption
 
 opening("tokens")
 trace = current_trace()

@@ -3,16 +3,16 @@
 import streamlit as st
 
 from attention_core.attention import attend
-from attention_core.captions import STAGES, stage_caption
-from attention_core.changes import changed_by_edits, changes_caption
-from attention_ui.charts.pipeline import pipeline_size, pipeline_table
 from attention_ui.choices import STEPS
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.pipeline import pipeline_size, pipeline_table
 from attention_ui.formulas import stage_formula
 from attention_ui.lesson import fitted_template, pick_chart, stepper
 from attention_ui.trace_panel import trace_panel
+from lessons.captions import STAGES, stage_caption
+from lessons.changes import changed_by_edits, changes_caption
 
 opening("home")
 trace = current_trace()

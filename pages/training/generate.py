@@ -2,9 +2,7 @@
 
 from functools import partial
 
-from attention_core.quiz.generate import ask_about_writing
 from attention_core.sampling import draw_token, keep_top_k, keep_top_p, next_token_probabilities, pick, renormalise
-from attention_core.writing import write, write_token
 from attention_ui.code_panel import plain_code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
@@ -13,6 +11,8 @@ from attention_ui.session import link_notes
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing
+from lessons.questions.generate import ask_about_writing
+from lessons.writing import write, write_token
 
 opening("generate")
 writer = chosen_writer()

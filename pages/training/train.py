@@ -4,7 +4,6 @@ from functools import partial
 
 import streamlit as st
 
-from attention_core.quiz.train import ask_about_training
 from attention_core.training import gradient_of, predict, train
 from attention_ui.afterwards import afterwards
 from attention_ui.code_panel import plain_code_panel
@@ -13,6 +12,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
 from attention_ui.quiz import predict_about
 from attention_ui.training_controls import training_controls
+from lessons.questions.train import ask_about_training
 
 opening("train")
 choice = training_controls()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from attention_core.examples import Example, run_example
-from attention_core.many_heads import heads_example, run_heads
-from attention_ui.charts.flow import flow_blocks, flow_table
+from attention_ui.figures.flow import flow_blocks, flow_table
+from lessons.example import Example, run_example
+from lessons.heads_example import heads_example, run_heads
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

@@ -2,8 +2,8 @@
 
 import pytest
 
-from attention_core.arithmetic import Explainer
-from attention_core.examples import Example, run_example
+from lessons.derivation import Explainer
+from lessons.example import Example, run_example
 
 EXPLAIN = Explainer.of(run_example(Example())).explain
 RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]

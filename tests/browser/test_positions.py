@@ -1,7 +1,7 @@
 """What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
 
-from attention_core.examples import Example, run_example
-from attention_core.order import head_maps, shuffle, shuffled_order
+from lessons.example import Example, run_example
+from lessons.order import head_maps, shuffle, shuffled_order
 
 RINGED = """() => [...document.querySelectorAll('.st-key-positions_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

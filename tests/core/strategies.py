@@ -4,7 +4,7 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
-from attention_core.examples import LIMITS, Example, Source
+from lessons.example import LIMITS, Example, Source
 
 SENTENCES = [
     "one",

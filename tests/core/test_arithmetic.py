@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from strategies import SIZES_CHOSEN
 
-from attention_core.arithmetic import MATRICES, MOST_TERMS, Explainer, products
-from attention_core.captions import name
-from attention_core.examples import Example, run_example
+from lessons.captions import name
+from lessons.derivation import MATRICES, MOST_TERMS, Explainer, products
+from lessons.example import Example, run_example
 
 ROUNDING = 0.005 + 1e-6  # of a number shown with two digits
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from strategies import SIZES_CHOSEN
 
 from attention_core.attention import attend
-from attention_core.captions import STAGES, name, number, percent, row_caption, stage_caption, weights_caption
-from attention_core.examples import Example, run_example
 from attention_core.masks import causal_mask, sliding_window_mask
 from attention_core.randomness import generator
+from lessons.captions import STAGES, name, number, percent, row_caption, stage_caption, weights_caption
+from lessons.example import Example, run_example
 
 NUMBER = r"−?\d+\.\d+"
 TOKEN = r"“([^”]*)”(?: \((\d+)\))?"

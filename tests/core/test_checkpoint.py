@@ -12,7 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
-from attention_core.checkpoint import (
+from attention_core.model import ModelConfig
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import Tape, TrainingRun, TrainingSettings
+from runs.checkpoint import (
     MAX_BYTES,
     MAX_WEIGHT,
     Checkpoint,
@@ -22,9 +25,6 @@ from attention_core.checkpoint import (
     run_history,
     save_checkpoint,
 )
-from attention_core.model import ModelConfig
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings
 
 SENTENCES = [
     {},

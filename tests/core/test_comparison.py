@@ -6,10 +6,10 @@ import math
 import pytest
 import torch
 
-from attention_core.comparison import COMPARISONS, comparison_caption, differences, verdict
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.training import Tape, TrainingRun, TrainingSettings, recommended
+from lessons.comparison import COMPARISONS, comparison_caption, differences, verdict
 
 ANOTHER = {
     "optimiser": "sgd", "learning_rate": 0.5, "weight_decay": 0.7, "clip": 2.0, "steps": 17, "batch_size": 3, "seed": 5,

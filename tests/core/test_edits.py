@@ -8,7 +8,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.changes import (
+from attention_core.embeddings import embedding_table
+from attention_core.randomness import generator
+from lessons.changes import (
     INPUTS,
     PAIRS,
     RESULTS,
@@ -17,7 +19,7 @@ from attention_core.changes import (
     distinct,
     shared_row_caption,
 )
-from attention_core.edits import (
+from lessons.edits import (
     LARGEST,
     LETTERS,
     MOST_CHARACTERS,
@@ -29,10 +31,8 @@ from attention_core.edits import (
     put_edit,
     set_numbers,
 )
-from attention_core.embeddings import embedding_table
-from attention_core.examples import PRESETS, Example, run_example
-from attention_core.lessons import projection_of
-from attention_core.randomness import generator
+from lessons.example import PRESETS, Example, run_example
+from lessons.single_lessons import projection_of
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(

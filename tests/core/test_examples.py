@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
-from attention_core.examples import (
+from attention_core.randomness import MAX_SEED, generator
+from lessons.example import (
     DEFAULT_SENTENCE,
     JOURNEY_TOKENS,
     JOURNEY_X,
@@ -20,7 +21,6 @@ from attention_core.examples import (
     draw_weight,
     run_example,
 )
-from attention_core.randomness import MAX_SEED, generator
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 

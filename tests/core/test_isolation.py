@@ -7,12 +7,12 @@ from dataclasses import fields, replace
 import numpy as np
 import torch
 
-from attention_core.examples import Example, run_example
 from attention_core.model import ModelConfig
-from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
-from attention_core.watching import watch
+from lessons.example import Example, run_example
+from lessons.watching import watch
+from runs.scheduler import Scheduler
 
 EXAMPLES = [
     Example(),

@@ -9,9 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_core.attention import attend
-from attention_core.captions import number
-from attention_core.examples import Example, run_example
-from attention_core.lessons import (
+from attention_core.masks import causal_mask, full_mask
+from attention_core.randomness import generator
+from lessons.captions import number
+from lessons.example import Example, run_example
+from lessons.measures import measure_scaling, scaling_story, softmax_jacobian_norm
+from lessons.shapes import shape_table
+from lessons.single_lessons import (
     asymmetry,
     asymmetry_caption,
     attend_without_weights,
@@ -27,11 +31,7 @@ from attention_core.lessons import (
     softmax_caption,
     softmax_row,
 )
-from attention_core.masks import causal_mask, full_mask
-from attention_core.measures import measure_scaling, scaling_story, softmax_jacobian_norm
-from attention_core.randomness import generator
-from attention_core.shapes import shape_table
-from attention_core.three_ways import compare_ways
+from lessons.three_ways import compare_ways
 
 examples = st.builds(
     Example,

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.embeddings import with_unknown_row
-from attention_core.examples import Example, run_example
-from attention_core.lessons import look_up, lookup_caption
 from attention_core.tokens import Vocabulary
+from lessons.example import Example, run_example
+from lessons.single_lessons import look_up, lookup_caption
 
 
 def test_strangers_share_one_row_and_friends_keep_theirs():

@@ -8,9 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_core.examples import JOURNEY_X, MAX_TOKENS, Example, run_example
 from attention_core.heads import MultiHeadAttention, SlicedHeads, split_heads
-from attention_core.many_heads import (
+from attention_core.masks import causal_mask
+from attention_core.randomness import generator
+from lessons.example import JOURNEY_X, MAX_TOKENS, Example, run_example
+from lessons.heads_example import (
     HEADS_PRESETS,
     HeadsExample,
     HeadsTrace,
@@ -27,7 +29,7 @@ from attention_core.many_heads import (
     shown_features,
     total_variation,
 )
-from attention_core.many_heads_captions import (
+from lessons.many_heads_captions import (
     difference_caption,
     dropout_caption,
     output_caption,
@@ -35,8 +37,6 @@ from attention_core.many_heads_captions import (
     reach_caption,
     way_caption,
 )
-from attention_core.masks import causal_mask
-from attention_core.randomness import generator
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_sheets import agree
 
-from attention_core.many_heads import HeadsExample, dropped_out, run_heads
-from attention_core.many_heads_sheets import HeadsArithmetic, dropout_sheets, weight_sheets
+from lessons.heads_example import HeadsExample, dropped_out, run_heads
+from lessons.many_heads_sheets import HeadsArithmetic, dropout_sheets, weight_sheets
 
 few = settings(max_examples=12, deadline=None, derandomize=True)
 SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from attention_core.attention import attend
 from attention_core.embeddings import rotate, sinusoidal_positions
-from attention_core.examples import Example, run_example
 from attention_core.masks import causal_mask
-from attention_core.order import (
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
+from lessons.order import (
     FURTHEST,
     PLACES,
     HeadMaps,
@@ -29,7 +30,7 @@ from attention_core.order import (
     similarity_of_rows,
     wavelengths,
 )
-from attention_core.order_captions import (
+from lessons.order_captions import (
     added_caption,
     leak_caption,
     residual_rows,
@@ -37,7 +38,6 @@ from attention_core.order_captions import (
     shuffle_caption,
     similarity_caption,
 )
-from attention_core.randomness import generator
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
 KINDS = ["none", "sinusoidal", "learned", "rotary"]

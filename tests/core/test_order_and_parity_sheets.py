@@ -12,16 +12,16 @@ from strategies import SIZES_CHOSEN
 from test_many_heads_sheets import heads_examples
 from test_sheets import agree
 
-from attention_core.arithmetic import divisor_of
 from attention_core.embeddings import rotate, rotation_angles
-from attention_core.examples import Example, run_example
 from attention_core.heads import merge_heads
-from attention_core.many_heads import run_heads
 from attention_core.masks import causal_mask
-from attention_core.order import added_positions, head_maps, kinds_for, shuffle, shuffled_order
-from attention_core.order_sheets import PlacedHead, position_sheets, shuffle_sheets
-from attention_core.parity import compare_with_pytorch
-from attention_core.parity_sheets import averaged_sheets, output_sheets
+from lessons.derivation import divisor_of
+from lessons.example import Example, run_example
+from lessons.heads_example import run_heads
+from lessons.order import added_positions, head_maps, kinds_for, shuffle, shuffled_order
+from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
+from lessons.parity import compare_with_pytorch
+from lessons.parity_sheets import averaged_sheets, output_sheets
 
 few = settings(max_examples=12, deadline=None, derandomize=True)
 

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_core.captions import magnitude
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.parity import (
+from attention_core.randomness import generator
+from lessons.captions import magnitude
+from lessons.parity import (
     CASES,
     Case,
     Level,
@@ -29,7 +30,7 @@ from attention_core.parity import (
     three_levels,
     timed,
 )
-from attention_core.parity_captions import (
+from lessons.parity_captions import (
     averaged_caption,
     cases_caption,
     difference_caption,
@@ -38,7 +39,6 @@ from attention_core.parity_captions import (
     meanings_caption,
     telling_cell,
 )
-from attention_core.randomness import generator
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 

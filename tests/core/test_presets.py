@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from attention_core.arithmetic import MATRICES, Explainer
-from attention_core.captions import STAGES, stage_caption
-from attention_core.examples import JOURNEY_X, LIMITS, PRESETS, Example, run_example
 from attention_core.heads import default_weight
 from attention_core.randomness import generator
+from lessons.captions import STAGES, stage_caption
+from lessons.derivation import MATRICES, Explainer
+from lessons.example import JOURNEY_X, LIMITS, PRESETS, Example, run_example
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 

@@ -8,7 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.quiz.generate import (
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, draw_token
+from attention_core.tokens import Vocabulary
+from lessons.questions.generate import (
     QUESTIONS,
     Moment,
     ask_about_writing,
@@ -18,10 +21,7 @@ from attention_core.quiz.generate import (
     survivors,
     warmer,
 )
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling, draw_token
-from attention_core.tokens import Vocabulary
-from attention_core.writing import WrittenToken
+from lessons.writing import WrittenToken
 
 VOCABULARY = Vocabulary(tuple(" dehlorw"))
 SAMPLINGS = st.builds(

@@ -9,11 +9,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.captions import name
-from attention_core.many_heads import HEADS_PRESETS, HeadsExample, HeadsTrace, divisors, run_heads
-from attention_core.quiz import OWN_QUESTIONS, QUESTIONS, ask
-from attention_core.quiz import heads as quiz
 from attention_core.randomness import generator
+from lessons.captions import name
+from lessons.heads_example import HEADS_PRESETS, HeadsExample, HeadsTrace, divisors, run_heads
+from lessons.questions import OWN_QUESTIONS, QUESTIONS, ask
+from lessons.questions import heads as quiz
 
 NAME = r"(“[^”]*”(?: \(\d+\))?)"
 SENTENCES = [("one",), ("no", "no"), ("a", "b", "a", "c", "d"), tuple("abcdefghijkl")]

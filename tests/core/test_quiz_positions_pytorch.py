@@ -10,13 +10,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from strategies import EXAMPLES
 
-from attention_core.captions import magnitude, name
-from attention_core.examples import LIMITS, Example, run_example
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.parity import compare_with_pytorch
-from attention_core.quiz import OWN_QUESTIONS, ask, positions, pytorch
 from attention_core.randomness import generator
+from lessons.captions import magnitude, name
+from lessons.example import LIMITS, Example, run_example
+from lessons.parity import compare_with_pytorch
+from lessons.questions import OWN_QUESTIONS, ask, positions, pytorch
 
 NAME = r"(“[^”]*”(?: \(\d+\))?)"
 

@@ -6,8 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.captions import name
-from attention_core.quiz.train import (
+from attention_core.randomness import generator
+from attention_core.tasks import TASKS
+from attention_core.training import Tape, recommended
+from lessons.captions import name
+from lessons.questions.train import (
     QUESTIONS,
     ask_about_training,
     how_many_weights,
@@ -15,9 +18,6 @@ from attention_core.quiz.train import (
     readable_places,
     where_to_look,
 )
-from attention_core.randomness import generator
-from attention_core.tasks import TASKS
-from attention_core.training import Tape, recommended
 
 CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True})
 RUNS = st.builds(lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)),

@@ -6,12 +6,12 @@ import pytest
 import torch
 from waiting import wait_until
 
-from attention_core import scheduler as scheduler_module
 from attention_core import training
 from attention_core.model import ModelConfig
-from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings, TrainingStep, train
+from runs import scheduler as scheduler_module
+from runs.scheduler import Scheduler
 
 TASK = CharacterTask("abcabcabcacb", 3)
 MODEL = ModelConfig(vocabulary=3, context=3, d_model=4)

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 from strategies import EXAMPLES
 
 from attention_core.attention import attend
-from attention_core.examples import Example, run_example
-from attention_core.lessons import attend_without_weights, blind_row, contributions, mask_after_softmax, softmax_row
 from attention_core.masks import causal_mask, sliding_window_mask
-from attention_core.sheets import (
+from lessons.example import Example, run_example
+from lessons.sheets import (
     blind_sheets,
     chain_sheets,
     derivation_with,
@@ -27,7 +26,8 @@ from attention_core.sheets import (
     softmax_sheets,
     ways_sheets,
 )
-from attention_core.three_ways import attend_with_loops, loops_beside_matrices, loops_caption
+from lessons.single_lessons import attend_without_weights, blind_row, contributions, mask_after_softmax, softmax_row
+from lessons.three_ways import attend_with_loops, loops_beside_matrices, loops_caption
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
-from attention_core.captions import number, percent
-from attention_core.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import Measured, Tape, recommended
-from attention_core.watching import WithoutHeads, every_head_without, watch_task
+from lessons.captions import number, percent
+from lessons.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
+from lessons.watching import WithoutHeads, every_head_without, watch_task
 
 
 def measured(accuracy, jobs, learnt):

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import EXAMPLES
 
-from attention_core.arithmetic import MATRICES, Line, digits, factor, matrix_shape, trace_number
-from attention_core.captions import name
-from attention_core.examples import Example, run_example
+from lessons.captions import name
+from lessons.derivation import MATRICES, Line, digits, factor, matrix_shape, trace_number
+from lessons.example import Example, run_example
 
 
 def tensor_of(trace, head, matrix):

@@ -5,7 +5,7 @@ import threading
 import pytest
 from waiting import wait_until
 
-from attention_core.turns import Hurry, Turns
+from runs.page_lock import Hurry, Turns
 
 SOON = 10.0
 

@@ -18,7 +18,8 @@ from attention_core.training import (
     measure,
     recommended,
 )
-from attention_core.watching import (
+from attention_core.weights import model_with
+from lessons.watching import (
     SAMPLE_CHARACTERS,
     cheat_caption,
     every_head_without,
@@ -31,7 +32,6 @@ from attention_core.watching import (
     without_head,
     without_layer,
 )
-from attention_core.weights import model_with
 
 TASK = CharacterTask("hello world", 5)
 

@@ -10,9 +10,9 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
-from attention_core.watching import SAMPLE_CHARACTERS, watch
 from attention_core.weights import model_with
-from attention_core.writing import (
+from lessons.watching import SAMPLE_CHARACTERS, watch
+from lessons.writing import (
     MAX_NEW_TOKENS,
     draw_caption,
     draw_in_words,

@@ -5,10 +5,10 @@ import math
 import pytest
 from visiting import cell, chart, open_page, texts
 
-from attention_core.changes import changed_by_edits, changes_caption
-from attention_core.edits import Edit, edits_code
-from attention_core.examples import PRESETS, Example, run_example
 from attention_ui import editing
+from lessons.changes import changed_by_edits, changes_caption
+from lessons.edits import Edit, edits_code
+from lessons.example import PRESETS, Example, run_example
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 TWO = (Edit("W_q", 0, 1, 0.5), Edit("x", 2, 0, -1.0))

@@ -7,16 +7,16 @@ import json
 import pytest
 from visiting import ROOT, chart, open_page, source_shown, texts
 
-from attention_core.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from attention_core.model import ModelConfig
-from attention_core.quiz.generate import Moment, ask_about_writing
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
-from attention_core.watching import SAMPLE_CHARACTERS
-from attention_core.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
+from lessons.questions.generate import Moment, ask_about_writing
+from lessons.watching import SAMPLE_CHARACTERS
+from lessons.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
+from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 PAGE = "training/generate"
 

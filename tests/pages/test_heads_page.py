@@ -8,10 +8,13 @@ from hypothesis import strategies as st
 from visiting import ROOT, chart, open_page, source_shown, texts
 
 from attention_core.attention import attend
-from attention_core.captions import number
-from attention_core.examples import Example, run_example
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
-from attention_core.many_heads import (
+from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.lesson import FIGURE_HEIGHT
+from attention_ui.many_heads import LINK_RULES, STEPS, STEPS_WITHOUT_MODULE
+from lessons.captions import number
+from lessons.example import Example, run_example
+from lessons.heads_example import (
     HEADS_PRESETS,
     HeadsExample,
     dropped_out,
@@ -21,16 +24,13 @@ from attention_core.many_heads import (
     run_heads,
     total_variation,
 )
-from attention_core.many_heads_captions import (
+from lessons.many_heads_captions import (
     difference_caption,
     dropout_caption,
     parameter_caption,
     reach_caption,
     way_caption,
 )
-from attention_ui.charts.grid import SMALLEST_CELL
-from attention_ui.lesson import FIGURE_HEIGHT
-from attention_ui.many_heads import LINK_RULES, STEPS, STEPS_WITHOUT_MODULE
 
 
 def open_heads(**query):

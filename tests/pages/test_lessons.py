@@ -6,10 +6,10 @@ import pytest
 from visiting import chart, open_page, source_shown, texts
 
 from attention_core.attention import mask_scores, mix_values
-from attention_core.captions import tokens_caption
-from attention_core.examples import Example, run_example
-from attention_core.lessons import asymmetry_caption, attend_without_weights, softmax_caption, softmax_row
-from attention_core.measures import measure_scaling, scaling_story
+from lessons.captions import tokens_caption
+from lessons.example import Example, run_example
+from lessons.measures import measure_scaling, scaling_story
+from lessons.single_lessons import asymmetry_caption, attend_without_weights, softmax_caption, softmax_row
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 

@@ -7,10 +7,10 @@ import random
 import pytest
 from visiting import open_page, texts, visitor
 
-from attention_core.examples import Limit
 from attention_ui.contents import CONTENTS
 from attention_ui.link_rules import LINK_RULES as RULES
 from attention_ui.session import Length, Span, repaired_number, repaired_option, repaired_text
+from lessons.example import Limit
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them

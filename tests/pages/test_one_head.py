@@ -9,10 +9,10 @@ import torch
 from visiting import chart, open_page, texts
 
 from attention_core.attention import attend
-from attention_core.examples import Example, run_example
-from attention_core.lessons import attend_without_weights, mask_after_softmax, softmax_row
 from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_window_mask
-from attention_core.three_ways import (
+from lessons.example import Example, run_example
+from lessons.single_lessons import attend_without_weights, mask_after_softmax, softmax_row
+from lessons.three_ways import (
     attend_with_loops,
     attend_with_numpy,
     compare_ways,

@@ -6,8 +6,8 @@ import pytest
 from visiting import cell, chart, open_page, source_shown, texts
 
 from attention_core.attention import attend
-from attention_core.captions import STAGES, stage_caption
-from attention_core.examples import Example, run_example
+from lessons.captions import STAGES, stage_caption
+from lessons.example import Example, run_example
 
 
 def test_it_opens_with_the_whole_picture_and_its_caption():

@@ -5,9 +5,11 @@ import inspect
 import pytest
 from visiting import chart, open_page, source_shown, texts
 
-from attention_core.examples import Example, run_example
 from attention_core.masks import causal_mask
-from attention_core.order import (
+from attention_ui.beside import ROOM
+from attention_ui.figures.grid import SMALLEST_CELL
+from lessons.example import Example, run_example
+from lessons.order import (
     all_residuals,
     attend_with_positions,
     head_maps,
@@ -16,9 +18,7 @@ from attention_core.order import (
     shuffled_order,
     similarity_of_rows,
 )
-from attention_core.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
-from attention_ui.beside import ROOM
-from attention_ui.charts.grid import SMALLEST_CELL
+from lessons.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]

@@ -5,12 +5,14 @@ import inspect
 import pytest
 from visiting import chart, open_page, source_shown, texts
 
-from attention_core.captions import magnitude
-from attention_core.examples import Example, run_example
 from attention_core.heads import MultiHeadAttention
-from attention_core.many_heads import heads_example, run_heads
 from attention_core.masks import causal_mask, full_mask
-from attention_core.parity import (
+from attention_ui.beside import ROOM
+from attention_ui.figures.grid import SMALLEST_CELL
+from lessons.captions import magnitude
+from lessons.example import Example, run_example
+from lessons.heads_example import heads_example, run_heads
+from lessons.parity import (
     compare_with_pytorch,
     copy_to_pytorch,
     heads_as_module,
@@ -20,9 +22,7 @@ from attention_core.parity import (
     parameter_table,
     random_cases,
 )
-from attention_core.parity_captions import averaged_caption, cases_caption, difference_caption, meanings_caption
-from attention_ui.beside import ROOM
-from attention_ui.charts.grid import SMALLEST_CELL
+from lessons.parity_captions import averaged_caption, cases_caption, difference_caption, meanings_caption
 
 FIGURES = ["module", "fused", "weights", "meanings"]
 VIEWS = [*FIGURES, "levels", "cases"]

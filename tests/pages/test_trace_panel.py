@@ -4,18 +4,18 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
-from attention_core.arithmetic import MATRICES, matrix_shape, trace_number
-from attention_core.examples import Example, run_example
-from attention_core.sheets import TITLES
 from attention_ui.lesson import picked_cell
+from lessons.derivation import MATRICES, matrix_shape, trace_number
+from lessons.example import Example, run_example
+from lessons.sheets import TITLES
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 
 
 def panel(example, head, picked):
     """A page with the panel and nothing else."""
-    from attention_core.examples import run_example
     from attention_ui.trace_panel import trace_panel
+    from lessons.example import run_example
 
     trace_panel(run_example(example), head, picked)
 

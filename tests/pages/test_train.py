@@ -5,12 +5,12 @@ import threading
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
-from attention_core.comparison import COMPARISONS, differences
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from attention_core.watching import cheat_caption, find_cheat
-from attention_ui.charts.replay import frame_steps
+from attention_ui.figures.replay import frame_steps
 from attention_ui.training_runs import FIRST, RUN
+from lessons.comparison import COMPARISONS, differences
+from lessons.watching import cheat_caption, find_cheat
 
 QUIZ = "Predict, then look"
 

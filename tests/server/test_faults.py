@@ -9,9 +9,9 @@ import subprocess
 import pytest
 from replicas import ROOT, Answer, wait_for
 
-from attention_core.scheduler import Scheduler
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
+from runs.scheduler import Scheduler
 
 FIGURE = ".st-key-pipeline svg.marks"
 LINK = "?d_k=5&causal=false&seed=3"

@@ -6,9 +6,9 @@ import torch
 from replicas import ROOT, awaited, wait_for
 
 from attention_core import attention
-from attention_core.scheduler import Scheduler
 from attention_ui import services
 from attention_ui.server.health import Health, computes, training_thread_lives
+from runs.scheduler import Scheduler
 
 
 class Clock:

@@ -7,20 +7,20 @@ import altair as alt
 import numpy as np
 import pytest
 
-from attention_core.captions import STAGES
-from attention_core.examples import Example, run_example
 from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingRun, TrainingSettings
-from attention_core.watching import watch
-from attention_ui.charts.cells import SMALL, TITLE, grid_chart
-from attention_ui.charts.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
-from attention_ui.charts.heads import heads_size, heads_table
-from attention_ui.charts.loss import MOST_POINTS, loss_chart, loss_tables
-from attention_ui.charts.pipeline import matrices, pipeline_table, places
-from attention_ui.charts.replay import replay_chart
-from attention_ui.charts.steps import softmax_chart
-from attention_ui.charts.template import template, written_template
+from attention_ui.figures.cells import SMALL, TITLE, grid_chart
+from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
+from attention_ui.figures.heads import heads_size, heads_table
+from attention_ui.figures.loss import MOST_POINTS, loss_chart, loss_tables
+from attention_ui.figures.pipeline import matrices, pipeline_table, places
+from attention_ui.figures.replay import replay_chart
+from attention_ui.figures.steps import softmax_chart
+from attention_ui.figures.template import template, written_template
+from lessons.captions import STAGES
+from lessons.example import Example, run_example
+from lessons.watching import watch
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -158,7 +158,7 @@ def test_weights_and_scores_have_fixed_domains_under_names_that_the_cells_call()
 
 
 def test_the_written_template_is_the_one_that_altair_builds():
-    again = "the template has changed: run `python -m attention_ui.charts.cells` to write it down again"
+    again = "the template has changed: run `python -m attention_ui.figures.cells` to write it down again"
     built, written = dict(template(grid_chart)), dict(written_template())
     built.pop("$schema"), written.pop("$schema")  # names the version of Vega-Lite, another for each Altair
     assert built == written, again

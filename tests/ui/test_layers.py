@@ -8,10 +8,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 
+SCREEN = {"streamlit", "altair", "pandas"}
 FORBIDDEN = {
-    "attention_core": {"streamlit", "altair", "pandas", "pyarrow", "attention_ui", "pages"},
+    "attention_core": SCREEN | {"pyarrow", "lessons", "runs", "attention_ui", "pages"},
+    "lessons": SCREEN | {"runs", "attention_ui", "pages"},
+    "runs": SCREEN | {"lessons", "attention_ui", "pages"},
     "attention_ui": {"pages"},
-    "attention_ui/charts": {"streamlit", "pages"},
+    "attention_ui/figures": {"streamlit", "pages"},
     "pages": {"altair", "pandas", "pyarrow", "torch", "numpy", "pages"},
 }
 PAGES = sorted((ROOT / "pages").rglob("*.py"))
@@ -39,8 +42,7 @@ def test_imports_respect_the_layers(place):
 
 def test_the_core_imports_little():
     for file in python_files("attention_core"):
-        also = {"safetensors"} if file.name == "checkpoint.py" else set()
-        known = {"torch", "numpy", "jaxtyping", "attention_core", *also, *sys.stdlib_module_names}
+        known = {"torch", "numpy", "jaxtyping", "attention_core", *sys.stdlib_module_names}
         assert set(imported_packages(file)) <= known, file
 
 
@@ -52,7 +54,7 @@ def test_a_page_only_controls_computes_explains_and_draws(page):
     assert "session_state" not in page.read_text()
 
 
-@pytest.mark.parametrize("place", ["attention_core", "attention_ui", "pages"])
+@pytest.mark.parametrize("place", ["attention_core", "lessons", "runs", "attention_ui", "pages"])
 def test_session_state_and_raw_html_have_no_place(place):
     for file in python_files(place):
         source = file.read_text()
@@ -62,7 +64,7 @@ def test_session_state_and_raw_html_have_no_place(place):
 
 
 def test_random_numbers_never_come_from_global_state():
-    for place in ("attention_core", "attention_ui", "pages"):
+    for place in ("attention_core", "lessons", "runs", "attention_ui", "pages"):
         for file in python_files(place):
             for node in ast.walk(ast.parse(file.read_text())):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

@@ -5,15 +5,15 @@ import xml.etree.ElementTree as ET
 import pyarrow as pa
 import pytest
 
-from attention_core.examples import Example, run_example
-from attention_core.lessons import softmax_row
-from attention_ui.charts.chain import chain_table
-from attention_ui.charts.cover import covered_table
-from attention_ui.charts.export import csv_of
-from attention_ui.charts.grid import Grid, Matrix
-from attention_ui.charts.picture import between, can_be_drawn, colour, light_theme, svg_of
-from attention_ui.charts.pipeline import pipeline_table
-from attention_ui.charts.steps import softmax_table
+from attention_ui.figures.chain import chain_table
+from attention_ui.figures.cover import covered_table
+from attention_ui.figures.export import csv_of
+from attention_ui.figures.grid import Grid, Matrix
+from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
+from attention_ui.figures.pipeline import pipeline_table
+from attention_ui.figures.steps import softmax_table
+from lessons.example import Example, run_example
+from lessons.single_lessons import softmax_row
 
 SVG = "{http://www.w3.org/2000/svg}"
 

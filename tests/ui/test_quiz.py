@@ -4,16 +4,16 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
-from attention_core.examples import Example, run_example
-from attention_core.many_heads import heads_example, run_heads
 from attention_core.masks import causal_mask
-from attention_core.parity import compare_with_pytorch
-from attention_core.quiz import OWN_QUESTIONS, QUESTIONS, ask
-from attention_core.quiz.generate import Moment, ask_about_writing
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
-from attention_core.writing import WrittenToken
+from lessons.example import Example, run_example
+from lessons.heads_example import heads_example, run_heads
+from lessons.parity import compare_with_pytorch
+from lessons.questions import OWN_QUESTIONS, QUESTIONS, ask
+from lessons.questions.generate import Moment, ask_about_writing
+from lessons.writing import WrittenToken
 
 LESSONS = [*QUESTIONS, *OWN_QUESTIONS, "generate"]
 
@@ -22,8 +22,8 @@ def page():
     """A page with one question, whose example and head the test can change."""
     import streamlit as st
 
-    from attention_core.examples import Example, run_example
     from attention_ui.quiz import predict
+    from lessons.example import Example, run_example
 
     chosen = st.session_state.get("chosen", {})
     lesson, head = st.session_state.get("lesson", "softmax"), st.session_state.get("which", 0)

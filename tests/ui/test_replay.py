@@ -9,9 +9,9 @@ import torch
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from attention_ui.charts.grid import cell_text
-from attention_ui.charts.replay import ALWAYS, frame_steps, replay_chart, replay_table
-from attention_ui.charts.template import template
+from attention_ui.figures.grid import cell_text
+from attention_ui.figures.replay import ALWAYS, frame_steps, replay_chart, replay_table
+from attention_ui.figures.template import template
 
 TOKENS = ("a", "b", "a", "c", "d")  # 5 tokens, 3 heads, 2 layers, 7 frames
 

@@ -7,16 +7,16 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
-from attention_core.writing import write
-from attention_ui.charts.template import template
-from attention_ui.charts.tones import TONES
-from attention_ui.charts.writing import (
+from attention_ui.figures.template import template
+from attention_ui.figures.tones import TONES
+from attention_ui.figures.writing import (
     PANEL_WIDTH,
     distribution_chart,
     distribution_table,
     looks_columns,
     looks_table,
 )
+from lessons.writing import write
 
 VOCABULARY = Vocabulary(tuple("abcd <"))
 LOGITS = torch.tensor([2.0, 0.0, 1.0, -1.0, 1.5, -3.0])

@@ -1,0 +1,165 @@
+"""The template of figures made of matrices: how Vega draws each kind of thing that a `Grid` holds.
+
+`python -m attention_ui.figures.cells` writes the template of the matrices down again, after it has changed.
+"""
+
+import altair as alt
+
+from attention_ui.figures.grid import LARGEST_CELL, NUMBER_FONT, TITLE_FONT
+from attention_ui.figures.layers import alt_layer, score_scale, tone_scale, weight_scale
+from attention_ui.figures.template import template, write_down
+
+
+def font_expression(font: tuple[float, float]) -> str:
+    """The size of this font, as `font_size` has it, computed in the browser."""
+    least, share = font
+    return f"max({least}, {share} * cell)"
+
+
+SMALL, TITLE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
+
+
+def grid_chart() -> alt.LayerChart:
+    """The template of every figure made of matrices; `sized` gives it the size of its cells."""
+    hover = alt.selection_point(
+        name="hover", fields=["lights", "say"], on="pointerover", clear="pointerout", empty=False
+    )
+    pick = alt.selection_point(
+        name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
+    )
+    cells = with_rings(coloured_cells(), hover, pick)
+    return made_of_cells(alt_layer(), *cell_layers(cells), *name_layers(), *hint_layers())
+
+
+def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
+    """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels."""
+    return (
+        alt.layer(*layers)
+        .add_params(alt.param(name="cell", value=LARGEST_CELL))
+        .resolve_scale(color="independent", fill="independent", stroke="independent")
+        .properties(autosize=alt.AutoSizeParams(type="pad"))
+        .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
+    )
+
+
+def layer(*kinds: str) -> alt.Chart:
+    """What is drawn of these kinds, each thing at its place of the grid.
+
+    New data find what was drawn at the same place before, by the key, and change it; else all would be drawn anew.
+    """
+    wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
+    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
+    return (
+        alt.Chart(alt.NamedData(name="cells"))
+        .transform_filter(wanted)
+        .encode(x=alt.X("gx:O", axis=None, scale=gaps), y=alt.Y("gy:O", axis=None, scale=gaps), key="place:N")
+    )
+
+
+def coloured_cells() -> alt.Chart:
+    """The cells in the colours of their numbers. What is masked has no colour, but can be pointed at."""
+    colour = "datum.kind === 'score' ? scale('scales_fill', datum.v) : scale('scales_stroke', datum.v)"
+    return (
+        layer("score", "weight", "masked")
+        .mark_rect(cornerRadius=3)
+        .encode(fill=alt.value(alt.ExprRef(f"datum.kind === 'masked' ? 'transparent' : {colour}")))
+    )
+
+
+def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
+    """Cells that say what they are, and get a ring in the colour of their matrix when they are lit or picked."""
+    lit = " || ".join(f"indexof(hover.lights[0], datum.{tag}) >= 0" for tag in ("row_tag", "column_tag", "cell_tag"))
+    ringed = f"isValid(hover.lights) && ({lit}) || isValid(pick.cell_tag) && pick.cell_tag[0] === datum.cell_tag"
+    return cells.encode(
+        stroke=alt.condition(ringed, stroke_tone(), alt.value("transparent")),
+        strokeWidth=alt.value(2.5),
+        tooltip=alt.Tooltip("say:N", title=" "),
+        description="say:N",
+    ).add_params(hover, pick)
+
+
+def scales_layer() -> alt.Chart:
+    """Unseen: it keeps the gaps of the grid, and holds the two scales under names that `coloured_cells` can call.
+
+    So one mark serves scores, weights and what is masked; a mark for each would be drawn, and cleared, three times.
+    """
+    return (
+        layer("filler")
+        .mark_point(aria=False, opacity=0)
+        .encode(
+            fill=alt.Fill("gx:Q", scale=score_scale(), legend=None),
+            stroke=alt.Stroke("gx:Q", scale=weight_scale(), legend=None),
+        )
+        .properties(name="scales")
+    )
+
+
+def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
+    """These cells, and with them empty frames, the pattern of what is masked, numbers, and a dot on what changed."""
+    hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
+    corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
+    corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
+    return [
+        scales_layer(),
+        layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
+        cells,
+        layer("masked")
+        .mark_point(aria=False, shape=hatch, size=alt.ExprRef("pow(cell * 0.62, 2)"), strokeWidth=1, filled=False)
+        .encode(tone()),
+        layer("score", "weight").mark_text(aria=False, fontSize=alt.ExprRef(SMALL)).encode(text="text:N", color=ink()),
+        layer("changed")
+        .mark_point(aria=False, strokeWidth=0, **corner)
+        .encode(ink(), fill=alt.Fill("ink:N", scale=tone_scale(), legend=None)),
+    ]
+
+
+def name_layers() -> list[alt.Chart]:
+    """Titles, shapes, and the names of rows and columns."""
+    looks = {
+        "title": {"fontSize": TITLE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
+        "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2"},
+        "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5", "limit": "cell * 3"},
+        "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}
+        | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
+        "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
+    }
+    return [
+        layer(kind).mark_text(aria=False, **measured(look)).encode(tone(), text="text:N")
+        for kind, look in looks.items()
+    ]
+
+
+def measured(look: dict) -> dict:
+    """A look whose lengths, where they are written in words, are expressions."""
+    lengths = {"fontSize", "dx", "dy", "limit"}
+    return {name: alt.ExprRef(value) if name in lengths else value for name, value in look.items()}
+
+
+def hint_layers() -> list[alt.Chart]:
+    """Below the figure: what to do, and once a cell is pointed at, what it says."""
+    look = {"aria": False, "fontSize": 13, "align": "left", "dx": alt.ExprRef("-cell / 2")}
+    unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
+    said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
+    return [
+        layer("hint").mark_text(**look).encode(tone(), text="text:N", opacity=unsaid),
+        layer("hint").mark_text(**look, limit=1100).encode(text=said, color=ink()),
+    ]
+
+
+def tone() -> alt.Color:
+    """The colour of the role that a thing plays."""
+    return alt.Color("tone:N", scale=tone_scale(), legend=None)
+
+
+def ink() -> alt.Color:
+    """The colour of plain writing."""
+    return alt.Color("ink:N", scale=tone_scale(), legend=None)
+
+
+def stroke_tone() -> alt.Stroke:
+    """As `tone`, for outlines."""
+    return alt.Stroke("tone:N", scale=tone_scale(), legend=None)
+
+
+if __name__ == "__main__":
+    write_down(template(grid_chart))

@@ -1,0 +1,30 @@
+"""What all Altair charts here are made with: the scales of the roles and numbers, and the alternative text."""
+
+import altair as alt
+
+from attention_ui.figures.tones import SCORE_DOMAIN, TONES, WEIGHT_DOMAIN
+
+
+def tone_scale() -> alt.Scale:
+    """From the name of a tone to the colour the theme has for it."""
+    return alt.Scale(domain=list(TONES), range="category")
+
+
+def score_scale() -> alt.Scale:
+    """Diverging around 0; beyond the domain the colour stays, the number goes on."""
+    return alt.Scale(domain=list(SCORE_DOMAIN), range="diverging", clamp=True)
+
+
+def weight_scale() -> alt.Scale:
+    """From no weight to the whole weight."""
+    return alt.Scale(domain=list(WEIGHT_DOMAIN), range="ramp", clamp=True)
+
+
+def alt_layer() -> alt.Chart:
+    """An unseen mark that carries the alternative text, as data.
+
+    Text given to Streamlit's own `alt` becomes part of the specification, and a chart whose specification
+    changes is thrown away and drawn anew, with a flicker.
+    """
+    chart = alt.Chart(alt.NamedData(name="alt")).mark_text(opacity=0)
+    return chart.encode(text=alt.value(""), description="text:N")

@@ -1,0 +1,1 @@
+"""What a lesson computes, says and asks, as data. No Streamlit, no Altair."""

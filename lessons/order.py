@@ -1,0 +1,247 @@
+"""Does attention know the order? Shuffle the tokens and see; then say where each token stands, and shuffle again.
+
+Without a mask and without positions attention is equivariant: shuffled tokens give the same output, shuffled.
+It is not invariant: the rows do move. Whatever is left of a difference between "shuffle, then attend" and
+"attend, then shuffle" is called the residual here: mere rounding, or the trace of an order.
+"""
+
+import functools
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace, attend
+from attention_core.embeddings import embedding_table, rotate, rotation_angles, sinusoidal_positions
+from attention_core.masks import causal_mask
+from attention_core.randomness import generator
+from lessons.example import ExampleTrace
+from lessons.single_lessons import projection_of
+
+PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
+Order = tuple[int, ...]  # the places of the tokens, counted from 0, in their new order
+
+PLACES, FURTHEST = 64, 32  # for similarities: how many places are compared, and over which distances
+ROUNDING = 1e-9  # a residual in double precision below this is rounding: that of an order is far above
+
+
+def shuffled_order(n_tokens: int, seed: int) -> Order:
+    """A random order, the same for the same seed; never the tokens' own where there is another."""
+    random = generator(seed, "shuffle")
+    own = list(range(n_tokens))
+    order = own
+    while order == own and n_tokens > 1:
+        order = torch.randperm(n_tokens, generator=random).tolist()
+    return tuple(order)
+
+
+def read_order(text: str, n_tokens: int) -> Order:
+    """An order typed as places that count from 1, such as "3 1 2".
+
+    Raises ValueError, with a sentence, unless each place comes exactly once.
+    """
+    places = {str(place + 1): place for place in range(n_tokens)}
+    typed = text.replace(",", " ").split()
+    like = " ".join(reversed(places))
+    for word in typed:
+        shown = word if len(word) <= 12 else f"{word[:12]}…"
+        if word not in places:
+            raise ValueError(f"an order names the places 1 to {n_tokens}, such as {like}, but got “{shown}”")
+        if typed.count(word) > 1:
+            raise ValueError(f"each place comes once, as in {like}, but {word} comes {typed.count(word)} times")
+    missing = [word for word in places if word not in typed]
+    if missing:
+        raise ValueError(f"each place comes once, as in {like}, but {', '.join(missing)} {is_or_are(missing)} missing")
+    return tuple(places[word] for word in typed)
+
+
+def is_or_are(things: list) -> str:
+    """The verb for one thing or several."""
+    return "is" if len(things) == 1 else "are"
+
+
+@dataclass(frozen=True, eq=False)
+class HeadMaps:
+    """What one head is made of: its maps, used as x @ W, and the factor of its scores."""
+
+    W_q: Float[Tensor, "d_model d_k"]
+    W_k: Float[Tensor, "d_model d_k"]
+    W_v: Float[Tensor, "d_model d_v"]
+    scale: float
+
+    def double(self) -> "HeadMaps":
+        """The same in double precision."""
+        return HeadMaps(self.W_q.double(), self.W_k.double(), self.W_v.double(), self.scale)
+
+
+def head_maps(trace: ExampleTrace, head: int) -> HeadMaps:
+    """The maps of one head of the running example."""
+    return HeadMaps(*(projection_of(trace, role, head) for role in "qkv"), trace.scale)
+
+
+def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
+    """The kinds of positions that a head with d_k features can have: rotary ones turn pairs, so d_k must be even."""
+    return tuple(kind for kind in get_args(PositionKind) if kind != "rotary" or d_k % 2 == 0)
+
+
+def added_positions(kind: PositionKind, n_tokens: int, d_model: int, seed: int) -> Float[Tensor, "tokens d_model"]:
+    """What is added to X: a row for each place, or zeros where nothing is.
+
+    Learned positions are a table like that of the tokens; here they stand as they are before any training.
+    """
+    if kind == "sinusoidal":
+        return sinusoidal_positions(n_tokens, d_model)
+    if kind == "learned":
+        return embedding_table(n_tokens, d_model, generator(seed, "positions"))
+    return torch.zeros(n_tokens, d_model)
+
+
+def attend_with_positions(
+    x: Float[Tensor, "tokens d_model"],
+    head: HeadMaps,
+    kind: PositionKind,
+    seed: int,
+    may_attend: Bool[Tensor, "tokens tokens"] | None = None,
+) -> AttentionTrace:
+    """One head that is told where its tokens stand.
+
+    Sinusoidal and learned positions are added to x before it is projected; rotary ones turn queries and keys.
+    Raises ValueError for rotary positions when the number of features is odd.
+    """
+    placed = x + added_positions(kind, *x.shape, seed)
+    q, k, v = placed @ head.W_q, placed @ head.W_k, placed @ head.W_v
+    if kind == "rotary":
+        q, k = rotate(q), rotate(k)
+    return attend(q, k, v, may_attend, scale=head.scale)
+
+
+@dataclass(frozen=True, eq=False)
+class Shuffle:
+    """The same tokens attended to in two orders. `order[i]` is the old place of the token that now stands at i."""
+
+    order: Order
+    plain: AttentionTrace  # in the sentence's own order
+    shuffled: AttentionTrace  # shuffle, then attend
+
+    @property
+    def output_moved(self) -> Float[Tensor, "tokens d_v"]:
+        """Attend, then shuffle: the rows of the output."""
+        return self.plain.output[list(self.order)]
+
+    @property
+    def weights_moved(self) -> Float[Tensor, "tokens tokens"]:
+        """Attend, then shuffle: queries and keys move, so rows and columns do."""
+        return self.plain.weights[list(self.order)][:, list(self.order)]
+
+    @property
+    def residual(self) -> float:
+        """The largest difference of any number of the output between the two."""
+        return float((self.shuffled.output - self.output_moved).abs().max())
+
+
+def shuffle(
+    x: Float[Tensor, "tokens d_model"],
+    head: HeadMaps,
+    order: Order,
+    kind: PositionKind,
+    seed: int,
+    may_attend: Bool[Tensor, "tokens tokens"] | None = None,
+) -> Shuffle:
+    """Attend in both orders. The tokens move; mask and positions belong to the places and stay."""
+    moved = x[list(order)]
+    plain, shuffled = (attend_with_positions(tokens, head, kind, seed, may_attend) for tokens in (x, moved))
+    return Shuffle(order, plain, shuffled)
+
+
+@dataclass(frozen=True)
+class Residual:
+    """What a shuffle leaves of a difference, for one kind of positions, with the causal mask or without."""
+
+    kind: PositionKind
+    causal: bool
+    residual: float
+    precise: float  # the same computed in double precision: rounding shrinks, an order does not
+
+    @property
+    def knows_order(self) -> bool:
+        """True when the difference is more than rounding."""
+        return self.precise > ROUNDING
+
+
+def measure_residual(
+    x: Float[Tensor, "tokens d_model"], head: HeadMaps, order: Order, kind: PositionKind, seed: int, causal: bool
+) -> Residual:
+    """Shuffle in single and in double precision."""
+    mask = causal_mask(len(order)) if causal else None
+    single = shuffle(x, head, order, kind, seed, mask)
+    double = shuffle(x.double(), head.double(), order, kind, seed, mask)
+    return Residual(kind, causal, single.residual, double.residual)
+
+
+def all_residuals(trace: ExampleTrace, head: int, order: Order) -> tuple[Residual, ...]:
+    """Every kind of positions that this head can have, without a mask and with the causal one."""
+    maps, seed = head_maps(trace, head), trace.example.seed
+    return tuple(
+        measure_residual(trace.x, maps, order, kind, seed, causal)
+        for kind in kinds_for(maps.W_q.shape[-1])
+        for causal in (False, True)
+    )
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """Cosines between places, for each distance: the mean over all pairs that far apart, the least and the most."""
+
+    kind: PositionKind
+    distances: tuple[int, ...]
+    mean: tuple[float, ...]
+    least: tuple[float, ...]
+    most: tuple[float, ...]
+
+    def at(self, distance: int) -> float:
+        """The mean cosine at this distance."""
+        return self.mean[self.distances.index(distance)]
+
+    @property
+    def spread(self) -> float:
+        """How far two pairs at the same distance may lie apart; 0 when the distance is all that counts."""
+        return max(most - least for most, least in zip(self.most, self.least, strict=True))
+
+
+@functools.lru_cache(maxsize=64)
+def similarity_of_rows(kind: PositionKind, d_model: int, seed: int) -> Similarity:
+    """How alike the rows are that are added at different places."""
+    rows = added_positions(kind, PLACES, d_model, seed)
+    return over_distance(kind, rows, rows)
+
+
+def similarity_of_query_and_key(kind: PositionKind, q: Float[Tensor, " d_k"], k: Float[Tensor, " d_k"]) -> Similarity:
+    """How well one query fits one key when both are set at every place: turned by rotary positions, or as they are."""
+    queries, keys = q.expand(PLACES, -1), k.expand(PLACES, -1)
+    if kind == "rotary":
+        queries, keys = rotate(queries), rotate(keys)
+    return over_distance(kind, queries, keys)
+
+
+def over_distance(
+    kind: PositionKind, rows: Float[Tensor, "places features"], columns: Float[Tensor, "places features"]
+) -> Similarity:
+    """Cosines of all rows with all columns, gathered along the diagonals: distance = column − row."""
+    cosines = torch.nn.functional.normalize(rows, dim=-1) @ torch.nn.functional.normalize(columns, dim=-1).mT
+    distances = tuple(range(-FURTHEST, FURTHEST + 1))
+    pairs = [cosines.diagonal(distance) for distance in distances]
+    return Similarity(
+        kind,
+        distances,
+        mean=tuple(float(pair.mean()) for pair in pairs),
+        least=tuple(float(pair.min()) for pair in pairs),
+        most=tuple(float(pair.max()) for pair in pairs),
+    )
+
+
+def wavelengths(d_model: int) -> list[float]:
+    """After how many places each pair of features has turned once: 2π / ω_i."""
+    return [2 * math.pi / angle for angle in rotation_angles(2, d_model)[1].tolist()]

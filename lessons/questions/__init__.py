@@ -1,0 +1,45 @@
+"""Predict, then look: questions about the current tensors, and for each wrong choice the sentence that mends it.
+
+Every kind of question is a function of the trace, the head and a random generator. It returns None where
+the tensors make no fair question of it: a single token, a tie, numbers that look alike when printed.
+The last kind of each lesson always makes one. Wrong choices are what a real misconception would predict.
+"""
+
+from lessons.example import ExampleTrace
+from lessons.heads_example import SideBySide
+from lessons.parity import Parity
+from lessons.questions import (
+    dot_product,
+    heads,
+    mask,
+    output,
+    positions,
+    projections,
+    pytorch,
+    scores,
+    softmax,
+    tokens,
+)
+from lessons.questions.base import Maker, Question, first_fair
+
+QUESTIONS: dict[str, tuple[Maker, ...]] = {
+    "tokens": tokens.QUESTIONS,
+    "dot_product": dot_product.QUESTIONS,
+    "projections": projections.QUESTIONS,
+    "scores": scores.QUESTIONS,
+    "mask": mask.QUESTIONS,
+    "softmax": softmax.QUESTIONS,
+    "output": output.QUESTIONS,
+}
+
+# Lessons of the section “Many heads”; the questions of some are about a trace of their own.
+OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker | pytorch.ParityMaker, ...]] = {
+    "heads": heads.QUESTIONS,
+    "positions": positions.QUESTIONS,
+    "pytorch": pytorch.QUESTIONS,
+}
+
+
+def ask(lesson: str, trace: ExampleTrace | SideBySide | Parity, head: int, seed: int) -> Question:
+    """A question of this lesson about these tensors. The same arguments give the same question."""
+    return first_fair((QUESTIONS | OWN_QUESTIONS)[lesson], lesson, seed, trace, head)

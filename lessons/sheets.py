@@ -1,0 +1,323 @@
+"""The matrices of a lesson's figure, and how any of their cells comes about.
+
+Each lesson computes with numbers of its own: with no weights, another mask, another temperature. A sheet
+follows the very tensor it is named after, so the arithmetic always belongs to the number that was clicked.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from attention_core.attention import AttentionTrace
+from lessons.captions import seen
+from lessons.derivation import (
+    MATRICES,
+    Derivation,
+    Explainer,
+    Line,
+    digits,
+    divisor_of,
+    factor,
+    matrix_shape,
+    power,
+)
+from lessons.example import ExampleTrace
+from lessons.single_lessons import BlindRow, Contributions, MaskingMistake, RowSoftmax
+from lessons.three_ways import LoopsBesideMatrices
+
+TITLES = {"x": "X", "q": "Q", "k": "K", "k_transposed": "Kᵀ", "v": "V"}
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One matrix: its title, what its rows and columns are called, and the lines that lead to a cell, itself last."""
+
+    title: str
+    rows: Names
+    columns: Names
+    lines: Callable[[int, int], Iterable[Line]]
+
+
+Sheets = dict[str, Sheet]
+
+
+def places(tokens: Names) -> Names:
+    """What rows or columns are called that belong to tokens, each by a name of its own."""
+    return tuple(f"{place + 1} · “{seen(token)}”" for place, token in enumerate(tokens))
+
+
+def features(size: int) -> Names:
+    """What rows or columns are called that belong to features."""
+    return tuple(f"feature {place + 1}" for place in range(size))
+
+
+def pipeline_sheets(trace: ExampleTrace, head: int) -> Sheets:
+    """All matrices of one head of the running example."""
+    derivation = Derivation(Explainer.of(trace, head), head, divisor_of(trace))
+    tokens, sheets = places(trace.tokens), {}
+    for key in MATRICES:
+        n_rows, n_columns = matrix_shape(trace, key)
+        rows = features(n_rows) if key == "k_transposed" else tokens
+        columns = features(n_columns) if key in ("x", "q", "k", "v", "output") else tokens
+        sheets[key] = Sheet(TITLES.get(key, key), rows, columns, follow(derivation, key))
+    return sheets
+
+
+def follow(derivation: Derivation, matrix: str) -> Callable[[int, int], Iterator[Line]]:
+    """The lines of a derivation for the cells of one matrix."""
+    return lambda i, j: derivation.lines(matrix, i, j)
+
+
+def derivation_with(
+    trace: ExampleTrace, head: int, attention: AttentionTrace, divisor: str | None = None
+) -> Derivation:
+    """For an attention with the q, k and v of the running example, but another mask or another divisor."""
+    return Derivation(Explainer.of(trace, head, attention), head, divisor or divisor_of(trace))
+
+
+def derivation_without_weights(tokens: Names, attention: AttentionTrace) -> Derivation:
+    """For attention in which the rows of X are queries, keys and values."""
+    return Derivation(Explainer.without_weights(tokens, attention), 0, None)
+
+
+def map_sheets(derivation: Derivation, titles: dict[str, str]) -> Sheets:
+    """The named matrices of a derivation: token × token maps, and rows of features."""
+    numbers, tokens = derivation.of.numbers, places(derivation.of.tokens)
+    wide = ("x", "q", "k", "v", "output")
+    return {
+        key: Sheet(title, tokens, features(len(numbers[key][0])) if key in wide else tokens, follow(derivation, key))
+        for key, title in titles.items()
+    }
+
+
+def chain_sheets(derivation: Derivation, query: int) -> Sheets:
+    """One query's weighted sum, key by key: the rows of the figure are keys, and those of the sheets too."""
+    n, visible, tokens = derivation.of.numbers, derivation.of.visible[query], places(derivation.of.tokens)
+    d_k, d_v = features(len(n["k"][0])), features(len(n["v"][0]))
+
+    def score(i: int, j: int) -> Iterator[Line]:
+        return derivation.lines("scaled" if visible[i] and derivation.divisor else "masked", query, i)
+
+    def part(i: int, j: int) -> Iterator[Line]:
+        weight, value = n["weights"][query][i], n["v"][i][j]
+        yield from derivation.lines("weights", query, i)
+        yield from derivation.lines("v", i, j)
+        yield Line("weight · value", f"{factor(weight)}·{factor(value)}", weight * value)
+
+    only = (places(derivation.of.tokens)[query],)
+    return {
+        "asker": Sheet("the asker", only, d_k, lambda i, j: derivation.lines("q", query, j)),
+        "k": Sheet("keys", tokens, d_k, follow(derivation, "k")),
+        "score": Sheet("score", tokens, ("score",), score),
+        "weight": Sheet("weight", tokens, ("weight",), lambda i, j: derivation.lines("weights", query, i)),
+        "v": Sheet("values", tokens, d_v, follow(derivation, "v")),
+        "part": Sheet("weight × value", tokens, d_v, part),
+        "sum": Sheet("sum", only, d_v, lambda i, j: derivation.lines("output", query, j)),
+    }
+
+
+def part_sheets(derivation: Derivation, query: int, parts: Contributions) -> Sheets:
+    """Weights beside contributions, for one query: weight, length of the value, share."""
+    n, tokens = derivation.of.numbers, places(derivation.of.tokens)
+    value_lengths, lengths = parts.value_lengths.tolist(), parts.lengths.tolist()
+    shares, names = parts.shares.tolist(), derivation.of.names
+
+    def length(i: int, j: int = 0) -> Iterator[Line]:
+        yield from (line for c in range(len(n["v"][i])) for line in derivation.lines("v", i, c))
+        squares = " + ".join(f"{factor(v)}^2" for v in n["v"][i])
+        yield Line(f"length of the value of {names[i]}", f"({squares})^0.5", value_lengths[i])
+
+    def share(i: int, j: int = 0) -> Iterator[Line]:
+        for m, weight in enumerate(n["weights"][query]):
+            text = f"{factor(weight)}·{factor(value_lengths[m])}"
+            yield Line(f"weight · length of {names[m]}", text, lengths[m])
+        total = float(parts.lengths.sum())
+        yield Line("sum of these", " + ".join(map(factor, lengths)), total)
+        if total > 0:
+            yield Line(f"share of {names[i]}", f"{factor(lengths[i])} ÷ {factor(total)}", shares[i])
+        else:
+            yield Line(f"share of {names[i]}: nothing is added up", digits(shares[i]), shares[i])
+
+    return {
+        "weight": Sheet("weight", tokens, ("weight",), lambda i, j: derivation.lines("weights", query, i)),
+        "length": Sheet("length", tokens, ("length",), length),
+        "share": Sheet("share", tokens, ("share",), share),
+    }
+
+
+def ways_sheets(derivation: Derivation, beside: LoopsBesideMatrices) -> Sheets:
+    """The output by loops, by matrices, and the difference, whose numbers need all the digits that there are."""
+    loops, matrices, gap = beside.loops.tolist(), beside.matrices.tolist(), beside.gap.tolist()
+    visible, numbers = derivation.of.visible, derivation.of.numbers
+
+    def looped(i: int, j: int) -> Iterator[Line]:
+        total = 0.0
+        for key, weight in enumerate(numbers["weights"][i]):
+            if visible[i][key]:
+                before, total = total, total + weight * numbers["v"][key][j]
+                text = f"{factor(before)} + {factor(weight)}·{factor(numbers['v'][key][j])}"
+                yield Line(f"add weight · value of {derivation.of.names[key]}", text, total)
+        yield Line("the loop has passed every key", digits(loops[i][j]), loops[i][j])
+
+    def difference(i: int, j: int) -> Iterator[Line]:
+        yield Line("by loops − by matrices", f"{loops[i][j]:.12f} + (−1)·({matrices[i][j]:.12f})", gap[i][j])
+
+    tokens, columns = places(derivation.of.tokens), features(len(gap[0]))
+    ways = {"loops": ("by loops", looped), "matrices": ("by matrices", follow(derivation, "output"))}
+    ways["gap"] = ("difference", difference)
+    return {key: Sheet(title, tokens, columns, lines) for key, (title, lines) in ways.items()}
+
+
+def division_sheets(plain: Derivation, divided: Derivation) -> Sheets:
+    """Scores and weights as they are, and divided by √d_k."""
+    tokens = places(plain.of.tokens)
+    ways = {
+        "scores": ("scores", plain, "masked"),
+        "scaled": ("÷ √d_k", divided, "masked"),
+        "plain": ("weights of the scores", plain, "weights"),
+        "divided": ("weights ÷ √d_k", divided, "weights"),
+    }
+    return {key: Sheet(title, tokens, tokens, follow(way, matrix)) for key, (title, way, matrix) in ways.items()}
+
+
+def mask_sheets(free: Derivation, masked: Derivation, mistake: MaskingMistake) -> Sheets:
+    """The weights without and with a mask, their difference, and what comes of a mask that comes too late."""
+    before, after = free.of.numbers["weights"], masked.of.numbers["weights"]
+    visible, zeroed, sums = masked.of.visible, mistake.zeroed.tolist(), mistake.row_sums.tolist()
+    names = masked.of.names
+
+    def difference(i: int, j: int) -> Iterator[Line]:
+        yield from free.lines("weights", i, j)
+        yield from masked.lines("weights", i, j)
+        text = f"{factor(after[i][j])} + (−1)·{factor(before[i][j])}"
+        yield Line("with the mask − without", text, after[i][j] - before[i][j])
+
+    def late(i: int, j: int) -> Iterator[Line]:
+        yield from free.lines("weights", i, j)
+        stays = int(visible[i][j])
+        says = "visible, so it stays" if stays else "hidden, but only after the softmax: it is set to 0"
+        yield Line(says, f"{factor(before[i][j])}·{stays}", zeroed[i][j])
+
+    def total(i: int, j: int) -> Iterator[Line]:
+        yield Line(f"sum of what is left of the row of {names[i]}", " + ".join(map(factor, zeroed[i])), sums[i])
+
+    tokens = places(masked.of.tokens)
+    return {
+        "without": Sheet("weights without", tokens, tokens, follow(free, "weights")),
+        "with": Sheet("weights with the mask", tokens, tokens, follow(masked, "weights")),
+        "difference": Sheet("difference", tokens, tokens, difference),
+        "late": Sheet("zeroed after the softmax", tokens, tokens, late),
+        "sums": Sheet("row sum", tokens, ("sum",), total),
+    }
+
+
+def blind_sheets(derivation: Derivation, query: int, row: BlindRow) -> Sheets:
+    """A query that may see nothing: its scores, and what the softmax makes of −∞ and of a large negative number."""
+    names, n_keys = derivation.of.names, len(row.scores)
+
+    def infinity(i: int, j: int) -> Iterator[Line]:
+        yield Line("e to a hidden score", power(-math.inf), 0.0)
+        yield Line("sum over all keys", " + ".join([power(-math.inf)] * n_keys), 0.0)
+        yield Line(f"weight of {names[j]}: nobody can say what this is", "0 ÷ 0", row.with_infinity[j])
+
+    def large(i: int, j: int) -> Iterator[Line]:
+        largest = factor(row.large)
+        yield Line(f"{names[j]}: minus the largest", f"{largest} + (−1)·{largest}", 0.0)
+        yield Line("sum of e to that over all keys", " + ".join([power(0.0)] * n_keys), float(n_keys))
+        yield Line(f"weight of {names[j]}", f"{power(0.0)} ÷ {n_keys}", row.with_number[j])
+
+    def hidden(value: float) -> Callable[[int, int], Iterator[Line]]:
+        return lambda i, j: iter([Line(f"score of {names[j]}: hidden", digits(value), value)])
+
+    tokens = places(derivation.of.tokens)
+    ways = {
+        "scores": ("scores", lambda i, j: derivation.lines("scaled", query, j)),
+        "infinity": ("hidden with −∞", hidden(-math.inf)),
+        "nan": ("softmax of −∞", infinity),
+        "number": ("hidden with −1e9", hidden(row.large)),
+        "even": ("softmax of −1e9", large),
+    }
+    return {key: Sheet(title, (tokens[query],), tokens, lines) for key, (title, lines) in ways.items()}
+
+
+@dataclass(frozen=True)
+class RowDerivation:
+    """Follows one query's row from its scores, divided by a temperature, to its weights."""
+
+    of: Derivation
+    query: int
+    row: RowSoftmax
+    temperature: float
+
+    def name(self, j: int) -> str:
+        """The key at place j of the row, which has no places for what is hidden."""
+        return self.of.of.names[self.row.keys[j]]
+
+    def scores(self, i: int, j: int) -> Iterator[Line]:
+        """The score ÷ the temperature."""
+        yield from self.of.lines("masked", self.query, self.row.keys[j])
+        yield Line(f"score of {self.name(j)} ÷ the temperature", self._quotient(j), float(self.row.scores[j]))
+
+    def shifted(self, i: int, j: int) -> Iterator[Line]:
+        """The score minus the largest one."""
+        yield from self.scores(i, j)
+        most = int(self.row.scores.argmax())
+        largest = float(self.row.scores[most])
+        yield Line(f"the largest, that of {self.name(most)}", self._quotient(most), largest)
+        text = f"{factor(float(self.row.scores[j]))} + (−1)·{factor(largest)}"
+        yield Line(f"{self.name(j)}: minus the largest", text, float(self.row.shifted[j]))
+
+    def powers(self, i: int, j: int) -> Iterator[Line]:
+        """e to that."""
+        yield from self.shifted(i, j)
+        yield Line(f"{self.name(j)}: e to that", power(float(self.row.shifted[j])), float(self.row.powers[j]))
+
+    def weights(self, i: int, j: int) -> Iterator[Line]:
+        """The share of the sum."""
+        yield from self.powers(i, j)
+        yield from share_of_row(self.row, j, self.name(j))
+
+    def weights_after(self, change: str, other: RowSoftmax) -> Callable[[int, int], Iterator[Line]]:
+        """The weights of the row whose scores were all changed alike: `change` is what was done, as in "+ 5"."""
+
+        def lines(i: int, j: int) -> Iterator[Line]:
+            now, largest = float(other.scores[j]), float(other.scores.max())
+            yield from self.scores(i, j)
+            yield Line(f"{self.name(j)}: {change}", f"{factor(float(self.row.scores[j]))} {change}", now)
+            text = f"{factor(now)} + (−1)·{factor(largest)}"
+            yield Line(f"{self.name(j)}: minus the largest", text, float(other.shifted[j]))
+            yield from share_of_row(other, j, self.name(j))
+
+        return lines
+
+    def _quotient(self, j: int) -> str:
+        masked = self.of.of.numbers["masked"][self.query][self.row.keys[j]]
+        return f"{factor(masked)} ÷ {digits(self.temperature)}"
+
+
+def share_of_row(row: RowSoftmax, j: int, token: str) -> Iterator[Line]:
+    """The last two lines of every softmax: the sum, and the part of it."""
+    total = float(row.powers.sum())
+    yield Line("sum over all keys that may be seen", " + ".join(map(power, row.shifted.tolist())), total)
+    yield Line(f"weight of {token}", f"{factor(float(row.powers[j]))} ÷ {factor(total)}", float(row.weights[j]))
+
+
+def softmax_sheets(
+    derivation: Derivation, query: int, row: RowSoftmax, temperature: float, changed: dict[str, tuple[str, RowSoftmax]]
+) -> Sheets:
+    """One row on its way from scores to weights, the scores divided by a temperature first.
+
+    `changed` are rows whose scores were changed after that: what was done to each, as in "+ 5", and the row.
+    """
+    way = RowDerivation(derivation, query, row, temperature)
+    columns, only = tuple(way.name(j) for j in range(len(row.keys))), (places(derivation.of.tokens)[query],)
+    steps = {
+        "scores": ("score ÷ temperature", way.scores),
+        "shifted": ("minus the largest", way.shifted),
+        "powers": ("exp", way.powers),
+        "weights": ("weight", way.weights),
+    }
+    for key, (change, other) in changed.items():
+        steps[key] = (f"weights, {change}", way.weights_after(change, other))
+    return {key: Sheet(title, only, columns, lines) for key, (title, lines) in steps.items()}

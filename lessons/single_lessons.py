@@ -1,0 +1,248 @@
+"""What single lessons compute on top of the running example."""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace, attend
+from attention_core.embeddings import embed, with_unknown_row
+from attention_core.tokens import Vocabulary, clean_text, tokenize
+from lessons.captions import name, number, percent
+from lessons.example import MAX_TOKENS, ExampleTrace
+
+
+def attend_without_weights(x: Float[Tensor, "tokens d_model"]) -> AttentionTrace:
+    """Attention in which every token is its own query, key and value, and nothing is divided."""
+    return attend(x, x, x, scale=1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """What becomes of words that the text may not hold: refused by its vocabulary, or taken by a row for all unknown.
+
+    `refusal` is the vocabulary's own sentence, None where it knows every token.
+    """
+
+    tokens: tuple[str, ...]
+    refusal: str | None
+    ids: tuple[int, ...]
+    rows: Float[Tensor, "tokens d_model"]
+    unknown_id: int
+
+
+def look_up(trace: ExampleTrace, text: str) -> Lookup:
+    """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
+    tokens = tuple(tokenize(clean_text(text).text, trace.example.unit)[:MAX_TOKENS])
+    vocabulary = Vocabulary.in_order_of_appearance(trace.tokens)
+    first = [trace.tokens.index(token) for token in vocabulary.tokens]
+    ids = vocabulary.encode_with_unknown(tokens)
+    try:
+        vocabulary.encode(tokens)
+        refusal = None
+    except ValueError as error:
+        refusal = str(error)
+    rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(trace.x[first]))
+    return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
+
+
+def lookup_caption(lookup: Lookup) -> str:
+    """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
+    if not lookup.tokens:
+        return "Type a word to look it up."
+    if lookup.refusal is None:
+        return "The table knows every one of these: each gets the row it has in the text."
+    strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
+    shared = f"all {strangers} get that same row" if strangers > 1 else "it gets that row"
+    return (
+        f"As it is, the table refuses: {lookup.refusal}. With one row more for all unknown words (number "
+        f"{lookup.unknown_id}, the mean of the others), {shared}, like any other word it does not know."
+    )
+
+
+def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:
+    """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head."""
+    packed = getattr(trace, f"W_{role}")
+    return packed.unflatten(-1, (trace.heads.q.shape[0], -1))[:, head]
+
+
+def asymmetry(scores: Float[Tensor, "tokens tokens"]) -> float:
+    """The largest difference between a score and its mirror image: 0 for a symmetric matrix."""
+    return float((scores - scores.mT).abs().max())
+
+
+def asymmetry_caption(trace: ExampleTrace, head: int) -> str:
+    """XXᵀ is symmetric, QKᵀ in general is not: both as numbers."""
+    plain, projected = trace.x @ trace.x.mT, trace.heads.select(head).scores
+    i, j = divmod(int((projected - projected.mT).abs().argmax()), len(trace.tokens))
+    sentence = f"X Xᵀ differs from its mirror image by at most {number(asymmetry(plain))}, "
+    sentence += f"Q Kᵀ by up to {number(asymmetry(projected))}."
+    if asymmetry(projected) < 0.005:
+        return sentence
+    one, other = name(trace.tokens, i), name(trace.tokens, j)
+    return (
+        f"{sentence} {one} scores {other} with {number(float(projected[i, j]))}, "
+        f"{other} scores {one} with {number(float(projected[j, i]))}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RowSoftmax:
+    """The softmax of one query's visible scores, step by step."""
+
+    keys: tuple[int, ...]  # the places of the visible keys
+    scores: Float[Tensor, " visible"]
+    shifted: Float[Tensor, " visible"]
+    powers: Float[Tensor, " visible"]
+    weights: Float[Tensor, " visible"]
+
+    @property
+    def entropy(self) -> float:
+        """In nats: 0 when one key has all the weight, ln n when n keys share evenly."""
+        return float(torch.special.entr(self.weights).sum())
+
+    @property
+    def effective_keys(self) -> float:
+        """How many keys that share evenly would have the same entropy."""
+        return float(torch.tensor(self.entropy).exp())
+
+
+def softmax_row(attention: AttentionTrace, query: int, *, factor: float = 1.0, shift: float = 0.0) -> RowSoftmax:
+    """The steps from one query's scores to its weights; the scores first multiplied and shifted if asked."""
+    visible = attention.visible[query]
+    scores = attention.masked[query][visible] * factor + shift
+    shifted = scores - scores.max()
+    powers = shifted.exp()
+    keys = tuple(visible.nonzero().flatten().tolist())
+    return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
+
+
+def temperature_caption(tokens: tuple[str, ...], row: RowSoftmax, temperature: float) -> str:
+    """`softmax_caption`, with the temperature at which it is true."""
+    return f"At temperature {number(temperature, 1)}: {softmax_caption(tokens, row)}"
+
+
+def softmax_caption(tokens: tuple[str, ...], row: RowSoftmax) -> str:
+    """How widely the query looks."""
+    most = int(row.weights.argmax())
+    return (
+        f"The largest weight, {percent(float(row.weights[most]))}, goes to {name(tokens, row.keys[most])}. "
+        f"The entropy is {number(row.entropy)}: as if {number(row.effective_keys, 1)} of "
+        f"{len(row.keys)} keys shared evenly."
+    )
+
+
+def shift_caption(row: RowSoftmax, shifted: RowSoftmax, multiplied: RowSoftmax, shift: float, factor: float) -> str:
+    """Adding a constant to all scores changes no weight; multiplying them does."""
+    added = float((shifted.weights - row.weights).abs().max())
+    scaled = float((multiplied.weights - row.weights).abs().max())
+    return (
+        f"Add {number(shift, 1)} to every score and no weight changes by more than {number(added, 3)}. "
+        f"Multiply every score by {number(factor, 1)} and a weight changes by {number(scaled, 3)}."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Contributions:
+    """For one query: its weights, and the share of each key in the lengths of what is added up."""
+
+    weights: Float[Tensor, " keys"]
+    value_lengths: Float[Tensor, " keys"]
+    lengths: Float[Tensor, " keys"]  # of weight × value
+    shares: Float[Tensor, " keys"]  # of the sum of these lengths
+
+
+def contributions(attention: AttentionTrace, query: int) -> Contributions:
+    """Weights beside contributions: weight × length of the value, as a share of all."""
+    weights = attention.weights[query]
+    value_lengths = attention.v.norm(dim=-1)
+    lengths = weights * value_lengths
+    total = lengths.sum()
+    return Contributions(weights, value_lengths, lengths, lengths / total if total > 0 else torch.zeros_like(lengths))
+
+
+def contribution_caption(tokens: tuple[str, ...], parts: Contributions) -> str:
+    """The token whose weight and contribution disagree most."""
+    gap = parts.shares - parts.weights
+    most = int(gap.abs().argmax())
+    weight, share = float(parts.weights[most]), float(parts.shares[most])
+    if abs(weight - share) < 0.005:
+        return "Here every token contributes as much as its weight says: the values are about equally long."
+    why = "longer" if share > weight else "shorter"
+    return (
+        f"Weight and contribution disagree most for {name(tokens, most)}: a weight of {percent(weight)}, but "
+        f"{percent(share)} of what is added up, because its value is {why} than the others' on average."
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingMistake:
+    """Hiding keys after the softmax instead of before: rows that no longer share out the whole."""
+
+    zeroed: Float[Tensor, "queries keys"]
+    row_sums: Float[Tensor, " queries"]
+
+
+def mask_after_softmax(attention: AttentionTrace, may_attend: Bool[Tensor, "queries keys"]) -> MaskingMistake:
+    """Softmax over all scores, then zeros where the mask hides: what a mask is not."""
+    zeroed = attention.scaled.softmax(dim=-1) * may_attend
+    return MaskingMistake(zeroed, zeroed.sum(dim=-1))
+
+
+def masking_caption(tokens: tuple[str, ...], mistake: MaskingMistake) -> str:
+    """How much of its weight the worst row loses when the mask comes too late."""
+    worst = int(mistake.row_sums.argmin())
+    total = float(mistake.row_sums[worst])
+    if total > 0.995:
+        return "This mask hides nothing, so it makes no difference when it comes."
+    return (
+        f"Zeroed after the softmax, the row of {name(tokens, worst)} sums to {number(total)} instead of 1: "
+        "its weights were shares of a whole that it may not see."
+    )
+
+
+def change_caption(tokens: tuple[str, ...], before: AttentionTrace, after: AttentionTrace) -> str:
+    """Whose weights the mask changes most."""
+    change = (after.weights - before.weights).abs()
+    i, j = divmod(int(change.argmax()), len(tokens))
+    if float(change[i, j]) < 0.005:
+        return "This mask changes no weight."
+    fate = "is hidden" if not after.visible[i, j] else "gains"
+    return (
+        f"The largest change: {name(tokens, i)} gave {name(tokens, j)} {percent(float(before.weights[i, j]))} "
+        f"and gives it {percent(float(after.weights[i, j]))} now; that key {fate}."
+    )
+
+
+LARGE_NEGATIVE = -1e9
+
+
+@dataclass(frozen=True)
+class BlindRow:
+    """The weights of a query that may see nothing, with −∞ and with a large negative number."""
+
+    scores: tuple[float, ...]  # before anything is hidden
+    large: float
+    with_infinity: tuple[float, ...]
+    with_number: tuple[float, ...]
+
+
+def blind_row(attention: AttentionTrace, query: int, large: float = LARGE_NEGATIVE) -> BlindRow:
+    """Hide every key from one query, in the two usual ways."""
+    scores = attention.scaled[query]
+    everything = torch.ones_like(scores, dtype=torch.bool)
+    ways = (scores.masked_fill(everything, hidden).softmax(dim=-1) for hidden in (-math.inf, large))
+    return BlindRow(tuple(scores.tolist()), large, *(tuple(weights.tolist()) for weights in ways))
+
+
+def blind_caption(row: BlindRow) -> str:
+    """What the two give: no number at all, or equal weights that look like an answer."""
+    first = "not a number (0 ÷ 0)" if math.isnan(row.with_infinity[0]) else number(row.with_infinity[0])
+    spread = max(row.with_number) - min(row.with_number)
+    how = "the same for every key" if spread < 1e-6 else "different for each key"
+    return (
+        f"A query that may see nothing: with −∞ each weight is {first}; with −1e9 it is "
+        f"{number(row.with_number[0])}, {how}, and nobody is warned. Attention Lab refuses such a mask."
+    )

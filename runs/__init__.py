@@ -1,0 +1,1 @@
+"""Many trainings in one process: recording, run, scheduler, page lock, checkpoint."""
