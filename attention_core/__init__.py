@@ -15,9 +15,9 @@ Reading order
     captions      sentences computed from the numbers
     arithmetic    the numbers behind any cell, down to X and W; `sheets` and the modules ending so: of each figure
     lessons       what single lessons compute; measures: what the size of d_k does
-    order         shuffles and positions: does attention know the order?
-    parity        the same weights in PyTorch's own functions, and every difference
-    three_ways    attention with loops, with NumPy and with PyTorch; shapes: of any trace
+    permutation   attention over permuted tokens, with positions and without
+    pytorch_parity  the same weights in PyTorch's own functions, and every difference
+    reference     the same attention with loops and with NumPy
     quiz          questions about the current tensors, each with one right answer
     model         a small transformer made of `attend`
     tasks         what there is to learn
@@ -26,10 +26,10 @@ Reading order
     weights       all weights of a model in one vector, and models to borrow for one
     training      `train`: an iterator of steps; tapes and runs (shelf: where tapes keep weights)
     sampling      logits → the next token: temperature, top-k, top-p, one draw
-    writing       token after token, with what led to each
+    generation    token after token, with what led to each
     checkpoint    a trained model as a file, and back
     scheduler     one thread that trains for everybody; turns: who computes next
-    watching      what can be seen of a model in training
+    observe       what can be seen of a trained model
     comparison    two runs side by side
     randomness    where every random number comes from
 

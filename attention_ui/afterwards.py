@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.observe import ablate_each_head, ablate_layer, observe_task
 from attention_core.training import RunView, TrainingRun
 from attention_ui.figures.heads import heads_size, numbers_fit
 from attention_ui.figures.replay import frame_steps, replay_chart, replay_table
@@ -9,7 +10,6 @@ from attention_ui.keeping import download_history, download_model, run_checkpoin
 from attention_ui.lesson import own_template, show_chart, show_rows
 from attention_ui.session import hidden, keep, recall
 from lessons.success import heads_off_caption, heads_off_rows, moment_caption
-from lessons.watching import every_head_without, watch_task, without_layer
 from runs.checkpoint import run_history
 
 REPLAY_WIDTH = 1000
@@ -46,7 +46,7 @@ def replay_of(run: TrainingRun, view: RunView) -> tuple:
     if made is not None and made[0] is run.tape and made[1] == view.position:
         return made[2]
     steps = frame_steps(run.tape.snapshot_steps(view.position))
-    moments = [watch_task(view.settings, run.tape.snapshot(step)) for step in steps]
+    moments = [observe_task(view.settings, run.tape.snapshot(step)) for step in steps]
     said = [moment_caption(moment) for moment in moments]
     tokens, model = moments[0].example.tokens, view.settings.model
     numbered = numbers_fit(len(tokens), model.n_layers, model.n_heads, REPLAY_WIDTH)
@@ -58,8 +58,8 @@ def replay_of(run: TrainingRun, view: RunView) -> tuple:
 
 def draw_heads_off(run: TrainingRun, view: RunView) -> None:
     """What each head, and each layer, is worth on held-out sequences."""
-    heads = every_head_without(view.settings, view.snapshot)
-    layers = [without_layer(view.settings, view.snapshot, layer) for layer in range(view.settings.model.n_layers)]
+    heads = ablate_each_head(view.settings, view.snapshot)
+    layers = [ablate_layer(view.settings, view.snapshot, layer) for layer in range(view.settings.model.n_layers)]
     st.text(heads_off_caption(heads))
     several = view.settings.model.n_heads > 1
     show_rows(heads_off_rows((*heads, *(layers if several else ()))), "content")

@@ -12,11 +12,11 @@ from attention_core.masks import (
     padding_mask,
     sliding_window_mask,
 )
+from attention_core.measures import D_K_MEASURED
 from attention_ui.lesson import show_notes, stepper
 from attention_ui.session import SWITCH, Length, LinkRule, keep, linked_number, recall, tell_link
 from lessons.captions import STAGES, name
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
-from lessons.measures import D_K_MEASURED
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {

@@ -7,10 +7,11 @@ from contextlib import nullcontext
 import streamlit as st
 
 from attention_core.attention import AttentionTrace
+from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references
 from attention_ui.lesson import show_rows
 from attention_ui.session import hidden, in_link, keep, recall
+from lessons.reference_captions import references_caption
 from lessons.shapes import shape_table
-from lessons.three_ways import attend_with_loops, attend_with_numpy, compare_ways, comparison_caption
 
 WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
@@ -31,7 +32,7 @@ def code_panel(attention: AttentionTrace, scale: float, *functions: Callable, fo
             "Written with", list(WAYS), default="torch", format_func=WAYS.get, required=True, key="code",
             bind="query-params", label_visibility="collapsed",
         )  # fmt: skip
-        st.text(comparison_caption(compare_ways(attention, scale)))
+        st.text(references_caption(compare_references(attention, scale)))
         show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, functions))
         show_rows(shape_table(attention))
 

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import RunView, TrainingRun
 from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
@@ -21,7 +22,7 @@ from attention_ui.training_view import (
     run_buttons,
 )
 from lessons.comparison import COMPARISONS, comparison_caption
-from lessons.watching import watch
+from lessons.watching import read_probe
 from runs.page_lock import Hurry
 
 HALF_WIDTH = 430
@@ -128,6 +129,6 @@ def draw_half(view: RunView, key: str) -> None:
     if not isinstance(view.settings.task, CharacterTask):
         draw_task_heads(view, HALF_WIDTH, key)
         return
-    watched = watch(view, "", 1.0)
+    watched = observe_text(view.settings, view.snapshot, read_probe(view.settings, "").tokens, 1.0)
     st.code(watched.sample, language=None, wrap_lines=True)
     draw_heads(watched.tokens, watched.layers, HALF_WIDTH, key)

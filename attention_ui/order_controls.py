@@ -5,10 +5,19 @@ import functools
 import streamlit as st
 
 from attention_core.masks import causal_mask
+from attention_core.permutation import (
+    Permutation,
+    PositionKind,
+    Residual,
+    kinds_for,
+    measure_residuals,
+    random_permutation,
+    read_permutation,
+)
 from attention_ui.lesson import show_notes
 from attention_ui.session import Length, LinkRule, keep, recall
 from lessons.example import Example, ExampleTrace, Limit, run_example
-from lessons.order import Order, PositionKind, Residual, all_residuals, kinds_for, read_order, shuffled_order
+from lessons.single_lessons import head_projections
 
 VIEWS = {
     "output": "the output shuffles",
@@ -59,7 +68,7 @@ def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
     return kind, causal
 
 
-def chosen_order(trace: ExampleTrace) -> Order:
+def chosen_order(trace: ExampleTrace) -> Permutation:
     """A shuffle from a seed, or an order typed by hand. What cannot be used is said, and stays to be mended."""
     n = len(trace.tokens)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -67,7 +76,7 @@ def chosen_order(trace: ExampleTrace) -> Order:
         seed = st.number_input(
             "Shuffle number", SHUFFLES.least, SHUFFLES.most, 0, key="shuffle", bind="query-params", width=130
         )
-        shuffled = shuffled_order(n, int(seed))
+        shuffled = random_permutation(n, int(seed))
         typed = st.text_input(
             "or an order by hand: the old places, in their new order", key="order", bind="query-params",
             max_chars=LONGEST_ORDER, placeholder=" ".join(str(place + 1) for place in shuffled), width=380,
@@ -75,7 +84,7 @@ def chosen_order(trace: ExampleTrace) -> Order:
     if not (typed or "").strip():
         return shuffled
     try:
-        return read_order(typed, n)
+        return read_permutation(typed, n)
     except ValueError as error:
         show_notes(f"This order cannot be used: {error}. Until then the shuffle of the number is shown.")
         return shuffled
@@ -88,9 +97,10 @@ def shuffle_again() -> None:
 
 
 @functools.lru_cache(maxsize=64)
-def residuals_of(example: Example, head: int, order: Order) -> tuple[Residual, ...]:
+def residuals_of(example: Example, head: int, order: Permutation) -> tuple[Residual, ...]:
     """What this shuffle leaves for every way, computed once while the example and the order stay as they are."""
-    return all_residuals(run_example(example), head, order)
+    trace = run_example(example)
+    return measure_residuals(trace.x, head_projections(trace, head), order, example.seed)
 
 
 def mask_of(causal: bool, n_tokens: int):

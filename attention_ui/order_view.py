@@ -3,6 +3,15 @@
 import pyarrow as pa
 
 from attention_core.embeddings import rotate, rotation_angles
+from attention_core.permutation import (
+    PositionKind,
+    Projections,
+    Shuffle,
+    Similarity,
+    added_positions,
+    similarity_of_query_and_key,
+    similarity_of_rows,
+)
 from attention_ui.beside import fitted_blocks
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.side_by_side import (
@@ -13,24 +22,15 @@ from attention_ui.figures.side_by_side import (
 )
 from lessons.captions import name
 from lessons.example import ExampleTrace
-from lessons.order import (
-    HeadMaps,
-    PositionKind,
-    Shuffle,
-    Similarity,
-    added_positions,
-    similarity_of_query_and_key,
-    similarity_of_rows,
-)
 from lessons.order_captions import added_caption, rotation_caption, similarity_caption
 
 
 def shuffle_figure(trace: ExampleTrace, shuffled: Shuffle, what: str) -> tuple[pa.Table, dict]:
     """The table and the template for output or weights in both orders."""
-    return fitted_blocks(shuffle_blocks(trace.tokens, shuffled, what), moved_cell(shuffled.order, what))
+    return fitted_blocks(shuffle_blocks(trace.tokens, shuffled, what), moved_cell(shuffled.permutation, what))
 
 
-def position_figure(trace: ExampleTrace, maps: HeadMaps, kind: PositionKind) -> tuple[pa.Table, dict, str]:
+def position_figure(trace: ExampleTrace, maps: Projections, kind: PositionKind) -> tuple[pa.Table, dict, str]:
     """The table, the template and the caption for what positions add to X, or how they turn queries and keys."""
     x, tokens, seed = trace.x, trace.tokens, trace.example.seed
     if kind == "rotary":
@@ -53,7 +53,7 @@ def position_figure(trace: ExampleTrace, maps: HeadMaps, kind: PositionKind) -> 
     return *fitted_blocks(blocks, same_cell(blocks)), caption
 
 
-def similarity_figure(trace: ExampleTrace, maps: HeadMaps, kind: PositionKind, place: int) -> tuple[Similarity, str]:
+def similarity_figure(trace: ExampleTrace, maps: Projections, kind: PositionKind, place: int) -> tuple[Similarity, str]:
     """Likeness over distance: of the rows that are added, or of one token's query and key set at every place."""
     if kind in ("none", "rotary"):
         row = trace.x[place]

@@ -1,7 +1,10 @@
 """Controls of the lesson on PyTorch, bound to the address: which example, what to compare, which random cases."""
 
+import functools
+
 import streamlit as st
 
+from attention_core.pytorch_parity import Parity, RandomCase, random_cases
 from attention_ui.lesson import covered, show_notes, show_rows
 from attention_ui.many_heads import SOURCES, source_and_sizes
 from attention_ui.quiz import predict_about
@@ -10,7 +13,7 @@ from attention_ui.session import LinkRule, keep, recall, said_in_link
 from lessons.captions import magnitude
 from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
-from lessons.parity import CASES, Case, Parity, parameter_table, random_cases
+from lessons.parity import CASES, parameter_table
 from lessons.questions import ask
 
 VIEWS = {
@@ -53,18 +56,28 @@ def chosen_comparison() -> str:
     return chosen or "module"
 
 
-def chosen_cases() -> tuple[Case, ...]:
+def chosen_cases() -> tuple[RandomCase, ...]:
     """Random cases, from a number and a button for the next, with the largest difference in large type."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.button(f"Another {CASES}", key="cases_again", on_click=draw_again)
         drawn = st.number_input(
             "Drawn from number", DRAWS.least, DRAWS.most, 0, key="cases", bind="query-params", width=150
         )
-        cases = random_cases(int(drawn), between=take_long)
+        cases = compared_cases(int(drawn))
         if not covered("pytorch"):
             largest = max(case.difference for case in cases)
             st.metric(f"Largest difference in {len(cases)} cases", magnitude(largest), width="content")
     return cases
+
+
+@functools.lru_cache(maxsize=32)
+def compared_cases(seed: int) -> tuple[RandomCase, ...]:
+    """The random cases of a number, computed once for all; between two of them others may go first."""
+    cases = []
+    for case in random_cases(seed, CASES):
+        take_long()
+        cases.append(case)
+    return tuple(cases)
 
 
 def draw_again() -> None:

@@ -6,6 +6,7 @@ import pyarrow as pa
 import streamlit as st
 
 from attention_core.heads import merge_heads
+from attention_core.pytorch_parity import Parity, one_mask_for_both
 from attention_ui.beside import fitted_blocks
 from attention_ui.code_panel import show_source
 from attention_ui.figures.grid import Matrix
@@ -14,7 +15,7 @@ from attention_ui.lesson import covered
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import magnitude
 from lessons.heads_example import shown_features
-from lessons.parity import Level, Parity, one_mask_for_both
+from lessons.parity import Level
 from lessons.parity_captions import averaged_caption, difference_caption, level_note, meanings_caption
 from lessons.parity_sheets import averaged_sheets, output_sheets
 

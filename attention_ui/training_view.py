@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attention_core.observe import measure_future_leak, observe_task, observe_text
 from attention_core.tasks import CharacterTask, NoiseTask
 from attention_core.training import RunView, TrainingRun, TrainingSettings
 from attention_ui.afterwards import AFTERWARDS
@@ -18,7 +19,7 @@ from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 from lessons.comparison import differences
 from lessons.success import answer_lines, success_caption
-from lessons.watching import cheat_caption, find_cheat, heads_caption, loss_caption, watch, watch_task
+from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
 
 MOVING = "picture_moves"
 FOLDS = ("compare", *AFTERWARDS)
@@ -124,13 +125,13 @@ def draw_cheat(view: RunView) -> None:
     """How far a model that may look ahead reads the answers, once it stands still; for tasks of the next token."""
     asks_for_next = isinstance(view.settings.task, CharacterTask | NoiseTask)
     if asks_for_next and not view.settings.model.causal and not view.playing:
-        show_notes(cheat_caption(find_cheat(view.settings, view.snapshot)))
+        show_notes(future_leak_caption(measure_future_leak(view.settings, view.snapshot)))
 
 
 def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
     """Every head on the example of the task, the right cells marked, and the answers there."""
     let_pass()
-    watched = watch_task(view.settings, view.snapshot)
+    watched = observe_task(view.settings, view.snapshot)
     example = watched.example
     looks = None if example.looks is None else example.looks.any(dim=0)
     draw_heads(example.tokens, watched.layers, width, key, looks)
@@ -147,9 +148,10 @@ def draw_text_heads(view: RunView) -> None:
         span, label = SPANS["heat"], "Temperature of the sample"
         heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
     let_pass()
-    watched = watch(view, probe or "", heat)
+    shown = read_probe(view.settings, probe or "")
+    watched = observe_text(view.settings, view.snapshot, shown.tokens, heat)
     let_pass()
-    show_notes(*watched.notes)
+    show_notes(*shown.notes)
     with picture:
         draw_heads(watched.tokens, watched.layers, HEADS_WIDTH, "heads")
         st.text("The model writes:")

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.sampling import Sampling
 from attention_ui.session import Length, LinkRule, keep, recall
 from attention_ui.writers import WRITERS, Writer
 from lessons.example import Limit
-from lessons.writing import MAX_NEW_TOKENS, Start, start_of
+from lessons.writing import Start, start_of
 
 TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
 TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")

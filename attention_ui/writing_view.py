@@ -4,6 +4,7 @@ import functools
 
 import streamlit as st
 
+from attention_core.generation import MAX_NEW_TOKENS, GeneratedToken, NewToken, generate, regenerate_last
 from attention_core.sampling import Sampling
 from attention_ui.figures.template import template
 from attention_ui.figures.writing import (
@@ -18,19 +19,7 @@ from attention_ui.services import moving_picture
 from attention_ui.session import keep, recall
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.questions.generate import Moment
-from lessons.writing import (
-    MAX_NEW_TOKENS,
-    NewToken,
-    WrittenToken,
-    draw_caption,
-    draw_in_words,
-    look_caption,
-    steps_caption,
-    unseen_caption,
-    window_caption,
-    write,
-    write_again,
-)
+from lessons.writing import draw_caption, draw_in_words, look_caption, steps_caption, unseen_caption, window_caption
 from runs.checkpoint import Checkpoint
 
 PLAY_SECONDS = 0.6
@@ -48,8 +37,8 @@ def written_ahead(
 
     How each token was drawn is left out: a dozen texts with it would take megabytes.
     """
-    written = write(checkpoint.model(), checkpoint.settings.task.vocabulary, start, length, sampling, seed)
-    return tuple(NewToken(new.token, new.place, new.first, new.window) for new in written)
+    written = generate(checkpoint.model(), checkpoint.settings.task.vocabulary, start, length, sampling, seed)
+    return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
 
 
 def written(request: Request, length: int) -> tuple[NewToken, ...]:
@@ -59,11 +48,11 @@ def written(request: Request, length: int) -> tuple[NewToken, ...]:
     return ahead[:length]
 
 
-def newest(request: Request, tokens: tuple[NewToken, ...]) -> WrittenToken:
+def newest(request: Request, tokens: tuple[NewToken, ...]) -> GeneratedToken:
     """The last of these new characters with all that led to it."""
     checkpoint = request.writer.checkpoint
     vocabulary, text = checkpoint.settings.task.vocabulary, text_of(request, tokens)
-    return write_again(checkpoint.model(), vocabulary, text, len(tokens), request.sampling, request.seed)
+    return regenerate_last(checkpoint.model(), vocabulary, text, len(tokens), request.sampling, request.seed)
 
 
 def text_of(request: Request, tokens: tuple[NewToken, ...]) -> tuple[str, ...]:
@@ -117,7 +106,7 @@ def draw_writing(request: Request, playing: bool) -> None:
             st.rerun()
 
 
-def draw_distribution(request: Request, new: WrittenToken) -> None:
+def draw_distribution(request: Request, new: GeneratedToken) -> None:
     """The bars of the whole vocabulary."""
     caption = draw_caption(new, request.sampling)
     st.text(caption)
@@ -130,7 +119,7 @@ def draw_distribution(request: Request, new: WrittenToken) -> None:
     st.text(draw_in_words(new))
 
 
-def draw_looks(new: WrittenToken) -> None:
+def draw_looks(new: GeneratedToken) -> None:
     """What every head of the last character read looked at."""
     caption = look_caption(new)
     st.text(caption)

@@ -3,8 +3,8 @@
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.permutation import Residual, Shuffle, Similarity, wavelengths
 from lessons.captions import magnitude, name, number, plural
-from lessons.order import Residual, Shuffle, Similarity, wavelengths
 
 NAMES = {"none": "no positions", "sinusoidal": "sinusoidal", "learned": "learned", "rotary": "rotary"}
 SAME_DISTANCE = 2e-5  # cosines that differ by less are told as equal
@@ -14,7 +14,7 @@ def shuffle_caption(tokens: tuple[str, ...], shuffled: Shuffle, measured: Residu
     """What the shuffle does to the output."""
     if len(tokens) == 1:
         return "One token has one order only: take a longer sentence to shuffle."
-    if shuffled.order == tuple(range(len(tokens))):
+    if shuffled.permutation == tuple(range(len(tokens))):
         return "These places are the sentence's own order. Ask for another shuffle to see what moves."
     if not measured.knows_order:
         return unseen_caption(measured)
@@ -22,7 +22,7 @@ def shuffle_caption(tokens: tuple[str, ...], shuffled: Shuffle, measured: Residu
     row, feature = divmod(int(gap.argmax()), gap.shape[-1])
     one, other = (float(output[row, feature]) for output in (shuffled.output_moved, shuffled.shuffled.output))
     return (
-        f"The order shows: number {feature + 1} of the output of {name(tokens, shuffled.order[row])} is "
+        f"The order shows: number {feature + 1} of the output of {name(tokens, shuffled.permutation[row])} is "
         f"{number(one, 3)} if we attend first and {number(other, 3)} if we shuffle first, the largest difference "
         f"of all. {why_it_shows(measured)}"
     )
@@ -107,7 +107,7 @@ def similarity_caption(similarity: Similarity, token: str) -> str:
         who = f"the query and the key of {token} have the cosine"
     else:
         who = "the rows of two places have on average the cosine"
-    spread = similarity.spread
+    spread = similarity.variation
     if similarity.kind == "none":
         rest = "Without positions it is the same at every distance."
     elif spread < SAME_DISTANCE:

@@ -8,10 +8,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotate, rotation_angles
+from attention_core.permutation import PositionKind, Projections, Shuffle, added_positions
 from lessons.captions import name
 from lessons.derivation import Derivation, Explainer, Line, digits, factor, sum_of_products
 from lessons.many_heads_sheets import VECTORS, OwnDerivation
-from lessons.order import HeadMaps, PositionKind, Shuffle, added_positions
 from lessons.sheets import Names, Sheet, Sheets, features, follow, places
 
 
@@ -21,7 +21,7 @@ class PlacedHead:
 
     tokens: Names
     x: Float[Tensor, "tokens d_model"]
-    maps: HeadMaps
+    maps: Projections
     kind: PositionKind
     seed: int
 
@@ -61,7 +61,7 @@ class PlacedHead:
 
 def shuffle_sheets(own: PlacedHead, shuffled: Shuffle, what: str, divisor: str) -> Sheets:
     """Output or weights in both orders, as the figure has them; each is followed in the run it comes from."""
-    order, matrix = shuffled.order, "weights" if what == "weights" else "output"
+    order, matrix = shuffled.permutation, "weights" if what == "weights" else "output"
     moved = PlacedHead(tuple(own.tokens[old] for old in order), own.x[list(order)], own.maps, own.kind, own.seed)
     plain = lazily(lambda: own.derivation(shuffled.plain, divisor), matrix)
     first = lazily(lambda: moved.derivation(shuffled.shuffled, divisor), matrix)

@@ -1,13 +1,8 @@
-"""Is this what PyTorch computes? The same weights in PyTorch's own functions, and every difference measured.
-
-nn.MultiheadAttention             projects, splits, attends, merges; a boolean mask blocks where it is True
-F.scaled_dot_product_attention    one attention for given q, k, v; a boolean mask keeps where it is True
-"""
+"""What the lesson on PyTorch says of the two modules: where each weight stands, and three ways to write the same."""
 
 import ast
 import functools
 import inspect
-import math
 import statistics
 import textwrap
 import time
@@ -15,207 +10,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
-from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from attention_core.heads import MultiHeadAttention, MultiHeadTrace
-from attention_core.masks import causal_mask, full_mask
-from attention_core.randomness import generator
+from attention_core.heads import MultiHeadAttention
+from attention_core.pytorch_parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
 
-CASES = 300
+CASES = 300  # random ones, compared at once
 RUNS = 15
 MODULE_STEPS = (
     MultiHeadAttention.forward, MultiHeadAttention.project, MultiHeadAttention.attend, MultiHeadAttention.join,
 )  # fmt: skip
-MOST_TOKENS, MOST_HEADS, MOST_D_HEAD = 12, 4, 8  # of a random case
-
-
-def copy_to_pytorch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    """PyTorch's own module with our weights: W_q, W_k and W_v stacked in this order, W_o as it is."""
-    d_model, bias = ours.W_o.in_features, ours.W_o.bias is not None
-    # Built the usual way it would draw weights from the global random state, which all visitors of a server
-    # share. On the device "meta" it draws none; `assign` then puts our tensors in place of the missing ones.
-    theirs = nn.MultiheadAttention(d_model, ours.n_heads, bias=bias, batch_first=True, device="meta")
-    maps = (ours.W_q, ours.W_k, ours.W_v)
-    state = {"in_proj_weight": torch.cat([linear.weight for linear in maps]), "out_proj.weight": ours.W_o.weight}
-    if bias:
-        state |= {"in_proj_bias": torch.cat([linear.bias for linear in maps]), "out_proj.bias": ours.W_o.bias}
-    theirs.load_state_dict(state, assign=True)
-    return theirs.eval()
 
 
 def parameter_table(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> list[dict[str, str | int]]:
-    """Where each of our parameters stands in PyTorch's module. Both store a map transposed, a row for each result."""
+    """Where each of our parameters stands in PyTorch's module. Both store a projection transposed."""
     d_model = ours.W_o.in_features
     rows = [f", rows {part * d_model + 1} to {(part + 1) * d_model}" for part in range(3)]
-    places = {"weight": ("in_proj_weight", "out_proj.weight"), "bias": ("in_proj_bias", "out_proj.bias")}
+    packed = {"weight": ("in_proj_weight", "out_proj.weight"), "bias": ("in_proj_bias", "out_proj.bias")}
     table = []
     for name, parameter in ours.named_parameters():
         layer, kind = name.split(".")
-        stacked, alone = places[kind]
+        stacked, alone = packed[kind]
         where = alone if layer == "W_o" else stacked + rows[("W_q", "W_k", "W_v").index(layer)]
         shape = " × ".join(map(str, parameter.shape))
         table.append({"ours": name, "in nn.MultiheadAttention": where, "shape": shape, "numbers": parameter.numel()})
     total = sum(parameter.numel() for parameter in theirs.parameters())
     return [*table, {"ours": "together", "in nn.MultiheadAttention": "", "shape": "", "numbers": total}]
-
-
-@dataclass(frozen=True, eq=False)
-class Parity:
-    """The same tokens, weights and mask in our module and in PyTorch's two functions."""
-
-    tokens: tuple[str, ...]
-    x: Float[Tensor, "tokens d_model"]
-    may_attend: Bool[Tensor, "tokens tokens"]
-    ours: MultiHeadAttention
-    theirs: nn.MultiheadAttention
-    trace: MultiHeadTrace
-    module: Float[Tensor, "tokens d_model"]  # the output of nn.MultiheadAttention
-    per_head: Float[Tensor, "heads tokens tokens"]  # its weights
-    averaged: Float[Tensor, "tokens tokens"]  # the weights it returns unless asked otherwise
-    fused: Float[Tensor, "heads tokens d_head"]  # what F.scaled_dot_product_attention makes of our q, k, v
-
-    @property
-    def module_difference(self) -> float:
-        """The largest difference of any number of the output."""
-        return largest(self.module - self.trace.output)
-
-    @property
-    def fused_difference(self) -> float:
-        """The largest difference of any number of what the heads take away."""
-        return largest(self.fused - self.trace.heads.output)
-
-    @property
-    def weights_difference(self) -> float:
-        """The largest difference of any weight of any head."""
-        return largest(self.per_head - self.trace.heads.weights)
-
-
-def largest(difference: Tensor) -> float:
-    """The largest absolute value."""
-    return float(difference.abs().max())
-
-
-@torch.no_grad()
-def compare_with_pytorch(
-    tokens: tuple[str, ...],
-    x: Float[Tensor, "tokens d_model"],
-    may_attend: Bool[Tensor, "tokens tokens"],
-    ours: MultiHeadAttention,
-) -> Parity:
-    """Run all three. The mask, True where a query may look, is turned round for nn.MultiheadAttention.
-
-    All divide by √d_head, as nn.MultiheadAttention cannot do otherwise.
-    """
-    theirs = copy_to_pytorch(ours)
-    _, trace = ours(x, may_attend)
-    module, averaged = theirs(x, x, x, attn_mask=~may_attend)
-    _, per_head = theirs(x, x, x, attn_mask=~may_attend, average_attn_weights=False)
-    q, k, v = trace.heads.q, trace.heads.k, trace.heads.v
-    fused = F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
-    return Parity(tokens, x, may_attend, ours, theirs, trace, module, per_head, averaged, fused)
-
-
-@dataclass(frozen=True, eq=False)
-class TwoMeanings:
-    """The weights that follow when one and the same boolean mask is given to both functions."""
-
-    mask: Bool[Tensor, "tokens tokens"]
-    blocked: Float[Tensor, "heads tokens tokens"]  # nn.MultiheadAttention blocks where True
-    kept: Float[Tensor, "heads tokens tokens"]  # F.scaled_dot_product_attention keeps where True
-    without_weights: Float[Tensor, "tokens d_model"]  # the module's output with need_weights=False
-
-
-@torch.no_grad()
-def one_mask_for_both(parity: Parity) -> TwoMeanings:
-    """Give the mask to both functions as it is. Values that are the identity matrix hand the weights back."""
-    x, mask, heads = parity.x, parity.may_attend, parity.trace.heads
-    _, blocked = parity.theirs(x, x, x, attn_mask=mask, average_attn_weights=False)
-    without_weights, _ = parity.theirs(x, x, x, attn_mask=mask, need_weights=False)
-    identity = torch.eye(len(x)).expand(len(heads.q), -1, -1)
-    kept = F.scaled_dot_product_attention(heads.q, heads.k, identity, attn_mask=mask)
-    return TwoMeanings(mask, blocked, kept, without_weights)
-
-
-@dataclass(frozen=True)
-class Case:
-    """One random case: its sizes, its mask, and the largest difference of any output."""
-
-    tokens: int
-    heads: int
-    d_head: int
-    mask: str
-    bias: bool
-    difference: float
-
-
-@functools.lru_cache(maxsize=32)
-def random_cases(seed: int, n_cases: int = CASES, between: Callable[[], object] = lambda: None) -> tuple[Case, ...]:
-    """Compare many times, over random sizes, masks, weights and tokens. The same seed is computed once for all.
-
-    It takes a while: `between` is called before each case, for whatever must not wait so long.
-    """
-    random, cases = generator(seed, "parity"), []
-    for _ in range(n_cases):
-        between()
-        cases.append(random_case(random))
-    return tuple(cases)
-
-
-def random_case(random: torch.Generator) -> Case:
-    """Draw sizes, mask, tokens and weights, and compare both functions with ours."""
-    tokens, heads, d_head = (draw(most, random) for most in (MOST_TOKENS, MOST_HEADS, MOST_D_HEAD))
-    kind, bias = ("none", "causal", "random")[draw(3, random) - 1], draw(2, random) == 1
-    scattered = torch.rand(tokens, tokens, generator=random) < 0.5
-    masks = {"none": full_mask(tokens), "causal": causal_mask(tokens)}
-    mask = masks.get(kind, scattered | torch.eye(tokens, dtype=torch.bool))
-    x = torch.randn(tokens, heads * d_head, generator=random)
-    ours = MultiHeadAttention(heads * d_head, heads, bias=bias, generator=random)
-    parity = compare_with_pytorch(("",) * tokens, x, mask, ours)
-    return Case(tokens, heads, d_head, kind, bias, max(parity.module_difference, parity.fused_difference))
-
-
-def draw(most: int, random: torch.Generator) -> int:
-    """A whole number from 1 to `most`."""
-    return int(torch.randint(1, most + 1, (), generator=random))
-
-
-def heads_by_hand(
-    x: Float[Tensor, "tokens d_model"],
-    maps: tuple[Float[Tensor, "d_model d_model"], ...],
-    biases: tuple[Float[Tensor, " d_model"], ...],
-    n_heads: int,
-    may_attend: Bool[Tensor, "tokens tokens"],
-) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention with tensors alone. `maps` are W_q, W_k, W_v and W_o, used as x @ W."""
-    q, k, v = (x @ W + b for W, b in zip(maps[:3], biases[:3], strict=True))
-    d_head = x.shape[-1] // n_heads
-    outputs = []
-    for head in range(n_heads):
-        own = slice(head * d_head, (head + 1) * d_head)
-        scores = q[:, own] @ k[:, own].T / math.sqrt(d_head)
-        scores = torch.where(may_attend, scores, -math.inf)
-        powers = torch.exp(scores - scores.max(dim=-1, keepdim=True).values)
-        weights = powers / powers.sum(dim=-1, keepdim=True)
-        outputs.append(weights @ v[:, own])
-    return torch.cat(outputs, dim=-1) @ maps[3] + biases[3]
-
-
-def heads_as_module(
-    module: MultiHeadAttention, x: Float[Tensor, "tokens d_model"], may_attend: Bool[Tensor, "tokens tokens"]
-) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention as a module of our own, made of named steps."""
-    output, _ = module(x, may_attend)
-    return output
-
-
-def heads_built_in(
-    module: nn.MultiheadAttention, x: Float[Tensor, "tokens d_model"], may_attend: Bool[Tensor, "tokens tokens"]
-) -> Float[Tensor, "tokens d_model"]:
-    """Multi-head attention as PyTorch brings it. Its boolean mask blocks where it is True."""
-    output, _ = module(x, x, x, attn_mask=~may_attend, need_weights=False)
-    return output
 
 
 @dataclass(frozen=True)
@@ -239,12 +59,12 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     """Run all three ways on the same tokens, weights and mask. The times are those of this machine, now."""
     ours, x, mask = parity.ours, parity.x, parity.may_attend
     linears = (ours.W_q, ours.W_k, ours.W_v, ours.W_o)
-    maps = tuple(linear.weight.T for linear in linears)
+    projections = tuple(linear.weight.T for linear in linears)
     biases = tuple(torch.zeros(len(W)) if b is None else b for W, b in ((n.weight, n.bias) for n in linears))
-    doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (maps, biases))
+    doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
     precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
     ways = (
-        ("Tensors by hand", (heads_by_hand,), lambda: heads_by_hand(x, maps, biases, ours.n_heads, mask)),
+        ("Tensors by hand", (heads_by_hand,), lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask)),
         (
             "A module of our own",
             (heads_as_module, *MODULE_STEPS),
@@ -253,7 +73,7 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
         ("Built into PyTorch", (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
     )
     return tuple(
-        Level(title, functions, code_lines(*functions), timed(way, runs), largest(way() - precise))
+        Level(title, functions, code_lines(*functions), timed(way, runs), largest_absolute(way() - precise))
         for title, functions, way in ways
     )
 
@@ -278,7 +98,7 @@ def code_lines(*functions: Callable) -> int:
         description = ast.parse(source).body[0].body[0]
         silent = range(description.lineno, description.end_lineno + 1) if is_text(description) else range(0)
         lines = enumerate(source.splitlines(), start=1)
-        count += sum(bool(line.split("#")[0].strip()) and place not in silent for place, line in lines)
+        count += sum(bool(line.split("#")[0].strip()) and number not in silent for number, line in lines)
     return count
 
 

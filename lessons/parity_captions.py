@@ -7,8 +7,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention_core.pytorch_parity import Parity, RandomCase, TwoMeanings
 from lessons.captions import magnitude, name, number, plural
-from lessons.parity import Case, Level, Parity, TwoMeanings
+from lessons.parity import Level
 
 
 def difference_caption(parity: Parity, way: str) -> str:
@@ -95,7 +96,7 @@ def blind_rows_caption(two: TwoMeanings, blind: list[int], tokens: tuple[str, ..
     return f"{who} blocked everywhere: {first}; with need_weights=False {then}."
 
 
-def cases_caption(cases: tuple[Case, ...]) -> str:
+def cases_caption(cases: tuple[RandomCase, ...]) -> str:
     """What the random cases covered, and how far apart the two ever were."""
     differences = [case.difference for case in cases]
     exact = sum(difference == 0 for difference in differences)

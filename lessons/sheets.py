@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from attention_core.attention import AttentionTrace
+from attention_core.reference import LoopsBesideMatrices
 from lessons.captions import seen
 from lessons.derivation import (
     MATRICES,
@@ -23,7 +24,6 @@ from lessons.derivation import (
 )
 from lessons.example import ExampleTrace
 from lessons.single_lessons import BlindRow, Contributions, MaskingMistake, RowSoftmax
-from lessons.three_ways import LoopsBesideMatrices
 
 TITLES = {"x": "X", "q": "Q", "k": "K", "k_transposed": "Kᵀ", "v": "V"}
 Names = tuple[str, ...]

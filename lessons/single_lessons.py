@@ -9,6 +9,7 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, with_unknown_row
+from attention_core.permutation import Projections
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.captions import name, number, percent
 from lessons.example import MAX_TOKENS, ExampleTrace
@@ -60,6 +61,11 @@ def lookup_caption(lookup: Lookup) -> str:
         f"As it is, the table refuses: {lookup.refusal}. With one row more for all unknown words (number "
         f"{lookup.unknown_id}, the mean of the others), {shared}, like any other word it does not know."
     )
+
+
+def head_projections(trace: ExampleTrace, head: int) -> Projections:
+    """The projections of one head of the running example."""
+    return Projections(*(projection_of(trace, role, head) for role in "qkv"), trace.scale)
 
 
 def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:

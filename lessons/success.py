@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from attention_core.observe import Ablation, ObservedTask
 from attention_core.tasks import Task, TaskExample
 from attention_core.training import Measured
 from lessons.captions import number, percent, seen
-from lessons.watching import WatchedTask, WithoutHeads, head_name
+from lessons.watching import head_name
 
 NOTHING = "·"  # where a place does not count
 
@@ -47,7 +48,7 @@ def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def moment_caption(watched: WatchedTask) -> str:
+def moment_caption(watched: ObservedTask) -> str:
     """One moment of a run: how many answers of the example are right, and what the answers are."""
     said = " ".join(
         NOTHING if right is None else seen(answer)
@@ -56,7 +57,7 @@ def moment_caption(watched: WatchedTask) -> str:
     return f"After {watched.step} updates {percent(watched.accuracy)} of its answers are right: {said}"
 
 
-def heads_off_rows(heads: Sequence[WithoutHeads]) -> list[dict[str, str]]:
+def heads_off_rows(heads: Sequence[Ablation]) -> list[dict[str, str]]:
     """A table of what each head is worth."""
     return [
         {
@@ -69,14 +70,14 @@ def heads_off_rows(heads: Sequence[WithoutHeads]) -> list[dict[str, str]]:
     ]
 
 
-def off_name(without: WithoutHeads) -> str:
+def off_name(without: Ablation) -> str:
     """What is switched off: one head, or a whole layer."""
-    if len(without.off) == 1:
-        return head_name(*without.off[0])
-    return f"all of layer {without.off[0][0] + 1}"
+    if len(without.ablated) == 1:
+        return head_name(*without.ablated[0])
+    return f"all of layer {without.ablated[0][0] + 1}"
 
 
-def heads_off_caption(heads: Sequence[WithoutHeads]) -> str:
+def heads_off_caption(heads: Sequence[Ablation]) -> str:
     """Which head is missed most."""
     worst = max(heads, key=lambda without: (without.lost, without.loss))
     whole = f"With all heads {percent(worst.accuracy_of_all)} of the answers are right"

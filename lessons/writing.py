@@ -1,99 +1,16 @@
-"""Writing token by token, with everything that led to each token: the window, the attention, the draw."""
+"""What the lesson on generating says: what a text starts with, and what led to each new character."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
-from attention_core.model import ModelTrace, TinyTransformer
-from attention_core.randomness import generator
-from attention_core.sampling import Sampling, TokenDraw, draw_token, ranked, uniform_number
+from attention_core.generation import GeneratedToken, NewToken, legal_steps, never_an_input
+from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import CharacterTask
-from attention_core.tokens import Vocabulary, clean_text, tokenize
+from attention_core.tokens import clean_text, tokenize
 from lessons.captions import number, percent, plural, seen
 from lessons.watching import head_name
 
-MAX_NEW_TOKENS = 200
 MAX_START = 200
-
-
-@dataclass(frozen=True, eq=False)
-class NewToken:
-    """One new token, and what was read before it.
-
-    `window` are the last tokens of the text so far, as many as the model can see; the first of them stands at
-    place `first` of the text, the new token at `place`, both counted from 0.
-    """
-
-    token: str
-    place: int
-    first: int
-    window: tuple[str, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class WrittenToken(NewToken):
-    """One new token, and all that led to it.
-
-    `attention` has for each layer the weights of the last token of the window, the one that asks what comes next.
-    """
-
-    draw: TokenDraw
-    attention: tuple[Float[Tensor, "heads keys"], ...]
-
-
-def write(
-    model: TinyTransformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
-) -> tuple[WrittenToken, ...]:
-    """`length` new tokens after `start`, each drawn after looking at the last `context` tokens before it.
-
-    The same arguments give the same text; a longer one begins with the shorter one.
-    Raises ValueError for an empty start, unknown tokens, too great a length, or a model with broken weights.
-    """
-    check_request(start, length)
-    text, random, written = list(start), generator(seed, "sample"), []
-    for _ in range(length):
-        written.append(write_token(model, vocabulary, text, sampling, random))
-        text.append(written[-1].token)
-    return tuple(written)
-
-
-@torch.inference_mode()
-def write_token(
-    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
-) -> WrittenToken:
-    """The token that follows a text: look at its last `context` tokens, and draw."""
-    first = max(0, len(text) - model.config.context)
-    window = tuple(text[first:])
-    trace = model(torch.tensor(vocabulary.encode(window)))
-    draw = draw_token(trace.logits[-1], sampling, random)
-    return WrittenToken(vocabulary.tokens[draw.token], len(text), first, window, draw, last_looks(trace))
-
-
-def write_again(
-    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], new: int, sampling: Sampling, seed: int
-) -> WrittenToken:
-    """The last token of a text whose last `new` tokens `write` wrote, with all that led to it."""
-    random = generator(seed, "sample")
-    for _ in range(new - 1):  # each token before it took one random number
-        uniform_number(random)
-    return write_token(model, vocabulary, text[:-1], sampling, random)
-
-
-def check_request(start: Sequence[str], length: int) -> None:
-    """Raises ValueError that says what can be asked for."""
-    if not start:
-        raise ValueError("a text needs at least one character to go on from")
-    if not 0 <= length <= MAX_NEW_TOKENS:
-        raise ValueError(f"a text goes on by 0 to {MAX_NEW_TOKENS} characters, but got {length}")
-
-
-def last_looks(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
-    """For each layer what every head of the last token looks at; copied, so that no other row is kept."""
-    return tuple(layer.attention.heads.weights[:, -1].clone() for layer in trace.layers)
 
 
 @dataclass(frozen=True)
@@ -122,31 +39,7 @@ def start_of(raw: str, task: CharacterTask) -> Start:
     return Start(known or task.tokens[:1], tuple(notes))
 
 
-def never_an_input(task: CharacterTask) -> tuple[str, ...]:
-    """The characters that no training window has as an input, only as an answer.
-
-    No gradient ever reaches their rows of the token table.
-    """
-    inputs = set(task.windows[:, :-1].flatten().tolist())
-    return tuple(token for i, token in enumerate(task.vocabulary.tokens) if i not in inputs)
-
-
-@dataclass(frozen=True)
-class LegalSteps:
-    """Steps from one token to the next: how many were written, how many of them the training text has too."""
-
-    legal: int
-    total: int
-
-
-def legal_steps(start: Sequence[str], written: Sequence[NewToken], learnt: Sequence[str]) -> LegalSteps:
-    """Count the steps onto written tokens that also occur in the text that was learnt."""
-    text = [*start, *(new.token for new in written)]
-    steps, known = list(pairwise(text[len(start) - 1 :])), set(pairwise(learnt))
-    return LegalSteps(sum(step in known for step in steps), len(steps))
-
-
-def draw_caption(new: WrittenToken, sampling: Sampling) -> str:
+def draw_caption(new: GeneratedToken, sampling: Sampling) -> str:
     """What the model found likely, what could be drawn, and what was."""
     draw, size = new.draw, len(new.draw.logits)
     rank = ranked(draw.logits).tolist().index(draw.token) + 1
@@ -168,7 +61,7 @@ def draw_caption(new: WrittenToken, sampling: Sampling) -> str:
     )
 
 
-def look_caption(new: WrittenToken) -> str:
+def look_caption(new: GeneratedToken) -> str:
     """What the last token of the window looked at most before the new one was drawn."""
     asker = quoted(new.window[-1])
     if len(new.window) == 1:
@@ -191,7 +84,7 @@ def window_caption(new: NewToken) -> str:
     if new.first == 0:
         return f"The model read the whole text before it: {n} {plural('character', n)}."
     return (
-        f"The model sees {n} characters at once and read those from place {new.first + 1} to {new.place}; "
+        f"The model sees {n} characters at once and read those from place {new.first + 1} to {new.position}; "
         f"the first {new.first} {'is' if new.first == 1 else 'are'} out of sight."
     )
 
@@ -219,12 +112,12 @@ def unseen_caption(written: Sequence[NewToken], task: CharacterTask) -> str:
     token = next(token for token in met.window if token in unseen)
     count = sum(bool(set(new.window) & set(unseen)) for new in written)
     return (
-        f"{first} To write place {met.place + 1} it had to read {quoted(token)} for the first time; "
+        f"{first} To write place {met.position + 1} it had to read {quoted(token)} for the first time; "
         f"{count} of the {len(written)} new {plural('character', len(written))} rest on such a row."
     )
 
 
-def draw_in_words(new: WrittenToken) -> str:
+def draw_in_words(new: GeneratedToken) -> str:
     """The random number, and the stretch it fell on."""
     end = float(new.draw.final[: new.draw.token + 1].sum())
     start = end - float(new.draw.final[new.draw.token])

@@ -3,18 +3,18 @@
 import altair as alt
 import pyarrow as pa
 
+from attention_core.measures import MEASURES, ScaleMeasures
 from attention_ui.figures.layers import alt_layer, tone_scale
-from lessons.measures import MEASURES, ScaleMeasure
 
 TITLES = {
-    "spread": "spread of the scores",
+    "std": "standard deviation of the scores",
     "largest": "largest weight",
     "entropy": "entropy of a row (nats)",
-    "jacobian": "length of the softmax derivative",
+    "jacobian": "norm of the softmax Jacobian",
 }
 
 
-def curves_table(measured: tuple[ScaleMeasure, ...], d_k: int) -> pa.Table:
+def curves_table(measured: tuple[ScaleMeasures, ...], d_k: int) -> pa.Table:
     """One row for each d_k, way of scaling and measure."""
     return pa.Table.from_pylist(
         [

@@ -3,8 +3,8 @@
 import altair as alt
 import pyarrow as pa
 
+from attention_core.permutation import Similarity
 from attention_ui.figures.layers import alt_layer, tone_scale
-from lessons.order import Similarity
 
 
 def distance_table(similarity: Similarity) -> pa.Table:

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from attention_core.permutation import Shuffle
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, row_tag
 from lessons.captions import magnitude, name, number, seen
-from lessons.order import Shuffle
 
 LABEL_COLUMNS = 2
 WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
@@ -114,10 +114,10 @@ def same_cell(blocks: Sequence[Block]) -> Callable[[str, int, int], list[str]]:
 
 def shuffle_blocks(tokens: Sequence[str], shuffled: Shuffle, what: str) -> list[Block]:
     """Attended in the sentence's order; that, shuffled; shuffled first; and for "output" also the difference."""
-    moved = [tokens[place] for place in shuffled.order]
+    moved = [tokens[place] for place in shuffled.permutation]
     if what == "weights":
         plain, first = shuffled.plain, shuffled.shuffled
-        rows = list(shuffled.order)
+        rows = list(shuffled.permutation)
         seen_after = plain.visible[rows][:, rows]
         return [
             Block(weights("own", "attend", plain.weights, plain.visible), tokens, tokens, named=True),

@@ -3,12 +3,12 @@
 import altair as alt
 import pyarrow as pa
 
+from attention_core.generation import GeneratedToken
 from attention_core.sampling import TokenDraw, ranked
 from attention_core.tokens import Vocabulary
 from attention_ui.figures.grid import Grid, Matrix, cell_tag
 from attention_ui.figures.layers import alt_layer, tone_scale
 from lessons.captions import name, number, percent, seen
-from lessons.writing import WrittenToken
 
 PANELS = ("the model says", "after the temperature", "drawn from")
 # In widths of a bar of 100 %: where each panel begins and the figure ends, so that what is written beside a bar fits.
@@ -118,12 +118,12 @@ def distribution_chart(width: int, step: int) -> alt.LayerChart:
     )
 
 
-def looks_columns(new: WrittenToken) -> int:
+def looks_columns(new: GeneratedToken) -> int:
     """Columns of the grid that the looks at one window need."""
     return LABEL_COLUMNS + len(new.window)
 
 
-def looks_table(new: WrittenToken) -> pa.Table:
+def looks_table(new: GeneratedToken) -> pa.Table:
     """For every layer a block, for every head a line: the weights of the last token read on all of the window."""
     n = len(new.window)
     names = [name(new.window, place) for place in range(n)]

@@ -5,9 +5,9 @@ the tensors make no fair question of it: a single token, a tie, numbers that loo
 The last kind of each lesson always makes one. Wrong choices are what a real misconception would predict.
 """
 
+from attention_core.pytorch_parity import Parity
 from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
-from lessons.parity import Parity
 from lessons.questions import (
     dot_product,
     heads,

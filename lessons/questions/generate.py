@@ -1,6 +1,6 @@
 """Questions of the lesson generate: how does it write?
 
-They are about one new token, so they are made from its `WrittenToken` instead of an example and a head.
+They are about one new token, so they are made from its `GeneratedToken` instead of an example and a head.
 """
 
 from collections.abc import Callable
@@ -10,11 +10,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.generation import GeneratedToken
 from attention_core.sampling import Sampling, keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.captions import number, percent
 from lessons.questions.base import CLEAR_LEAD, Choice, Question, among, among_numbers, first_fair
-from lessons.writing import WrittenToken, quoted
+from lessons.writing import quoted
 
 HALF, DOUBLE = 0.5, 2.0
 
@@ -23,7 +24,7 @@ HALF, DOUBLE = 0.5, 2.0
 class Moment:
     """A token just written, and how it was drawn."""
 
-    new: WrittenToken
+    new: GeneratedToken
     vocabulary: Vocabulary
     sampling: Sampling
 

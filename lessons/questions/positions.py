@@ -8,10 +8,11 @@ from torch import Tensor
 
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
+from attention_core.permutation import attend_with_positions, shuffle
 from lessons.captions import name
 from lessons.example import ExampleTrace
-from lessons.order import attend_with_positions, head_maps, shuffle
 from lessons.questions.base import Choice, Maker, Question, among, among_numbers, below, one_of, two_of, weights_if
+from lessons.single_lessons import head_projections
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question
 
@@ -113,7 +114,7 @@ def same_token_at_two_places(trace: ExampleTrace, head: int, random: torch.Gener
         return None
     second = one_of(alike[first] & (torch.arange(len(alike)) != first), random)
     kind = ("none", "sinusoidal")[below(2, random)]
-    output = attend_with_positions(trace.x, head_maps(trace, head), kind, trace.example.seed).output
+    output = attend_with_positions(trace.x, head_projections(trace, head), kind, trace.example.seed).output
     gap = float((output[first] - output[second]).abs().max())
     if SAME < gap < OTHER:
         return None
@@ -135,7 +136,7 @@ def sentence_turned_round(trace: ExampleTrace, head: int, random: torch.Generato
         return None
     i, causal = below(n, random), below(2, random) == 1
     mask = causal_mask(n) if causal else None
-    both = shuffle(trace.x, head_maps(trace, head), tuple(reversed(range(n))), "none", trace.example.seed, mask)
+    both = shuffle(trace.x, head_projections(trace, head), tuple(reversed(range(n))), "none", trace.example.seed, mask)
     gap = float((both.shuffled.output[n - 1 - i] - both.plain.output[i]).abs().max())
     if SAME < gap < OTHER:
         return None

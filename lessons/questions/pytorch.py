@@ -6,9 +6,9 @@ from collections.abc import Callable
 import torch
 
 from attention_core.heads import MultiHeadAttention
+from attention_core.pytorch_parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.captions import magnitude, name, number, plural
-from lessons.parity import Parity, largest
 from lessons.questions.base import Choice, Question, among, among_numbers, below, one_of, shape
 
 ParityMaker = Callable[[Parity, int, torch.Generator], Question | None]
@@ -97,7 +97,7 @@ def weights_of_its_own(parity: Parity, head: int, random: torch.Generator) -> Qu
     d_model, seed = parity.x.shape[-1], below(1000, random)
     other = MultiHeadAttention(d_model, parity.ours.n_heads, generator=generator(seed))
     with torch.no_grad():
-        gap = largest(other(parity.x, parity.may_attend)[0] - parity.trace.output)
+        gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)
     if gap < 0.01:
         return None
     return among(

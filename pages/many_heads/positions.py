@@ -1,5 +1,6 @@
 """Lesson: does attention know the order?"""
 
+from attention_core.permutation import attend_with_positions, measure_residual, shuffle
 from attention_ui.choices import asking_token
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
@@ -12,14 +13,14 @@ from attention_ui.order_view import position_figure, shuffle_figure, similarity_
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.derivation import divisor_of
-from lessons.order import attend_with_positions, head_maps, measure_residual, shuffle
 from lessons.order_captions import leak_caption, residual_rows, shuffle_caption
 from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
+from lessons.single_lessons import head_projections
 
 opening("positions")
 trace = current_trace(own_mask=True)
 head = head_choice(trace)
-maps, seed, n = head_maps(trace, head), trace.example.seed, len(trace.tokens)
+maps, seed, n = head_projections(trace, head), trace.example.seed, len(trace.tokens)
 view = chosen_view()
 kind, causal = chosen_positions(maps.W_q.shape[-1])
 order = chosen_order(trace)

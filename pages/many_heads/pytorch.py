@@ -1,5 +1,6 @@
 """Lesson: is this what PyTorch computes?"""
 
+from attention_core.pytorch_parity import compare_with_pytorch, copy_to_pytorch, one_mask_for_both
 from attention_ui.choices import chosen_mask
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
@@ -15,7 +16,7 @@ from attention_ui.parity_controls import (
     predict_parity,
 )
 from attention_ui.parity_view import parity_figure, show_differences, show_levels, trace_parity
-from lessons.parity import compare_with_pytorch, copy_to_pytorch, one_mask_for_both, three_levels
+from lessons.parity import three_levels
 from lessons.parity_captions import cases_caption, levels_caption
 
 opening("pytorch")

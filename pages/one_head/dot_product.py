@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from attention_core.reference import loops_beside_matrices
 from attention_ui.choices import asking_token, stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
@@ -14,9 +15,9 @@ from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import row_caption
 from lessons.changes import dot_product_changes
+from lessons.reference_captions import loops_caption
 from lessons.sheets import chain_sheets, derivation_without_weights, map_sheets, ways_sheets
 from lessons.single_lessons import attend_without_weights
-from lessons.three_ways import loops_beside_matrices, loops_caption
 
 opening("dot_product")
 trace = current_trace()
@@ -62,14 +63,9 @@ else:
     st.latex(rf"O = \mathrm{{softmax}}(X X^\top)\, X \qquad ({n}\times{n})\cdot({n}\times{d_model})")
 tell("dot_product", caption)
 chart = grid_template(columns, rows=chain_rows(n + 2) if view == "one" else maps_rows(n))
+tables, given = {"cells": table}, ("x", "asker", "k", "v")
 picked_cell = pick_chart(
-    "dot_product_figure",
-    "Attention without weights",
-    chart,
-    {"cells": table},
-    alt=caption,
-    lesson="dot_product",
-    given=("x", "asker", "k", "v"),
+    "dot_product_figure", "Attention without weights", chart, tables, alt=caption, lesson="dot_product", given=given
 )
 if not covered("dot_product"):
     sheets_panel(sheets, picked_cell, first={"one": "weight", "equal": "gap"}.get(view, "weights"))

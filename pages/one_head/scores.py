@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_core.attention import attend, scale_scores
 from attention_core.masks import causal_mask
+from attention_core.measures import D_K_MEASURED, MEASURES, measure_head, measure_scaling
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
@@ -18,7 +19,7 @@ from attention_ui.lesson import covered, grid_template, offer_numbers, pick_char
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.changes import division_changes
-from lessons.measures import D_K_MEASURED, MEASURES, measure_own, measure_scaling, own_story, scaling_story
+from lessons.measures_captions import own_scaling_caption, scaling_caption
 from lessons.sheets import derivation_with, division_sheets
 
 KEYS, DRAWS = 16, 200
@@ -29,7 +30,7 @@ head = head_choice(trace)
 attention, tokens, n = trace.heads.select(head), trace.tokens, len(trace.tokens)
 d_k = st.select_slider("d_k", D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
 measured = measure_scaling(KEYS, DRAWS, trace.example.seed)
-story = scaling_story(measured, d_k)
+story = scaling_caption(measured, d_k)
 tell("scores", f"{story} ({DRAWS} random queries with {KEYS} keys each.)")
 table = curves_table(measured, d_k)
 for column, measures in zip(st.columns(2), (MEASURES[::2], MEASURES[1::2]), strict=True):
@@ -43,8 +44,8 @@ st.subheader("The running example", anchor=False)
 may_attend = causal_mask(n) if trace.example.causal else None
 q, k, v = attention.q, attention.k, attention.v
 plain, divided = (attend(q, k, v, may_attend, scale=s) for s in (1.0, 1 / math.sqrt(q.shape[-1])))
-own, own_divided = measure_own(plain), measure_own(divided)
-caption = own_story(own, own_divided, q.shape[-1])
+own, own_divided = measure_head(plain), measure_head(divided)
+caption = own_scaling_caption(own, own_divided, q.shape[-1])
 tell("scores", caption)
 visible = plain.visible.tolist()
 maps = [

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from attention_core.generation import generate, generate_token
 from attention_core.sampling import draw_token, keep_top_k, keep_top_p, next_token_probabilities, pick, renormalise
 from attention_ui.code_panel import plain_code_panel
 from attention_ui.contents import next_and_previous, opening
@@ -12,7 +13,6 @@ from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing
 from lessons.questions.generate import ask_about_writing
-from lessons.writing import write, write_token
 
 opening("generate")
 writer = chosen_writer()
@@ -24,5 +24,7 @@ if moment is not None:
     about = (writer.checkpoint, request.start.tokens, request.sampling, request.seed, request.length)
     predict_about("generate", partial(ask_about_writing, moment), about)
 keep_panel(writer)
-plain_code_panel(write, write_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick)
+plain_code_panel(
+    generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick
+)
 next_and_previous("generate")

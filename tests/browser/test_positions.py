@@ -1,7 +1,8 @@
 """What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
 
+from attention_core.permutation import random_permutation, shuffle
 from lessons.example import Example, run_example
-from lessons.order import head_maps, shuffle, shuffled_order
+from lessons.single_lessons import head_projections
 
 RINGED = """() => [...document.querySelectorAll('.st-key-positions_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
@@ -13,8 +14,8 @@ def test_pointing_lights_the_same_token_in_both_orders_without_asking_the_server
     tab.page.wait_for_selector(".st-key-positions_figure svg .mark-rect [aria-label]")
     tab.settled()
     before = len(tab.sent)
-    trace, order = run_example(Example()), shuffled_order(6, 0)
-    both = shuffle(trace.x, head_maps(trace, 0), order, "none", trace.example.seed)
+    trace, order = run_example(Example()), random_permutation(6, 0)
+    both = shuffle(trace.x, head_projections(trace, 0), order, "none", trace.example.seed)
     token, value = trace.tokens[order[2]], float(both.plain.output[order[2], 1])
     said = f"“{token}” number 2: {value:.3f}".replace("-", "−")
     cell = tab.page.locator(".st-key-positions_figure svg").get_by_label(f"attend, {said}", exact=True).first

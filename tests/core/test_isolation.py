@@ -8,10 +8,10 @@ import numpy as np
 import torch
 
 from attention_core.model import ModelConfig
+from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
 from lessons.example import Example, run_example
-from lessons.watching import watch
 from runs.scheduler import Scheduler
 
 EXAMPLES = [
@@ -82,7 +82,7 @@ def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
         while not all(run.finished for run in runs):
             run_example(EXAMPLES[2])
             for run in runs:
-                watch(run.look(), "hell", 0.7) if run.tape.head >= 0 else None
+                observe_text(run.tape.settings, run.look().snapshot, run.tape.settings.task.tokens[:4], 0.7)
             looked.wait(0.001)
     finally:
         scheduler.stop()

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, full_mask
+from attention_core.measures import measure_scaling, softmax_jacobian_norm
 from attention_core.randomness import generator
+from attention_core.reference import compare_references
 from lessons.captions import number
 from lessons.example import Example, run_example
-from lessons.measures import measure_scaling, scaling_story, softmax_jacobian_norm
+from lessons.measures_captions import scaling_caption
 from lessons.shapes import shape_table
 from lessons.single_lessons import (
     asymmetry,
@@ -31,7 +33,6 @@ from lessons.single_lessons import (
     softmax_caption,
     softmax_row,
 )
-from lessons.three_ways import compare_ways
 
 examples = st.builds(
     Example,
@@ -161,7 +162,7 @@ def test_a_blind_row_is_no_number_or_silently_even():
 @given(examples)
 def test_loops_and_numpy_agree_with_pytorch(example):
     trace = run_example(example)
-    difference = compare_ways(trace.heads.select(0), trace.scale)
+    difference = compare_references(trace.heads.select(0), trace.scale)
     assert 0 <= difference.loops < 1e-4 and 0 <= difference.numpy < 1e-4
 
 
@@ -184,8 +185,8 @@ def test_what_the_division_does_is_measured_as_known():
     assert measured[512, False].largest == pytest.approx(0.95, abs=0.02)
     assert measured[512, False].jacobian == pytest.approx(0.07, abs=0.03)
     for d_k in (1, 4, 64, 512):
-        assert measured[d_k, True].spread == pytest.approx(1, abs=0.06)
-        assert measured[d_k, False].spread == pytest.approx(math.sqrt(d_k), rel=0.06)
+        assert measured[d_k, True].std == pytest.approx(1, abs=0.06)
+        assert measured[d_k, False].std == pytest.approx(math.sqrt(d_k), rel=0.06)
     assert measured[512, True].largest == pytest.approx(0.25, abs=0.03)
     assert measure_scaling(16, 400, 1) != measure_scaling(16, 400, 0)
 
@@ -193,4 +194,4 @@ def test_what_the_division_does_is_measured_as_known():
 def test_the_story_tells_the_measured_numbers():
     measured = measure_scaling(16, 50, 3)
     chosen = next(m for m in measured if m.d_k == 64 and not m.divided)
-    assert f"spread by {chosen.spread:.2f}" in scaling_story(measured, 64)
+    assert f"standard deviation of {chosen.std:.2f}" in scaling_caption(measured, 64)

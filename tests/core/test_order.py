@@ -10,26 +10,25 @@ from hypothesis import strategies as st
 from attention_core.attention import attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
-from attention_core.randomness import generator
-from lessons.example import Example, run_example
-from lessons.order import (
+from attention_core.permutation import (
     FURTHEST,
-    PLACES,
-    HeadMaps,
+    N_POSITIONS,
+    Projections,
     Residual,
     added_positions,
-    all_residuals,
     attend_with_positions,
-    head_maps,
     kinds_for,
     measure_residual,
-    read_order,
+    measure_residuals,
+    random_permutation,
+    read_permutation,
     shuffle,
-    shuffled_order,
     similarity_of_query_and_key,
     similarity_of_rows,
     wavelengths,
 )
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
 from lessons.order_captions import (
     added_caption,
     leak_caption,
@@ -38,6 +37,7 @@ from lessons.order_captions import (
     shuffle_caption,
     similarity_caption,
 )
+from lessons.single_lessons import head_projections
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -49,7 +49,7 @@ def drawn(n, d_model, d_k, d_v, seed=0):
     x, *maps = (
         torch.randn(shape, generator=random) for shape in ((n, d_model), (d_model, d_k), (d_model, d_k), (d_model, d_v))
     )
-    return x, HeadMaps(*maps, 1 / math.sqrt(d_k))
+    return x, Projections(*maps, 1 / math.sqrt(d_k))
 
 
 def attend_by_loops(x, head, positions, causal):
@@ -74,7 +74,7 @@ def attend_by_loops(x, head, positions, causal):
 @pytest.mark.parametrize("kind", ["none", "sinusoidal", "learned"])
 def test_positions_are_added_before_projecting(kind, causal):
     x, head = drawn(5, 3, 2, 7)
-    head = HeadMaps(head.W_q, head.W_k, head.W_v, 0.3)
+    head = Projections(head.W_q, head.W_k, head.W_v, 0.3)
     mask = causal_mask(5) if causal else None
     trace = attend_with_positions(x, head, kind, 11, mask)
     expected = attend_by_loops(x, head, added_positions(kind, 5, 3, 11), causal)
@@ -105,11 +105,11 @@ def test_added_positions_are_the_tables_they_say():
 @given(SIZES, st.integers(0, 9999))
 def test_without_mask_and_positions_the_output_is_shuffled_along(sizes, seed):
     x, head = drawn(*sizes, seed=seed)
-    both = shuffle(x, head, shuffled_order(sizes[0], seed), "none", 0)
+    both = shuffle(x, head, random_permutation(sizes[0], seed), "none", 0)
     size = max(1, float(both.plain.output.abs().max())) * max(1, float(both.plain.scaled.abs().max()))
     assert both.residual <= 1e-5 * size
     assert torch.allclose(both.weights_moved, both.shuffled.weights, atol=1e-5 * size)
-    measured = measure_residual(x, head, both.order, "none", 0, False)
+    measured = measure_residual(x, head, both.permutation, "none", 0, False)
     assert not measured.knows_order
     assert measured.residual == both.residual
 
@@ -134,7 +134,7 @@ def test_moved_output_and_weights_are_those_of_the_same_tokens():
 @given(seed=st.integers(0, 500))
 def test_positions_and_the_mask_give_the_order_away(kind, seed):
     x, head = drawn(7, 5, 4, 3, seed=seed)
-    order = shuffled_order(7, seed)
+    order = random_permutation(7, seed)
     for causal in (False, True):
         assert measure_residual(x, head, order, kind, seed, causal).knows_order == (causal or kind != "none")
 
@@ -158,39 +158,39 @@ def test_the_first_token_under_the_causal_mask_sees_itself_alone():
 def test_rotary_positions_are_offered_for_even_d_k_only(d_k, kinds):
     assert list(kinds_for(d_k)) == kinds
     trace = run_example(Example(source="sentence", d_k=d_k))
-    residuals = all_residuals(trace, 0, shuffled_order(6, 1))
+    residuals = measure_residuals(trace.x, head_projections(trace, 0), random_permutation(6, 1), 0)
     assert [(r.kind, r.causal) for r in residuals] == [(kind, causal) for kind in kinds for causal in (False, True)]
     assert list(residual_rows(residuals)[0]) == ["positions", "no mask", "causal mask"]
     assert len(residual_rows(residuals)) == len(kinds)
 
 
-def test_the_maps_of_a_head_are_those_that_ran():
+def test_the_projections_of_a_head_are_those_that_ran():
     trace = run_example(Example(source="sentence", n_heads=3, d_k=2, d_v=5, causal=False))
     for head in range(3):
-        maps = head_maps(trace, head)
+        maps = head_projections(trace, head)
         again = attend_with_positions(trace.x, maps, "none", 0)
         assert torch.allclose(again.output, trace.heads.output[head], atol=1e-6)
 
 
 @given(st.integers(1, 12), st.integers(0, 9999))
 def test_a_shuffle_is_an_order_and_never_the_own_one(n, seed):
-    order = shuffled_order(n, seed)
-    assert sorted(order) == list(range(n)) and order == shuffled_order(n, seed)
+    order = random_permutation(n, seed)
+    assert sorted(order) == list(range(n)) and order == random_permutation(n, seed)
     assert n == 1 or order != tuple(range(n))
 
 
 @given(st.permutations(range(7)), st.sampled_from([" ", ",", ", ", "  "]))
 def test_an_order_typed_is_read_back(order, between):
-    assert read_order(between.join(str(place + 1) for place in order), 7) == tuple(order)
+    assert read_permutation(between.join(str(place + 1) for place in order), 7) == tuple(order)
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1 2 x", "names the places 1 to 3, such as 3 2 1, but got “x”"),
+        ("1 2 x", "names the positions 1 to 3, such as 3 2 1, but got “x”"),
         ("1 2 4", "but got “4”"),
         ("0 1 2", "but got “0”"),
-        ("1 2 2", "each place comes once, as in 3 2 1, but 2 comes 2 times"),
+        ("1 2 2", "each position comes once, as in 3 2 1, but 2 comes 2 times"),
         ("3", "but 1, 2 are missing"),
         ("3 1", "but 2 is missing"),
         ("1 2 " + "y" * 99, "but got “yyyyyyyyyyyy…”"),
@@ -200,15 +200,15 @@ def test_an_order_typed_is_read_back(order, between):
     ],
 )
 def test_what_is_no_order_is_said(text, said):
-    with pytest.raises(ValueError, match=r"^(an order names|each place comes)") as caught:
-        read_order(text, 3)
+    with pytest.raises(ValueError, match=r"^(an order names|each position comes)") as caught:
+        read_permutation(text, 3)
     assert said in str(caught.value)
 
 
 @given(st.text(max_size=40), st.integers(1, 12))
 def test_any_text_is_an_order_or_a_sentence(text, n):
     try:
-        assert sorted(read_order(text, n)) == list(range(n))
+        assert sorted(read_permutation(text, n)) == list(range(n))
     except ValueError as error:
         assert str(error)
 
@@ -221,9 +221,9 @@ def cosine(a, b):
 @pytest.mark.parametrize(("kind", "d_model"), [("sinusoidal", 6), ("sinusoidal", 3), ("learned", 5), ("sinusoidal", 1)])
 def test_likeness_of_rows_is_gathered_over_distance(kind, d_model):
     similarity = similarity_of_rows(kind, d_model, 7)
-    rows = added_positions(kind, PLACES, d_model, 7).tolist()
+    rows = added_positions(kind, N_POSITIONS, d_model, 7).tolist()
     for distance in (-FURTHEST, -5, 0, 3, FURTHEST):
-        pairs = [cosine(rows[i], rows[i + distance]) for i in range(PLACES) if 0 <= i + distance < PLACES]
+        pairs = [cosine(rows[i], rows[i + distance]) for i in range(N_POSITIONS) if 0 <= i + distance < N_POSITIONS]
         place = similarity.distances.index(distance)
         assert similarity.at(distance) == pytest.approx(sum(pairs) / len(pairs), abs=1e-5)
         assert similarity.least[place] == pytest.approx(min(pairs), abs=1e-5)
@@ -231,12 +231,12 @@ def test_likeness_of_rows_is_gathered_over_distance(kind, d_model):
 
 
 def test_only_the_distance_counts_for_even_sines_and_for_rotations():
-    assert similarity_of_rows("sinusoidal", 8, 0).spread < 1e-5
-    assert 1e-2 < similarity_of_rows("sinusoidal", 3, 0).spread < 0.1
-    assert similarity_of_rows("learned", 8, 0).spread > 0.5
+    assert similarity_of_rows("sinusoidal", 8, 0).variation < 1e-5
+    assert 1e-2 < similarity_of_rows("sinusoidal", 3, 0).variation < 0.1
+    assert similarity_of_rows("learned", 8, 0).variation > 0.5
     q, k = torch.randn(2, 4, generator=generator(5))
     rotary, none = (similarity_of_query_and_key(kind, q, k) for kind in ("rotary", "none"))
-    assert rotary.spread < 1e-5 and none.spread < 1e-6
+    assert rotary.variation < 1e-5 and none.variation < 1e-6
     assert none.mean == pytest.approx([none.at(0)] * len(none.mean), abs=1e-6)
     assert rotary.at(0) == pytest.approx(none.at(0), abs=1e-5)
     turned_q, turned_k = rotate(q.expand(9, -1))[3], rotate(k.expand(9, -1))[8]
@@ -251,7 +251,7 @@ def test_wavelengths_are_where_a_wave_comes_round():
 
 def caption_of(order, causal=False, kind="none", **example):
     trace = run_example(Example(source="sentence", **example))
-    maps, seed = head_maps(trace, 0), trace.example.seed
+    maps, seed = head_projections(trace, 0), trace.example.seed
     mask = causal_mask(len(order)) if causal else None
     both = shuffle(trace.x, maps, order, kind, seed, mask)
     return shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal)), both

@@ -15,13 +15,14 @@ from test_sheets import agree
 from attention_core.embeddings import rotate, rotation_angles
 from attention_core.heads import merge_heads
 from attention_core.masks import causal_mask
+from attention_core.permutation import added_positions, kinds_for, random_permutation, shuffle
+from attention_core.pytorch_parity import compare_with_pytorch
 from lessons.derivation import divisor_of
 from lessons.example import Example, run_example
 from lessons.heads_example import run_heads
-from lessons.order import added_positions, head_maps, kinds_for, shuffle, shuffled_order
 from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
-from lessons.parity import compare_with_pytorch
 from lessons.parity_sheets import averaged_sheets, output_sheets
+from lessons.single_lessons import head_projections
 
 few = settings(max_examples=12, deadline=None, derandomize=True)
 
@@ -32,7 +33,7 @@ def test_both_orders_are_followed_each_in_its_own_run(example, causal, data):
     trace = run_example(example)
     n, seed = len(trace.tokens), trace.example.seed
     head = data.draw(st.integers(0, trace.example.n_heads - 1))
-    maps, order = head_maps(trace, head), shuffled_order(n, seed)
+    maps, order = head_projections(trace, head), random_permutation(n, seed)
     for kind in kinds_for(trace.example.d_k):
         shuffled = shuffle(trace.x, maps, order, kind, seed, causal_mask(n) if causal else None)
         placed = PlacedHead(trace.tokens, trace.x, maps, kind, seed)
@@ -52,7 +53,7 @@ def test_both_orders_are_followed_each_in_its_own_run(example, causal, data):
 @few
 def test_what_is_added_or_turned(example, data):
     trace = run_example(example)
-    maps, seed, x = head_maps(trace, 0), trace.example.seed, trace.x
+    maps, seed, x = head_projections(trace, 0), trace.example.seed, trace.x
     q, k = x @ maps.W_q, x @ maps.W_k
     for kind in kinds_for(trace.example.d_k):
         tensors = {"x": x}
@@ -70,7 +71,7 @@ def test_what_is_added_or_turned(example, data):
 
 def test_a_sinusoidal_position_is_the_wave_that_is_named():
     trace = run_example(Example(d_model=5))
-    sheet = position_sheets(PlacedHead(trace.tokens, trace.x, head_maps(trace, 0), "sinusoidal", 1))["p"]
+    sheet = position_sheets(PlacedHead(trace.tokens, trace.x, head_projections(trace, 0), "sinusoidal", 1))["p"]
     for j, wave in enumerate((math.sin, math.cos, math.sin)):
         (line,) = sheet.lines(3, j)
         angle = float(re.search(r"of ([\d.]+) radians", line.says)[1])

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.generation import GeneratedToken
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
@@ -21,7 +22,6 @@ from lessons.questions.generate import (
     survivors,
     warmer,
 )
-from lessons.writing import WrittenToken
 
 VOCABULARY = Vocabulary(tuple(" dehlorw"))
 SAMPLINGS = st.builds(
@@ -38,7 +38,7 @@ def moment(logits, sampling=None, seed=0):
     sampling = sampling or Sampling()
     draw = draw_token(torch.tensor(logits, dtype=torch.float64), sampling, generator(seed))
     window, looks = tuple("hello w"), (torch.full((2, 7), 1 / 7),)
-    return Moment(WrittenToken(VOCABULARY.tokens[draw.token], 7, 0, window, draw, looks), VOCABULARY, sampling)
+    return Moment(GeneratedToken(VOCABULARY.tokens[draw.token], 7, 0, window, draw, looks), VOCABULARY, sampling)
 
 
 def softmax(logits, temperature=1.0):

@@ -12,10 +12,10 @@ from strategies import EXAMPLES
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
+from attention_core.pytorch_parity import compare_with_pytorch
 from attention_core.randomness import generator
 from lessons.captions import magnitude, name
 from lessons.example import LIMITS, Example, run_example
-from lessons.parity import compare_with_pytorch
 from lessons.questions import OWN_QUESTIONS, ask, positions, pytorch
 
 NAME = r"(“[^”]*”(?: \(\d+\))?)"

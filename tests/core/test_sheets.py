@@ -12,7 +12,9 @@ from strategies import EXAMPLES
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, sliding_window_mask
+from attention_core.reference import attend_with_loops, loops_beside_matrices
 from lessons.example import Example, run_example
+from lessons.reference_captions import loops_caption
 from lessons.sheets import (
     blind_sheets,
     chain_sheets,
@@ -27,7 +29,6 @@ from lessons.sheets import (
     ways_sheets,
 )
 from lessons.single_lessons import attend_without_weights, blind_row, contributions, mask_after_softmax, softmax_row
-from lessons.three_ways import attend_with_loops, loops_beside_matrices, loops_caption
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 

@@ -3,11 +3,11 @@
 import pytest
 import torch
 
+from attention_core.observe import Ablation, ablate_each_head, observe_task
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import Measured, Tape, recommended
 from lessons.captions import number, percent
 from lessons.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
-from lessons.watching import WithoutHeads, every_head_without, watch_task
 
 
 def measured(accuracy, jobs, learnt):
@@ -50,7 +50,7 @@ def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(nam
     task = TASKS[name]
     tape = Tape(recommended(task, steps=1))
     tape.grow(0)
-    watched = watch_task(tape.settings, tape.snapshot(0))
+    watched = observe_task(tape.settings, tape.snapshot(0))
     example = watched.example
     lines = answer_lines(example, watched.predicted).splitlines()
     crosses = lines[3].count("×") if len(lines) > 3 else 0
@@ -61,20 +61,20 @@ def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(nam
 
 
 def test_the_head_that_is_missed_most_is_the_one_that_is_named():
-    heads = [WithoutHeads(((0, 0),), 0.5, 0.9, 0.1, 0.95), WithoutHeads(((1, 0),), 2.0, 0.3, 0.1, 0.95)]
+    heads = [Ablation(((0, 0),), 0.5, 0.9, 0.1, 0.95), Ablation(((1, 0),), 2.0, 0.3, 0.1, 0.95)]
     assert heads_off_caption(heads) == (
         f"With all heads {percent(0.95)} of the answers are right; "
         f"layer 2, head 1 is missed most: without it {percent(0.3)}."
     )
-    assert "no single head is missed" in heads_off_caption([WithoutHeads(((0, 0),), 0.5, 0.96, 0.1, 0.95)])
+    assert "no single head is missed" in heads_off_caption([Ablation(((0, 0),), 0.5, 0.96, 0.1, 0.95)])
 
 
 def test_the_table_has_a_row_for_each_head_with_its_own_numbers():
     tape = Tape(recommended(TASKS["last"], steps=2))
     tape.grow(2)
-    without = every_head_without(tape.settings, tape.snapshot(2))
+    without = ablate_each_head(tape.settings, tape.snapshot(2))
     rows = heads_off_rows(without)
     assert [row["switched off"] for row in rows] == [f"layer 1, head {h}" for h in (1, 2, 3, 4)]
     assert [row["right answers without it"] for row in rows] == [percent(w.accuracy) for w in without]
-    layer = WithoutHeads(((1, 0), (1, 1)), 1.0, 0.5, 0.1, 0.9)
+    layer = Ablation(((1, 0), (1, 1)), 1.0, 0.5, 0.1, 0.9)
     assert heads_off_rows([layer])[0]["switched off"] == "all of layer 2"

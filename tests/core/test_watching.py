@@ -7,6 +7,15 @@ from hypothesis import strategies as st
 
 from attention_core.masks import causal_mask
 from attention_core.model import ModelConfig
+from attention_core.observe import (
+    SAMPLE_CHARACTERS,
+    ablate_each_head,
+    ablate_head,
+    ablate_layer,
+    measure_future_leak,
+    observe_task,
+    observe_text,
+)
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
@@ -19,19 +28,7 @@ from attention_core.training import (
     recommended,
 )
 from attention_core.weights import model_with
-from lessons.watching import (
-    SAMPLE_CHARACTERS,
-    cheat_caption,
-    every_head_without,
-    find_cheat,
-    heads_caption,
-    loss_caption,
-    probe_tokens,
-    watch,
-    watch_task,
-    without_head,
-    without_layer,
-)
+from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
 
 TASK = CharacterTask("hello world", 5)
 
@@ -48,11 +45,15 @@ def view_at(step=3, **choices):
 VIEW = view_at()
 
 
+def look(view, text, temperature):
+    return observe_text(view.settings, view.snapshot, text, temperature)
+
+
 def test_what_is_watched_is_the_attention_of_the_model_on_screen():
-    watched = watch(VIEW, "hello", 1.0)
+    watched = look(VIEW, "hello", 1.0)
     model = model_with(VIEW.settings.model, VIEW.snapshot.weights)
     trace = model(torch.tensor([3, 2, 4, 4, 5]))
-    assert watched.step == 3 and watched.tokens == tuple("hello") and watched.notes == ()
+    assert watched.step == 3 and watched.tokens == tuple("hello")
     assert len(watched.layers) == 2
     for seen, expected in zip(watched.layers, trace.layers, strict=True):
         assert seen.weights.shape == (3, 5, 5)
@@ -61,7 +62,7 @@ def test_what_is_watched_is_the_attention_of_the_model_on_screen():
 
 def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the_run_alone():
     before = torch.random.get_rng_state()
-    one, other_probe = watch(VIEW, "hello", 0.7), watch(VIEW, "world", 0.7)
+    one, other_probe = look(VIEW, "hello", 0.7), look(VIEW, "world", 0.7)
     model = model_with(VIEW.settings.model, VIEW.snapshot.weights)
     ids = continue_text(model, [3], SAMPLE_CHARACTERS, temperature=0.7, generator=generator(17, "sample"))
     assert one.sample == "".join(TASK.vocabulary.decode(ids)) == other_probe.sample
@@ -81,17 +82,17 @@ def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the
     ],
 )
 def test_only_what_the_model_knows_and_can_see_is_looked_at_and_the_notes_say_so(probe, tokens, note):
-    shown, notes = probe_tokens(VIEW, probe)
-    assert "".join(shown) == tokens
-    assert (note is None and not notes) or any(note in n for n in notes)
+    shown = read_probe(VIEW.settings, probe)
+    assert "".join(shown.tokens) == tokens
+    assert (note is None and not shown.notes) or any(note in n for n in shown.notes)
 
 
 @given(probe=st.text(st.characters(exclude_categories=()), max_size=30))
 def test_every_probe_can_be_watched(probe):
-    tokens, notes = probe_tokens(VIEW, probe)
-    assert 1 <= len(tokens) <= 7
-    assert set(tokens) <= set(TASK.vocabulary.tokens)
-    "".join(notes).encode("utf-8")
+    shown = read_probe(VIEW.settings, probe)
+    assert 1 <= len(shown.tokens) <= 7
+    assert set(shown.tokens) <= set(TASK.vocabulary.tokens)
+    "".join(shown.notes).encode("utf-8")
 
 
 @given(loss=st.floats(0, 5))
@@ -114,7 +115,7 @@ def test_the_sentence_on_the_loss_is_true(loss):
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("probe", ["hello", "hold", "wo", "llll"])
 def test_the_sentence_on_the_heads_is_true(probe, causal):
-    watched = watch(view_at(causal=causal), probe, 1.0)
+    watched = look(view_at(causal=causal), probe, 1.0)
     n = len(probe)
     choosing = causal_mask(n).sum(dim=-1) > 1 if causal else torch.ones(n, dtype=torch.bool)
     strongest = max(float(trace.weights[:, choosing].max()) for trace in watched.layers)
@@ -128,11 +129,11 @@ def test_the_sentence_on_the_heads_is_true(probe, causal):
 
 
 def test_a_single_token_has_nothing_to_choose():
-    alone = watch(VIEW, "h", 1.0)
+    alone = look(VIEW, "h", 1.0)
     assert "nothing to choose" in heads_caption(alone.tokens, alone.layers)
 
 
-# Tasks, heads switched off, and the cheat
+# Tasks, heads switched off, and the leak
 
 
 def task_run(name, steps=3, **changes):
@@ -145,7 +146,7 @@ def task_run(name, steps=3, **changes):
 @pytest.mark.parametrize("name", ["reverse", "recall", "last", "vectors"])
 def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
     settings, snapshot = task_run(name)
-    seen, example = watch_task(settings, snapshot), settings.task.example
+    seen, example = observe_task(settings, snapshot), settings.task.example
     trace = model_with(settings.model, snapshot.weights)(example.ids)
     for layer, expected in zip(seen.layers, trace.layers, strict=True):
         torch.testing.assert_close(layer.weights, expected.attention.heads.weights)
@@ -169,11 +170,11 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
         with torch.no_grad():
             model.layers[layer].attention.W_o.weight[:, 8 * head : 8 * head + 8] = 0
         expected = measure(settings.task, model, batch)
-        less = without_head(settings, snapshot, layer, head)
-        assert less.off == ((layer, head),)
+        less = ablate_head(settings, snapshot, layer, head)
+        assert less.ablated == ((layer, head),)
         assert less.loss == pytest.approx(expected.loss, abs=1e-6) and less.accuracy == expected.accuracy
         assert less.loss_of_all != less.loss and less.lost == less.accuracy_of_all - less.accuracy
-    assert len(every_head_without(settings, snapshot)) == 8
+    assert len(ablate_each_head(settings, snapshot)) == 8
 
 
 def test_a_layer_switched_off_leaves_only_what_goes_around_it():
@@ -182,19 +183,19 @@ def test_a_layer_switched_off_leaves_only_what_goes_around_it():
     with torch.no_grad():
         model.layers[1].attention.W_o.weight.zero_()
     expected = measure(settings.task, model, held_out_batch(settings))
-    assert without_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
+    assert ablate_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(-1, 0), (2, 0), (0, -1), (0, 1)])
 def test_a_head_that_is_not_there_cannot_be_switched_off(layer, head):
     settings, snapshot = task_run("recall")
     with pytest.raises(ValueError, match="layers go from 0 to 1 and heads from 0 to 0"):
-        without_head(settings, snapshot, layer, head)
+        ablate_head(settings, snapshot, layer, head)
 
 
 def test_a_model_without_a_mask_reads_the_answer_and_the_caption_says_so():
     settings, snapshot = task_run("noise", steps=200)
-    cheat, model, batch = find_cheat(settings, snapshot, 5), *cheat_parts(settings, snapshot)
+    leak, model, batch = measure_future_leak(settings, snapshot, 5), *leak_parts(settings, snapshot)
     seeing, hidden, ahead = [], [], []
     for row, targets in zip(batch.inputs[:5], batch.targets[:5], strict=True):
         trace = model(row)
@@ -202,23 +203,23 @@ def test_a_model_without_a_mask_reads_the_answer_and_the_caption_says_so():
             seeing.append(-trace.logits[i].log_softmax(-1)[targets[i]].item())
             hidden.append(-model(row[: i + 1]).logits[i].log_softmax(-1)[targets[i]].item())
             ahead.append(trace.layers[0].attention.heads.weights[0, i, i + 1].item())
-    assert cheat.loss_seeing == pytest.approx(sum(seeing) / len(seeing), abs=1e-4)
-    assert cheat.loss_hidden == pytest.approx(sum(hidden) / len(hidden), abs=1e-4)
-    assert cheat.strongest == pytest.approx(sum(ahead) / len(ahead), abs=1e-5)
-    assert cheat.strongest > 0.7 and cheat.loss_hidden > 3 > 1 > cheat.loss_seeing
-    assert "the model reads the answer" in cheat_caption(cheat)
+    assert leak.loss_seeing == pytest.approx(sum(seeing) / len(seeing), abs=1e-4)
+    assert leak.loss_hidden == pytest.approx(sum(hidden) / len(hidden), abs=1e-4)
+    assert leak.strongest == pytest.approx(sum(ahead) / len(ahead), abs=1e-5)
+    assert leak.strongest > 0.7 and leak.loss_hidden > 3 > 1 > leak.loss_seeing
+    assert "the model reads the answer" in future_leak_caption(leak)
 
 
-def cheat_parts(settings, snapshot):
+def leak_parts(settings, snapshot):
     return model_with(settings.model, snapshot.weights), held_out_batch(settings)
 
 
-def test_a_causal_model_cannot_cheat():
-    cheat = find_cheat(*task_run("noise", causal=True))
-    assert cheat.strongest == 0 and cheat.loss_hidden == pytest.approx(cheat.loss_seeing, abs=1e-5)
-    assert "No head can look ahead" in cheat_caption(cheat)
+def test_a_causal_model_cannot_leak():
+    leak = measure_future_leak(*task_run("noise", causal=True))
+    assert leak.strongest == 0 and leak.loss_hidden == pytest.approx(leak.loss_seeing, abs=1e-5)
+    assert "No head can look ahead" in future_leak_caption(leak)
 
 
-def test_the_cheat_is_asked_only_of_tasks_whose_answer_is_the_next_token():
+def test_the_leak_is_asked_only_of_tasks_whose_answer_is_the_next_token():
     with pytest.raises(ValueError, match="“Reverse” does not ask for it"):
-        find_cheat(*task_run("reverse"))
+        measure_future_leak(*task_run("reverse"))

@@ -5,27 +5,23 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.generation import MAX_NEW_TOKENS, generate, legal_steps, never_an_input, regenerate_last
 from attention_core.model import ModelConfig, TinyTransformer, notebook_model
+from attention_core.observe import SAMPLE_CHARACTERS, observe_text
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
 from attention_core.weights import model_with
-from lessons.watching import SAMPLE_CHARACTERS, watch
 from lessons.writing import (
-    MAX_NEW_TOKENS,
     draw_caption,
     draw_in_words,
-    legal_steps,
     look_caption,
-    never_an_input,
     ordinal,
     start_of,
     steps_caption,
     unseen_caption,
     window_caption,
-    write,
-    write_again,
 )
 
 HELLO = CharacterTask("hello world")
@@ -61,15 +57,15 @@ def test_it_writes_what_continue_text_writes(start, length, seed, temperature):
     ids = continue_text(
         model, HELLO.vocabulary.encode(start), length, temperature=temperature, generator=generator(seed, "sample")
     )
-    written = write(model, HELLO.vocabulary, start, length, sampling, seed)
+    written = generate(model, HELLO.vocabulary, start, length, sampling, seed)
     assert HELLO.vocabulary.encode([*start, *text_of(written)]) == ids
 
 
 def test_it_writes_what_the_training_page_shows():
     settings, tape, model = trained()
     view = tape_view(tape, settings)
-    written = write(model, HELLO.vocabulary, ("h",), SAMPLE_CHARACTERS, Sampling(temperature=0.9), settings.seed)
-    assert watch(view, "", 0.9).sample == "h" + text_of(written)
+    written = generate(model, HELLO.vocabulary, ("h",), SAMPLE_CHARACTERS, Sampling(temperature=0.9), settings.seed)
+    assert observe_text(view.settings, view.snapshot, "h", 0.9).sample == "h" + text_of(written)
 
 
 def tape_view(tape, settings):
@@ -83,12 +79,12 @@ def tape_view(tape, settings):
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.6, top_k=4, top_p=0.8)])
 def test_every_token_keeps_the_window_it_was_drawn_after_and_every_heads_look_at_it(sampling):
     model, start = untrained(), tuple("wor")
-    written = write(model, HELLO.vocabulary, start, 11, sampling, 17)
+    written = generate(model, HELLO.vocabulary, start, 11, sampling, 17)
     text = [*start, *text_of(written)]
     for step, new in enumerate(written):
-        assert new.place == 3 + step and text[new.place] == new.token
-        assert new.window == tuple(text[new.first : new.place])
-        assert len(new.window) == min(new.place, 5)
+        assert new.position == 3 + step and text[new.position] == new.token
+        assert new.window == tuple(text[new.first : new.position])
+        assert len(new.window) == min(new.position, 5)
         trace = model(torch.tensor(HELLO.vocabulary.encode(new.window)))
         torch.testing.assert_close(new.draw.logits, trace.logits[-1].double().detach())
         assert len(new.attention) == 2
@@ -102,31 +98,34 @@ def test_every_token_keeps_the_window_it_was_drawn_after_and_every_heads_look_at
 @pytest.mark.parametrize("sampling", [Sampling(), Sampling(temperature=1.6, top_k=4, top_p=0.8)])
 def test_a_token_that_is_written_again_is_the_same_with_all_that_led_to_it(sampling):
     model, start = untrained(), tuple("wor")
-    written = write(model, HELLO.vocabulary, start, 11, sampling, 17)
+    written = generate(model, HELLO.vocabulary, start, 11, sampling, 17)
     for n, new in enumerate(written, 1):
         text = [*start, *text_of(written[:n])]
-        again = write_again(model, HELLO.vocabulary, text, n, sampling, 17)
-        assert (again.token, again.place, again.first, again.window) == (new.token, new.place, new.first, new.window)
+        again = regenerate_last(model, HELLO.vocabulary, text, n, sampling, 17)
+        assert (again.token, again.window) == (new.token, new.window)
+        assert (again.position, again.first) == (new.position, new.first)
         assert again.draw.uniform == new.draw.uniform and torch.equal(again.draw.final, new.draw.final)
         assert torch.equal(again.draw.logits, new.draw.logits)
         assert all(torch.equal(*looks) for looks in zip(again.attention, new.attention, strict=True))
 
 
 def test_what_the_last_token_looks_at_holds_no_other_rows():
-    new = write(untrained(), HELLO.vocabulary, tuple("world"), 1, Sampling(), 0)[0]
+    new = generate(untrained(), HELLO.vocabulary, tuple("world"), 1, Sampling(), 0)[0]
     assert [looks.untyped_storage().nbytes() for looks in new.attention] == [3 * 5 * 4] * 2
 
 
 def test_a_longer_text_begins_with_the_shorter_and_the_seed_decides():
     model = untrained()
     short, long, other = (
-        text_of(write(model, HELLO.vocabulary, ("h",), n, Sampling(), s)) for n, s in ((10, 1), (40, 1), (40, 2))
+        text_of(generate(model, HELLO.vocabulary, ("h",), n, Sampling(), s)) for n, s in ((10, 1), (40, 1), (40, 2))
     )
     assert long.startswith(short) and other != long
 
 
 def test_greedy_text_needs_no_seed():
-    texts = {text_of(write(untrained(), HELLO.vocabulary, ("h",), 20, Sampling(temperature=0.0), s)) for s in range(5)}
+    texts = {
+        text_of(generate(untrained(), HELLO.vocabulary, ("h",), 20, Sampling(temperature=0.0), s)) for s in range(5)
+    }
     assert len(texts) == 1
 
 
@@ -141,7 +140,7 @@ def test_greedy_text_needs_no_seed():
 )
 def test_what_cannot_be_written_is_explained(start, length, said):
     with pytest.raises(ValueError, match=said):
-        write(untrained(), HELLO.vocabulary, start, length, Sampling(), 0)
+        generate(untrained(), HELLO.vocabulary, start, length, Sampling(), 0)
 
 
 def test_a_broken_model_is_an_error_and_not_a_text():
@@ -149,7 +148,7 @@ def test_a_broken_model_is_an_error_and_not_a_text():
     with torch.no_grad():
         model.unembed.weight.fill_(float("nan"))
     with pytest.raises(ValueError, match="8 of 8 are not"):
-        write(model, HELLO.vocabulary, ("h",), 3, Sampling(), 0)
+        generate(model, HELLO.vocabulary, ("h",), 3, Sampling(), 0)
 
 
 # The notebook: three windows of “hello world”, so d is never read.
@@ -170,7 +169,7 @@ def test_the_notebooks_model_never_reads_a_d_and_its_row_never_gets_a_gradient()
 
 def test_the_caption_says_where_the_text_runs_into_the_unseen_character():
     _, _, model = trained()
-    written = write(model, HELLO.vocabulary, ("h",), 60, Sampling(), 0)
+    written = generate(model, HELLO.vocabulary, ("h",), 60, Sampling(), 0)
     text = "h" + text_of(written)
     first = text.index("d") + 1  # the place after it, counted from 0, is the first that needs it
     resting = sum("d" in text[max(0, place - 8) : place] for place in range(1, 61))
@@ -186,7 +185,7 @@ def test_the_caption_says_where_the_text_runs_into_the_unseen_character():
 
 @given(start=st.text("helo wrd", min_size=1, max_size=6), seed=st.integers(0, 99))
 def test_legal_steps_are_counted_as_a_loop_does(start, seed):
-    written = write(untrained(), HELLO.vocabulary, tuple(start), 9, Sampling(), seed)
+    written = generate(untrained(), HELLO.vocabulary, tuple(start), 9, Sampling(), seed)
     text, legal = start + text_of(written), 0
     for place in range(len(start), len(text)):
         legal += text[place - 1 : place + 1] in "hello world"
@@ -198,7 +197,7 @@ def test_legal_steps_are_counted_as_a_loop_does(start, seed):
 def test_captions_say_what_the_numbers_say():
     _, _, model = trained()
     sampling = Sampling(temperature=1.5, top_k=3)
-    new = write(model, HELLO.vocabulary, ("h",), 20, sampling, 4)[-1]
+    new = generate(model, HELLO.vocabulary, ("h",), 20, sampling, 4)[-1]
     draw = new.draw
     rank = int((draw.probabilities > draw.probabilities[draw.token]).sum()) + 1
     place = "the likeliest" if rank == 1 else f"the {ordinal(rank)} likeliest"
@@ -223,16 +222,16 @@ def test_captions_say_what_the_numbers_say():
 
 def test_captions_of_the_first_character_and_of_cuts_that_leave_one():
     model = untrained()
-    first = write(model, HELLO.vocabulary, ("h",), 1, Sampling(), 0)[0]
+    first = generate(model, HELLO.vocabulary, ("h",), 1, Sampling(), 0)[0]
     assert look_caption(first) == "Before it stands “h” alone, so every head gives it the whole weight."
     assert window_caption(first) == "The model read the whole text before it: 1 character."
     assert draw_caption(first, Sampling()).endswith("drawn from all 8.")
     for sampling in (Sampling(top_k=1), Sampling(temperature=0.0)):
-        new = write(model, HELLO.vocabulary, ("h",), 1, sampling, 0)[0]
+        new = generate(model, HELLO.vocabulary, ("h",), 1, sampling, 0)[0]
         assert "(the likeliest of 8)" in draw_caption(new, sampling)
         assert draw_caption(new, sampling).endswith("nothing else could be drawn.")
     warm = Sampling(temperature=2.0)
-    assert "after the temperature" in draw_caption(write(model, HELLO.vocabulary, ("h",), 1, warm, 0)[0], warm)
+    assert "after the temperature" in draw_caption(generate(model, HELLO.vocabulary, ("h",), 1, warm, 0)[0], warm)
 
 
 def test_ordinals():

@@ -7,15 +7,16 @@ import json
 import pytest
 from visiting import ROOT, chart, open_page, source_shown, texts
 
+from attention_core.generation import generate
 from attention_core.model import ModelConfig
+from attention_core.observe import SAMPLE_CHARACTERS
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingSettings
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
 from lessons.questions.generate import Moment, ask_about_writing
-from lessons.watching import SAMPLE_CHARACTERS
-from lessons.writing import draw_caption, look_caption, steps_caption, unseen_caption, write
+from lessons.writing import draw_caption, look_caption, steps_caption, unseen_caption
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 
 PAGE = "training/generate"
@@ -31,7 +32,7 @@ def expected(name="notebook", start=None, length=12, seed=0, **sampling):
     task = checkpoint.settings.task
     start = tuple(start or task.tokens[0])
     sampling = Sampling(**sampling)
-    return task, start, sampling, write(checkpoint.model(), task.vocabulary, start, length, sampling, seed)
+    return task, start, sampling, generate(checkpoint.model(), task.vocabulary, start, length, sampling, seed)
 
 
 def small_checkpoint(text="abcabcabcabc", steps=4):
@@ -211,7 +212,7 @@ def test_a_file_that_was_saved_here_is_brought_back_and_writes():
     at.run()
     assert at.segmented_control(key="writer").value == "file"
     task = checkpoint.settings.task
-    written = write(checkpoint.model(), task.vocabulary, ("a",), 12, Sampling(), 0)
+    written = generate(checkpoint.model(), task.vocabulary, ("a",), 12, Sampling(), 0)
     assert text_written(at) == "a" + "".join(new.token for new in written)
 
 
@@ -293,7 +294,7 @@ def test_the_source_shown_is_the_source_that_ran():
     import inspect
 
     shown = source_shown(open_page(PAGE))
-    assert inspect.getsource(write).rstrip() in shown
+    assert inspect.getsource(generate).rstrip() in shown
 
 
 def test_the_template_stays_while_the_text_grows():

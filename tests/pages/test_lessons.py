@@ -6,9 +6,10 @@ import pytest
 from visiting import chart, open_page, source_shown, texts
 
 from attention_core.attention import mask_scores, mix_values
+from attention_core.measures import measure_scaling
 from lessons.captions import tokens_caption
 from lessons.example import Example, run_example
-from lessons.measures import measure_scaling, scaling_story
+from lessons.measures_captions import scaling_caption
 from lessons.single_lessons import asymmetry_caption, attend_without_weights, softmax_caption, softmax_row
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
@@ -62,7 +63,7 @@ def test_projections_meet_where_row_and_column_cross():
 def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     at = open_lesson("scores")
     at.select_slider(key="measured_d_k").set_value(256).run()
-    assert any(scaling_story(measure_scaling(16, 200, 42), 256) in line for line in texts(at))
+    assert any(scaling_caption(measure_scaling(16, 200, 42), 256) in line for line in texts(at))
     assert {row["d_k"] for row in chart(at)[1]["curves"] if row["chosen"]} == {256}
 
 

@@ -10,15 +10,10 @@ from visiting import chart, open_page, texts
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_window_mask
+from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references, loops_beside_matrices
 from lessons.example import Example, run_example
+from lessons.reference_captions import loops_caption
 from lessons.single_lessons import attend_without_weights, mask_after_softmax, softmax_row
-from lessons.three_ways import (
-    attend_with_loops,
-    attend_with_numpy,
-    compare_ways,
-    loops_beside_matrices,
-    loops_caption,
-)
 
 
 def open_lesson(lesson, **query):
@@ -165,7 +160,7 @@ def test_the_code_panel_shows_the_way_of_the_link_and_that_all_ran(way):
     source = {"torch": softmax_row, "loops": attend_with_loops, "numpy": attend_with_numpy}[way]
     assert [code.value for code in at.code if code.language == "python"] == [inspect.getsource(source).rstrip()]
     trace = run_example(Example())
-    difference = compare_ways(trace.heads.select(0), trace.scale)
+    difference = compare_references(trace.heads.select(0), trace.scale)
     (line,) = (line for line in texts(at) if line.startswith("All three ways were run"))
     assert f"{difference.loops:.1e}" in line and f"{difference.numpy:.1e}" in line
     assert any(r"\sum" in formula.value for formula in at.latex)
@@ -182,11 +177,11 @@ def test_the_examples_own_scores_are_measured_as_the_random_ones():
     rows = at.dataframe[0].value.to_dict("records")
     for row, scores in zip(rows, (a.scores, a.scores / math.sqrt(7)), strict=True):
         weights = scores.softmax(dim=-1)
-        assert row["spread of the scores"] == pytest.approx(float(scores.std(correction=0)), abs=1e-3)
+        assert row["standard deviation of the scores"] == pytest.approx(float(scores.std(correction=0)), abs=1e-3)
         assert row["largest weight"] == pytest.approx(float(weights.max(dim=-1).values.mean()), abs=1e-3)
         jacobians = [torch.diag(w) - torch.outer(w, w) for w in weights]
         norm = sum(float(jacobian.norm()) for jacobian in jacobians) / 6
-        assert row["length of the softmax derivative"] == pytest.approx(norm, abs=1e-3)
+        assert row["norm of the softmax Jacobian"] == pytest.approx(norm, abs=1e-3)
 
 
 def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():

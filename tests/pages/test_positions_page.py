@@ -6,19 +6,19 @@ import pytest
 from visiting import chart, open_page, source_shown, texts
 
 from attention_core.masks import causal_mask
+from attention_core.permutation import (
+    attend_with_positions,
+    measure_residual,
+    measure_residuals,
+    random_permutation,
+    shuffle,
+    similarity_of_rows,
+)
 from attention_ui.beside import ROOM
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
-from lessons.order import (
-    all_residuals,
-    attend_with_positions,
-    head_maps,
-    measure_residual,
-    shuffle,
-    shuffled_order,
-    similarity_of_rows,
-)
 from lessons.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
+from lessons.single_lessons import head_projections
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -35,7 +35,7 @@ def cells(at):
 
 def expected(order, kind="none", causal=False, **example):
     trace = run_example(Example(**example))
-    maps, seed = head_maps(trace, 0), trace.example.seed
+    maps, seed = head_projections(trace, 0), trace.example.seed
     both = shuffle(trace.x, maps, order, kind, seed, causal_mask(len(order)) if causal else None)
     return trace, both, shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal))
 
@@ -65,7 +65,7 @@ def test_twelve_tokens_fit_the_screen_with_numbers_where_there_is_room(view, kin
 
 def test_the_figure_holds_the_output_in_both_orders():
     at = open_positions(shuffle=5)
-    order = shuffled_order(6, 5)
+    order = random_permutation(6, 5)
     trace, both, caption = expected(order)
     assert caption in texts(at) and "does not know the order" in caption
     table = cells(at)
@@ -93,24 +93,24 @@ def test_weights_move_in_rows_and_columns():
 
 def test_every_control_changes_what_is_shown():
     at = open_positions()
-    first = expected(shuffled_order(6, 0))[2]
+    first = expected(random_permutation(6, 0))[2]
     assert first in texts(at)
     at.button(key="shuffle_again").click().run()
     assert at.number_input(key="shuffle").value == 1
-    _, both, caption = expected(shuffled_order(6, 1))
+    _, both, caption = expected(random_permutation(6, 1))
     assert caption in texts(at)
     assert cells(at)["first 0,0"]["v"] == pytest.approx(float(both.shuffled.output[0, 0]))
     at.number_input(key="shuffle").set_value(7).run()
     at.segmented_control(key="order_mask").set_value("causal").run()
-    assert expected(shuffled_order(6, 7), causal=True)[2] in texts(at)
+    assert expected(random_permutation(6, 7), causal=True)[2] in texts(at)
     for kind in KINDS[1:]:
         at.segmented_control(key="positions").set_value(kind).run()
-        assert expected(shuffled_order(6, 7), kind, True)[2] in texts(at)
+        assert expected(random_permutation(6, 7), kind, True)[2] in texts(at)
     at.text_input(key="order").set_value("2, 1, 3, 4, 5, 6").run()
     assert expected((1, 0, 2, 3, 4, 5), "rotary", True)[2] in texts(at)
     at.button(key="shuffle_again").click().run()
     assert at.text_input(key="order").value == "" and at.number_input(key="shuffle").value == 8
-    assert expected(shuffled_order(6, 8), "rotary", True)[2] in texts(at)
+    assert expected(random_permutation(6, 8), "rotary", True)[2] in texts(at)
 
 
 def test_the_own_order_is_recognised():
@@ -119,7 +119,8 @@ def test_the_own_order_is_recognised():
 
 def test_all_residuals_stand_in_the_table():
     at = open_positions(shuffle=2, positions="learned")
-    residuals = all_residuals(run_example(Example()), 0, shuffled_order(6, 2))
+    trace = run_example(Example())
+    residuals = measure_residuals(trace.x, head_projections(trace, 0), random_permutation(6, 2), trace.example.seed)
     assert at.dataframe[0].value.to_dict("records") == residual_rows(residuals)
     assert any(leak_caption(residuals) in line for line in texts(at))
     assert len(open_positions(d_k=3).dataframe[0].value) == 3
@@ -129,7 +130,7 @@ def test_all_residuals_stand_in_the_table():
 def test_a_bad_order_is_said_and_stays_to_be_mended(text):
     at = open_positions(order=text)
     assert any(line.startswith("This order cannot be used: ") for line in texts(at))
-    assert expected(shuffled_order(6, 0))[2] in texts(at)
+    assert expected(random_permutation(6, 0))[2] in texts(at)
     at = open_positions()
     at.text_input(key="order").set_value(text[:60]).run()
     assert not at.exception and at.text_input(key="order").value == text[:60]
@@ -139,7 +140,7 @@ def test_a_bad_order_is_said_and_stays_to_be_mended(text):
 def test_rotary_positions_need_an_even_d_k_and_say_so():
     at = open_positions(d_k=3, positions="rotary")
     assert any("d_k must be even, but it is 3" in line for line in texts(at))
-    assert expected(shuffled_order(6, 0), d_k=3)[2] in texts(at)
+    assert expected(random_permutation(6, 0), d_k=3)[2] in texts(at)
     at.slider(key="d_k").set_value(4).run()
     assert at.segmented_control(key="positions").value == "rotary"
     assert not any("must be even" in line for line in texts(at))
@@ -153,7 +154,9 @@ def test_what_is_added_adds_up():
             total = table[f"x {i},{j}"]["v"] + table[f"p {i},{j}"]["v"]
             assert table[f"sum {i},{j}"]["v"] == pytest.approx(total, abs=1e-6)
     at.segmented_control(key="positions").set_value("rotary").run()
-    q = attend_with_positions(run_example(Example(seed=9)).x, head_maps(run_example(Example(seed=9)), 0), "rotary", 9).q
+    q = attend_with_positions(
+        run_example(Example(seed=9)).x, head_projections(run_example(Example(seed=9)), 0), "rotary", 9
+    ).q
     assert cells(at)["q_turned 3,1"]["v"] == pytest.approx(float(q[3, 1]), abs=1e-6)
     assert cells(at)["angle 4,0"]["v"] == 4
     at.segmented_control(key="positions").set_value("none").run()

@@ -7,21 +7,22 @@ from visiting import chart, open_page, source_shown, texts
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
-from attention_ui.beside import ROOM
-from attention_ui.figures.grid import SMALLEST_CELL
-from lessons.captions import magnitude
-from lessons.example import Example, run_example
-from lessons.heads_example import heads_example, run_heads
-from lessons.parity import (
+from attention_core.pytorch_parity import (
     compare_with_pytorch,
     copy_to_pytorch,
     heads_as_module,
     heads_built_in,
     heads_by_hand,
     one_mask_for_both,
-    parameter_table,
     random_cases,
 )
+from attention_ui import parity_controls
+from attention_ui.beside import ROOM
+from attention_ui.figures.grid import SMALLEST_CELL
+from lessons.captions import magnitude
+from lessons.example import Example, run_example
+from lessons.heads_example import heads_example, run_heads
+from lessons.parity import CASES, parameter_table
 from lessons.parity_captions import averaged_caption, cases_caption, difference_caption, meanings_caption
 
 FIGURES = ["module", "fused", "weights", "meanings"]
@@ -134,7 +135,7 @@ def test_every_control_changes_what_is_shown():
 def test_a_press_draws_other_cases_and_the_address_brings_them_back():
     at = open_pytorch(parity="cases")
     for number in (0, 1):
-        cases = random_cases(number)
+        cases = tuple(random_cases(number, CASES))
         assert cases_caption(cases) in texts(at)
         assert at.metric[0].value == magnitude(max(case.difference for case in cases))
         bars = chart(at)[1]["bars"]
@@ -143,7 +144,14 @@ def test_a_press_draws_other_cases_and_the_address_brings_them_back():
             inside = [c for c in cases if bar["low"] * 0.9999 <= c.difference < bar["high"] * 1.0001]
             assert len(inside) == bar["cases"]
         at.button(key="cases_again").click().run()
-    assert cases_caption(random_cases(5)) in texts(open_pytorch(parity="cases", cases=5))
+    assert cases_caption(tuple(random_cases(5, CASES))) in texts(open_pytorch(parity="cases", cases=5))
+
+
+def test_a_class_that_asks_for_the_same_cases_waits_once_and_lets_others_go_first(monkeypatch):
+    asked = []
+    monkeypatch.setattr(parity_controls, "take_long", lambda: asked.append(1))
+    assert parity_controls.compared_cases(9998) is parity_controls.compared_cases(9998)
+    assert len(asked) == CASES
 
 
 def test_three_levels_show_the_code_that_ran():

@@ -5,12 +5,13 @@ import threading
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
+from attention_core.observe import measure_future_leak
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from attention_ui.figures.replay import frame_steps
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
-from lessons.watching import cheat_caption, find_cheat
+from lessons.watching import future_leak_caption
 
 QUIZ = "Predict, then look"
 
@@ -300,7 +301,7 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
 
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]
-    assert told() == [cheat_caption(find_cheat(run.tape.settings, run.tape.snapshot(0)))]
+    assert told() == [future_leak_caption(measure_future_leak(run.tape.settings, run.tape.snapshot(0)))]
     at.toggle(key="train_causal").set_value(True).run()
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()

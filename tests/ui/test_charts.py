@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from attention_core.model import ModelConfig
+from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import Tape, TrainingRun, TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE, grid_chart
@@ -20,7 +21,6 @@ from attention_ui.figures.steps import softmax_chart
 from attention_ui.figures.template import template, written_template
 from lessons.captions import STAGES
 from lessons.example import Example, run_example
-from lessons.watching import watch
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -239,7 +239,7 @@ def watched_untrained(**parts):
     task = CharacterTask("hello world", 5)
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, **parts)
     view = TrainingRun(Tape(TrainingSettings(task=task, model=model))).look()
-    return watch(view, "", 1.0), view
+    return observe_text(view.settings, view.snapshot, view.settings.task.tokens[:5], 1.0), view
 
 
 def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():

@@ -4,16 +4,16 @@ import pytest
 import torch
 from streamlit.testing.v1 import AppTest
 
+from attention_core.generation import GeneratedToken
 from attention_core.masks import causal_mask
+from attention_core.pytorch_parity import compare_with_pytorch
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
 from lessons.example import Example, run_example
 from lessons.heads_example import heads_example, run_heads
-from lessons.parity import compare_with_pytorch
 from lessons.questions import OWN_QUESTIONS, QUESTIONS, ask
 from lessons.questions.generate import Moment, ask_about_writing
-from lessons.writing import WrittenToken
 
 LESSONS = [*QUESTIONS, *OWN_QUESTIONS, "generate"]
 
@@ -36,7 +36,7 @@ def asking(lesson, trace):
         vocabulary, sampling = Vocabulary(tuple(" dehlorw")), Sampling()
         draw = draw_token(torch.linspace(-2, 3, 8, dtype=torch.float64), sampling, generator(trace.example.seed))
         looks = (torch.full((2, 7), 1 / 7),)
-        new = WrittenToken(vocabulary.tokens[draw.token], 7, 0, tuple("hello w"), draw, looks)
+        new = GeneratedToken(vocabulary.tokens[draw.token], 7, 0, tuple("hello w"), draw, looks)
         return lambda number: ask_about_writing(Moment(new, vocabulary, sampling), number)
     about = trace
     if lesson in ("heads", "pytorch"):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from attention_core.generation import generate
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
@@ -16,7 +17,6 @@ from attention_ui.figures.writing import (
     looks_columns,
     looks_table,
 )
-from lessons.writing import write
 
 VOCABULARY = Vocabulary(tuple("abcd <"))
 LOGITS = torch.tensor([2.0, 0.0, 1.0, -1.0, 1.5, -3.0])
@@ -88,7 +88,7 @@ def test_colours_are_roles():
 def test_every_heads_look_stands_in_its_cell(n_layers, length):
     config = ModelConfig(vocabulary=6, context=5, d_model=6, n_heads=3, n_layers=n_layers)
     model = TinyTransformer(config, generator(1)).eval()
-    new = write(model, VOCABULARY, ("a",), length, Sampling(), 2)[-1]
+    new = generate(model, VOCABULARY, ("a",), length, Sampling(), 2)[-1]
     cells = {row["cell_tag"]: row for row in looks_table(new).to_pylist() if row["cell_tag"]}
     n = len(new.window)
     assert len(cells) == n_layers * 3 * n

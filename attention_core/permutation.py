@@ -1,8 +1,8 @@
-"""Does attention know the order? Shuffle the tokens and see; then say where each token stands, and shuffle again.
+"""Does attention know the order of its tokens? Permute them and see, without positions and with them.
 
-Without a mask and without positions attention is equivariant: shuffled tokens give the same output, shuffled.
-It is not invariant: the rows do move. Whatever is left of a difference between "shuffle, then attend" and
-"attend, then shuffle" is called the residual here: mere rounding, or the trace of an order.
+Without a mask and without positions attention is equivariant: permuting the tokens permutes the rows of the
+output. It is not invariant: the rows do move. The difference between "permute, then attend" and "attend, then
+permute" is called the residual here: mere rounding, or the trace of an order.
 """
 
 import functools
@@ -18,68 +18,56 @@ from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embedding_table, rotate, rotation_angles, sinusoidal_positions
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.example import ExampleTrace
-from lessons.single_lessons import projection_of
 
 PositionKind = Literal["none", "sinusoidal", "learned", "rotary"]
-Order = tuple[int, ...]  # the places of the tokens, counted from 0, in their new order
+Permutation = tuple[int, ...]  # the old positions of the tokens, counted from 0, in their new order
 
-PLACES, FURTHEST = 64, 32  # for similarities: how many places are compared, and over which distances
+N_POSITIONS, FURTHEST = 64, 32  # for similarities: how many positions are compared, and over which distances
 ROUNDING = 1e-9  # a residual in double precision below this is rounding: that of an order is far above
 
 
-def shuffled_order(n_tokens: int, seed: int) -> Order:
-    """A random order, the same for the same seed; never the tokens' own where there is another."""
+def random_permutation(n_tokens: int, seed: int) -> Permutation:
+    """The same for the same seed; never the tokens' own order where there is another."""
     random = generator(seed, "shuffle")
     own = list(range(n_tokens))
-    order = own
-    while order == own and n_tokens > 1:
-        order = torch.randperm(n_tokens, generator=random).tolist()
-    return tuple(order)
+    drawn = own
+    while drawn == own and n_tokens > 1:
+        drawn = torch.randperm(n_tokens, generator=random).tolist()
+    return tuple(drawn)
 
 
-def read_order(text: str, n_tokens: int) -> Order:
-    """An order typed as places that count from 1, such as "3 1 2".
+def read_permutation(text: str, n_tokens: int) -> Permutation:
+    """A permutation typed as positions that count from 1, such as "3 1 2".
 
-    Raises ValueError, with a sentence, unless each place comes exactly once.
+    Raises ValueError, with a sentence, unless each position comes exactly once.
     """
-    places = {str(place + 1): place for place in range(n_tokens)}
+    positions = {str(i + 1): i for i in range(n_tokens)}
     typed = text.replace(",", " ").split()
-    like = " ".join(reversed(places))
+    like = " ".join(reversed(positions))
     for word in typed:
         shown = word if len(word) <= 12 else f"{word[:12]}…"
-        if word not in places:
-            raise ValueError(f"an order names the places 1 to {n_tokens}, such as {like}, but got “{shown}”")
+        if word not in positions:
+            raise ValueError(f"an order names the positions 1 to {n_tokens}, such as {like}, but got “{shown}”")
         if typed.count(word) > 1:
-            raise ValueError(f"each place comes once, as in {like}, but {word} comes {typed.count(word)} times")
-    missing = [word for word in places if word not in typed]
-    if missing:
-        raise ValueError(f"each place comes once, as in {like}, but {', '.join(missing)} {is_or_are(missing)} missing")
-    return tuple(places[word] for word in typed)
-
-
-def is_or_are(things: list) -> str:
-    """The verb for one thing or several."""
-    return "is" if len(things) == 1 else "are"
+            raise ValueError(f"each position comes once, as in {like}, but {word} comes {typed.count(word)} times")
+    if missing := [word for word in positions if word not in typed]:
+        verb = "is" if len(missing) == 1 else "are"
+        raise ValueError(f"each position comes once, as in {like}, but {', '.join(missing)} {verb} missing")
+    return tuple(positions[word] for word in typed)
 
 
 @dataclass(frozen=True, eq=False)
-class HeadMaps:
-    """What one head is made of: its maps, used as x @ W, and the factor of its scores."""
+class Projections:
+    """What one head is made of: its projections, used as x @ W, and the factor of its scores."""
 
     W_q: Float[Tensor, "d_model d_k"]
     W_k: Float[Tensor, "d_model d_k"]
     W_v: Float[Tensor, "d_model d_v"]
     scale: float
 
-    def double(self) -> "HeadMaps":
+    def double(self) -> "Projections":
         """The same in double precision."""
-        return HeadMaps(self.W_q.double(), self.W_k.double(), self.W_v.double(), self.scale)
-
-
-def head_maps(trace: ExampleTrace, head: int) -> HeadMaps:
-    """The maps of one head of the running example."""
-    return HeadMaps(*(projection_of(trace, role, head) for role in "qkv"), trace.scale)
+        return Projections(self.W_q.double(), self.W_k.double(), self.W_v.double(), self.scale)
 
 
 def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
@@ -88,7 +76,7 @@ def kinds_for(d_k: int) -> tuple[PositionKind, ...]:
 
 
 def added_positions(kind: PositionKind, n_tokens: int, d_model: int, seed: int) -> Float[Tensor, "tokens d_model"]:
-    """What is added to X: a row for each place, or zeros where nothing is.
+    """What is added to X: a row for each position, or zeros where nothing is.
 
     Learned positions are a table like that of the tokens; here they stand as they are before any training.
     """
@@ -101,18 +89,18 @@ def added_positions(kind: PositionKind, n_tokens: int, d_model: int, seed: int) 
 
 def attend_with_positions(
     x: Float[Tensor, "tokens d_model"],
-    head: HeadMaps,
+    head: Projections,
     kind: PositionKind,
     seed: int,
     may_attend: Bool[Tensor, "tokens tokens"] | None = None,
 ) -> AttentionTrace:
-    """One head that is told where its tokens stand.
+    """One head whose tokens have positions.
 
     Sinusoidal and learned positions are added to x before it is projected; rotary ones turn queries and keys.
     Raises ValueError for rotary positions when the number of features is odd.
     """
-    placed = x + added_positions(kind, *x.shape, seed)
-    q, k, v = placed @ head.W_q, placed @ head.W_k, placed @ head.W_v
+    positioned = x + added_positions(kind, *x.shape, seed)
+    q, k, v = positioned @ head.W_q, positioned @ head.W_k, positioned @ head.W_v
     if kind == "rotary":
         q, k = rotate(q), rotate(k)
     return attend(q, k, v, may_attend, scale=head.scale)
@@ -120,21 +108,21 @@ def attend_with_positions(
 
 @dataclass(frozen=True, eq=False)
 class Shuffle:
-    """The same tokens attended to in two orders. `order[i]` is the old place of the token that now stands at i."""
+    """The same tokens attended to in two orders; `permutation[i]` is the old position of the token now at i."""
 
-    order: Order
+    permutation: Permutation
     plain: AttentionTrace  # in the sentence's own order
-    shuffled: AttentionTrace  # shuffle, then attend
+    shuffled: AttentionTrace  # permute, then attend
 
     @property
     def output_moved(self) -> Float[Tensor, "tokens d_v"]:
-        """Attend, then shuffle: the rows of the output."""
-        return self.plain.output[list(self.order)]
+        """Attend, then permute: the rows of the output."""
+        return self.plain.output[list(self.permutation)]
 
     @property
     def weights_moved(self) -> Float[Tensor, "tokens tokens"]:
-        """Attend, then shuffle: queries and keys move, so rows and columns do."""
-        return self.plain.weights[list(self.order)][:, list(self.order)]
+        """Attend, then permute: queries and keys move, so rows and columns do."""
+        return self.plain.weights[list(self.permutation)][:, list(self.permutation)]
 
     @property
     def residual(self) -> float:
@@ -144,21 +132,21 @@ class Shuffle:
 
 def shuffle(
     x: Float[Tensor, "tokens d_model"],
-    head: HeadMaps,
-    order: Order,
+    head: Projections,
+    permutation: Permutation,
     kind: PositionKind,
     seed: int,
     may_attend: Bool[Tensor, "tokens tokens"] | None = None,
 ) -> Shuffle:
-    """Attend in both orders. The tokens move; mask and positions belong to the places and stay."""
-    moved = x[list(order)]
+    """Attend in both orders. The tokens move; mask and positions stay where they are."""
+    moved = x[list(permutation)]
     plain, shuffled = (attend_with_positions(tokens, head, kind, seed, may_attend) for tokens in (x, moved))
-    return Shuffle(order, plain, shuffled)
+    return Shuffle(permutation, plain, shuffled)
 
 
 @dataclass(frozen=True)
 class Residual:
-    """What a shuffle leaves of a difference, for one kind of positions, with the causal mask or without."""
+    """What a permutation leaves of a difference, for one kind of positions, with the causal mask or without."""
 
     kind: PositionKind
     causal: bool
@@ -172,28 +160,34 @@ class Residual:
 
 
 def measure_residual(
-    x: Float[Tensor, "tokens d_model"], head: HeadMaps, order: Order, kind: PositionKind, seed: int, causal: bool
+    x: Float[Tensor, "tokens d_model"],
+    head: Projections,
+    permutation: Permutation,
+    kind: PositionKind,
+    seed: int,
+    causal: bool,
 ) -> Residual:
-    """Shuffle in single and in double precision."""
-    mask = causal_mask(len(order)) if causal else None
-    single = shuffle(x, head, order, kind, seed, mask)
-    double = shuffle(x.double(), head.double(), order, kind, seed, mask)
+    """Permute in single and in double precision."""
+    mask = causal_mask(len(permutation)) if causal else None
+    single = shuffle(x, head, permutation, kind, seed, mask)
+    double = shuffle(x.double(), head.double(), permutation, kind, seed, mask)
     return Residual(kind, causal, single.residual, double.residual)
 
 
-def all_residuals(trace: ExampleTrace, head: int, order: Order) -> tuple[Residual, ...]:
+def measure_residuals(
+    x: Float[Tensor, "tokens d_model"], head: Projections, permutation: Permutation, seed: int
+) -> tuple[Residual, ...]:
     """Every kind of positions that this head can have, without a mask and with the causal one."""
-    maps, seed = head_maps(trace, head), trace.example.seed
     return tuple(
-        measure_residual(trace.x, maps, order, kind, seed, causal)
-        for kind in kinds_for(maps.W_q.shape[-1])
+        measure_residual(x, head, permutation, kind, seed, causal)
+        for kind in kinds_for(head.W_q.shape[-1])
         for causal in (False, True)
     )
 
 
 @dataclass(frozen=True)
 class Similarity:
-    """Cosines between places, for each distance: the mean over all pairs that far apart, the least and the most."""
+    """Cosines between positions, for each distance: the mean over all pairs that far apart, the least and the most."""
 
     kind: PositionKind
     distances: tuple[int, ...]
@@ -206,28 +200,28 @@ class Similarity:
         return self.mean[self.distances.index(distance)]
 
     @property
-    def spread(self) -> float:
+    def variation(self) -> float:
         """How far two pairs at the same distance may lie apart; 0 when the distance is all that counts."""
         return max(most - least for most, least in zip(self.most, self.least, strict=True))
 
 
 @functools.lru_cache(maxsize=64)
 def similarity_of_rows(kind: PositionKind, d_model: int, seed: int) -> Similarity:
-    """How alike the rows are that are added at different places."""
-    rows = added_positions(kind, PLACES, d_model, seed)
+    """How alike the rows are that are added at different positions."""
+    rows = added_positions(kind, N_POSITIONS, d_model, seed)
     return over_distance(kind, rows, rows)
 
 
 def similarity_of_query_and_key(kind: PositionKind, q: Float[Tensor, " d_k"], k: Float[Tensor, " d_k"]) -> Similarity:
-    """How well one query fits one key when both are set at every place: turned by rotary positions, or as they are."""
-    queries, keys = q.expand(PLACES, -1), k.expand(PLACES, -1)
+    """How well one query fits one key when both are set at every position, turned by rotary positions if asked."""
+    queries, keys = q.expand(N_POSITIONS, -1), k.expand(N_POSITIONS, -1)
     if kind == "rotary":
         queries, keys = rotate(queries), rotate(keys)
     return over_distance(kind, queries, keys)
 
 
 def over_distance(
-    kind: PositionKind, rows: Float[Tensor, "places features"], columns: Float[Tensor, "places features"]
+    kind: PositionKind, rows: Float[Tensor, "positions features"], columns: Float[Tensor, "positions features"]
 ) -> Similarity:
     """Cosines of all rows with all columns, gathered along the diagonals: distance = column − row."""
     cosines = torch.nn.functional.normalize(rows, dim=-1) @ torch.nn.functional.normalize(columns, dim=-1).mT
@@ -243,5 +237,5 @@ def over_distance(
 
 
 def wavelengths(d_model: int) -> list[float]:
-    """After how many places each pair of features has turned once: 2π / ω_i."""
+    """After how many positions each pair of features has turned once: 2π / ω_i."""
     return [2 * math.pi / angle for angle in rotation_angles(2, d_model)[1].tolist()]

@@ -1,15 +1,17 @@
-"""The same attention three times: with plain loops, with NumPy, with PyTorch. Run them all and compare."""
+"""The same attention twice more, to check `attend` by: with plain loops, number by number, and with NumPy.
+
+Both take the mask as True where a query may look at a key, and both return weights and output of one head.
+"""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from lessons.captions import magnitude
 
 Rows = list[list[float]]
 
@@ -40,7 +42,7 @@ def attend_with_numpy(
     q: Float[np.ndarray, "queries d_k"],
     k: Float[np.ndarray, "keys d_k"],
     v: Float[np.ndarray, "keys d_v"],
-    visible: np.ndarray,
+    visible: Bool[np.ndarray, "queries keys"],
     scale: float,
 ) -> tuple[Float[np.ndarray, "queries keys"], Float[np.ndarray, "queries d_v"]]:
     """Weights and output for one head, matrix by matrix."""
@@ -51,8 +53,8 @@ def attend_with_numpy(
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """The largest difference of any weight or output from PyTorch's, for the two other ways."""
+class ReferenceDifferences:
+    """The largest difference of any weight or output from PyTorch's, for each of the two references."""
 
     loops: float
     numpy: float
@@ -60,7 +62,7 @@ class Comparison:
 
 @dataclass(frozen=True, eq=False)
 class LoopsBesideMatrices:
-    """The same head by plain loops and by matrix products, and what is between the two outputs."""
+    """The same head by plain loops and by matrix products, and the difference between the two outputs."""
 
     loops: Float[Tensor, "queries d_v"]
     matrices: Float[Tensor, "queries d_v"]
@@ -72,40 +74,18 @@ def loops_beside_matrices(trace: AttentionTrace, scale: float) -> LoopsBesideMat
     """Run the head of this trace with loops and put the output beside that of the matrices."""
     looped = attend_with_loops(*(tensor.tolist() for tensor in (trace.q, trace.k, trace.v, trace.visible)), scale)
     loops = torch.tensor(looped[1], dtype=torch.float64)
-    largest = largest_difference(looped, trace.weights, trace.output)
-    return LoopsBesideMatrices(loops, trace.output, loops - trace.output, largest)
+    return LoopsBesideMatrices(loops, trace.output, loops - trace.output, largest_difference(looped, trace))
 
 
-def loops_caption(beside: LoopsBesideMatrices) -> str:
-    """How far the two ways are apart, and why it is not exactly nothing."""
-    size = magnitude(beside.largest)
-    if beside.largest == 0:
-        return "Loops and matrices give the very same weights and output."
-    if beside.largest > 1e-4:
-        return f"Loops and matrices differ by up to {size}: more than rounding explains."
-    return (
-        f"Loops and matrices give the same weights and output: they differ by at most {size}. "
-        "That is rounding: Python's loops count with about 16 digits, PyTorch's matrices with about 7."
-    )
-
-
-def compare_ways(trace: AttentionTrace, scale: float) -> Comparison:
+def compare_references(trace: AttentionTrace, scale: float) -> ReferenceDifferences:
     """Run the head of this trace with loops and with NumPy, and compare with what PyTorch gave."""
     tensors = (trace.q, trace.k, trace.v, trace.visible)
     looped = attend_with_loops(*(tensor.tolist() for tensor in tensors), scale)
     arrays = attend_with_numpy(*(tensor.numpy() for tensor in tensors), scale)
-    return Comparison(*(largest_difference(way, trace.weights, trace.output) for way in (looped, arrays)))
+    return ReferenceDifferences(largest_difference(looped, trace), largest_difference(arrays, trace))
 
 
-def comparison_caption(difference: Comparison) -> str:
-    """That all three were run, and how far they are apart."""
-    return (
-        "All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ "
-        f"by at most {difference.loops:.1e} and NumPy by at most {difference.numpy:.1e}."
-    )
-
-
-def largest_difference(way: tuple, weights: Tensor, output: Tensor) -> float:
-    """The largest absolute difference of weights and output."""
-    pairs = zip(way, (weights, output), strict=True)
-    return max(float(np.abs(np.asarray(mine) - theirs.numpy()).max()) for mine, theirs in pairs)
+def largest_difference(reference: tuple, trace: AttentionTrace) -> float:
+    """The largest absolute difference of a reference's weights and output from the trace's."""
+    pairs = zip(reference, (trace.weights, trace.output), strict=True)
+    return max(float(np.abs(np.asarray(theirs) - ours.numpy()).max()) for theirs, ours in pairs)

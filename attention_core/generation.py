@@ -1,0 +1,117 @@
+"""Text, token after token, with everything that led to each: the window, the attention, the draw."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.model import ModelTrace, TinyTransformer
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
+from attention_core.tasks import CharacterTask
+from attention_core.tokens import Vocabulary
+
+MAX_NEW_TOKENS = 200
+
+
+@dataclass(frozen=True, eq=False)
+class NewToken:
+    """One new token, and what was read before it.
+
+    `window` are the last tokens of the text so far, as many as the model can see; the first of them stands at
+    position `first` of the text, the new token at `position`, both counted from 0.
+    """
+
+    token: str
+    position: int
+    first: int
+    window: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class GeneratedToken(NewToken):
+    """One new token, and all that led to it.
+
+    `attention` has for each layer the weights of the last token of the window: its query predicts the new token.
+    """
+
+    draw: TokenDraw
+    attention: tuple[Float[Tensor, "heads keys"], ...]
+
+
+def generate(
+    model: TinyTransformer, vocabulary: Vocabulary, start: Sequence[str], length: int, sampling: Sampling, seed: int
+) -> tuple[GeneratedToken, ...]:
+    """`length` new tokens after `start`, each drawn after reading the last `context` tokens before it.
+
+    The same arguments give the same text; a longer one begins with the shorter one.
+    Raises ValueError for an empty start, unknown tokens, too great a length, or a model with broken weights.
+    """
+    check_request(start, length)
+    text, random, generated = list(start), generator(seed, "sample"), []
+    for _ in range(length):
+        generated.append(generate_token(model, vocabulary, text, sampling, random))
+        text.append(generated[-1].token)
+    return tuple(generated)
+
+
+@torch.inference_mode()
+def generate_token(
+    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
+) -> GeneratedToken:
+    """The token that follows a text: read its last `context` tokens, and draw."""
+    first = max(0, len(text) - model.config.context)
+    window = tuple(text[first:])
+    trace = model(torch.tensor(vocabulary.encode(window)))
+    draw = draw_token(trace.logits[-1], sampling, random)
+    return GeneratedToken(vocabulary.tokens[draw.token], len(text), first, window, draw, last_token_attention(trace))
+
+
+def regenerate_last(
+    model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], n_new: int, sampling: Sampling, seed: int
+) -> GeneratedToken:
+    """The last token of a text whose last `n_new` tokens `generate` drew, with all that led to it."""
+    random = generator(seed, "sample")
+    for _ in range(n_new - 1):  # each token before it took one random number
+        uniform_number(random)
+    return generate_token(model, vocabulary, text[:-1], sampling, random)
+
+
+def check_request(start: Sequence[str], length: int) -> None:
+    """Raises ValueError that says what can be asked for."""
+    if not start:
+        raise ValueError("a text needs at least one character to go on from")
+    if not 0 <= length <= MAX_NEW_TOKENS:
+        raise ValueError(f"a text goes on by 0 to {MAX_NEW_TOKENS} characters, but got {length}")
+
+
+def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
+    """For each layer the last token's weights in every head; copied, so that no other row is kept."""
+    return tuple(layer.attention.heads.weights[:, -1].clone() for layer in trace.layers)
+
+
+def never_an_input(task: CharacterTask) -> tuple[str, ...]:
+    """The characters that no training window has as an input, only as a target.
+
+    No gradient ever reaches their rows of the token table.
+    """
+    inputs = set(task.windows[:, :-1].flatten().tolist())
+    return tuple(token for i, token in enumerate(task.vocabulary.tokens) if i not in inputs)
+
+
+@dataclass(frozen=True)
+class LegalSteps:
+    """Steps from one token to the next: how many were generated, how many of them the training text has too."""
+
+    legal: int
+    total: int
+
+
+def legal_steps(start: Sequence[str], new_tokens: Sequence[NewToken], training_text: Sequence[str]) -> LegalSteps:
+    """Count the steps onto new tokens that also occur in the training text."""
+    text = [*start, *(new.token for new in new_tokens)]
+    steps, known = list(pairwise(text[len(start) - 1 :])), set(pairwise(training_text))
+    return LegalSteps(sum(step in known for step in steps), len(steps))

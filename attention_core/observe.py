@@ -1,0 +1,185 @@
+"""What can be seen of a trained model: its attention on an example, what its heads are worth, how it reads ahead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from attention_core.attention import AttentionTrace
+from attention_core.randomness import generator
+from attention_core.sampling import continue_text
+from attention_core.tasks import TaskExample
+from attention_core.training import (
+    HELD_OUT,
+    Measured,
+    Snapshot,
+    TrainingSettings,
+    accuracy_of,
+    held_out_batch,
+    job_weights,
+    measure,
+    predicted_ids,
+)
+from attention_core.weights import borrowed_model
+
+SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedText:
+    """A language model with some tokens: `layers` has a trace for each layer, with the axis of the heads first."""
+
+    step: int
+    tokens: tuple[str, ...]
+    layers: tuple[AttentionTrace, ...]
+    sample: str  # what the model writes
+
+
+@torch.inference_mode()
+def observe_text(
+    settings: TrainingSettings, snapshot: Snapshot, tokens: Sequence[str], temperature: float
+) -> ObservedText:
+    """The attention of every head on these tokens, and a sample, with these weights. For texts only.
+
+    The sample begins with the first character of the training text; its draws depend on the seed of the run
+    alone, so that from step to step only the model changes.
+    """
+    task, random = settings.task, generator(settings.seed, "sample")
+    start = task.vocabulary.encode(task.tokens[:1])
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        trace = model(torch.tensor(task.vocabulary.encode(tokens)))
+        sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
+    layers = tuple(layer.attention.heads for layer in trace.layers)
+    return ObservedText(snapshot.step, tuple(tokens), layers, "".join(task.vocabulary.decode(sample)))
+
+
+@dataclass(frozen=True, eq=False)
+class ObservedTask:
+    """A model with the example of its task.
+
+    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `jobs` holds how much of
+    its weight each head puts on the right cells of the example.
+    """
+
+    step: int
+    example: TaskExample
+    layers: tuple[AttentionTrace, ...]
+    predicted: tuple[str, ...]
+    accuracy: float  # on the example
+    jobs: Float[Tensor, "jobs layers heads"]
+
+
+@torch.inference_mode()
+def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask:
+    """The attention of every head on the example of the task, and the answers there, with these weights."""
+    task, example = settings.task, settings.task.example
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        trace = model(example.ids)
+        ids = predicted_ids(model, trace)
+    return ObservedTask(
+        step=snapshot.step,
+        example=example,
+        layers=tuple(layer.attention.heads for layer in trace.layers),
+        predicted=tuple(task.vocabulary.decode(ids.tolist())),
+        accuracy=accuracy_of(ids, example.targets),
+        jobs=job_weights(trace, example.looks),
+    )
+
+
+@dataclass(frozen=True)
+class Ablation:
+    """How well a model does when some heads are ablated, beside the whole model on the same sequences."""
+
+    ablated: tuple[tuple[int, int], ...]  # (layer, head), counted from 0
+    loss: float
+    accuracy: float
+    loss_of_all: float
+    accuracy_of_all: float
+
+    @property
+    def lost(self) -> float:
+        """The accuracy that goes with these heads; below 0 where the model does better without them."""
+        return self.accuracy_of_all - self.accuracy
+
+
+def ablate_head(settings: TrainingSettings, snapshot: Snapshot, layer: int, head: int) -> Ablation:
+    """The model on held-out sequences with one head's output set to zero before W_o.
+
+    Raises ValueError when there is no such head.
+    """
+    n_layers, n_heads = settings.model.n_layers, settings.model.n_heads
+    if not (0 <= layer < n_layers and 0 <= head < n_heads):
+        raise ValueError(f"layers go from 0 to {n_layers - 1} and heads from 0 to {n_heads - 1}, got {layer}, {head}")
+    return ablate_heads(settings, snapshot, ((layer, head),))
+
+
+def ablate_layer(settings: TrainingSettings, snapshot: Snapshot, layer: int) -> Ablation:
+    """The same with all heads of one layer ablated. Raises ValueError when there is no such layer."""
+    n_layers = settings.model.n_layers
+    if not 0 <= layer < n_layers:
+        raise ValueError(f"layers go from 0 to {n_layers - 1}, but got {layer}")
+    return ablate_heads(settings, snapshot, tuple((layer, head) for head in range(settings.model.n_heads)))
+
+
+def ablate_each_head(settings: TrainingSettings, snapshot: Snapshot) -> tuple[Ablation, ...]:
+    """Each head ablated by itself, layer by layer."""
+    heads = [(layer, head) for layer in range(settings.model.n_layers) for head in range(settings.model.n_heads)]
+    return tuple(ablate_head(settings, snapshot, layer, head) for layer, head in heads)
+
+
+def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...]) -> Ablation:
+    """The model on held-out sequences, whole and with these (layer, head) pairs ablated."""
+    whole = measured_at(settings, snapshot)
+    less = measured_at(settings, snapshot, ablated)
+    return Ablation(ablated, less.loss, less.accuracy, whole.loss, whole.accuracy)
+
+
+def measured_at(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...] = ()) -> Measured:
+    """Loss, accuracy and the heads' jobs on the held-out sequences of the run, as training measures them."""
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        return measure(settings.task, model, held_out_batch(settings), snapshot.step, ablated)
+
+
+@dataclass(frozen=True, eq=False)
+class FutureLeak:
+    """How far a model without a mask reads the next token instead of predicting it."""
+
+    ahead: Float[Tensor, "layers heads"]  # mean weight of a position on the next one, where the answer stands
+    loss_seeing: float  # at the positions whose answer stands in the sequence
+    loss_hidden: float  # at the same positions, each with nothing after it
+
+    @property
+    def strongest(self) -> float:
+        """The weight on the answer in the head that puts most there."""
+        return float(self.ahead.max())
+
+
+@torch.inference_mode()
+def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: int = HELD_OUT) -> FutureLeak:
+    """The leak in a model of next tokens, on at most so many held-out sequences.
+
+    With the future hidden, position i is predicted from the tokens 0 … i alone, as in generation. In a causal
+    model nothing leaks: its weights ahead are 0 and the two losses agree. Raises ValueError for tasks where the
+    answer at a position is not the next token.
+    """
+    task, batch = settings.task, held_out_batch(settings)
+    inputs, targets = batch.inputs[:most], batch.targets[:most]
+    if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
+        raise ValueError(f"a leak is reading the next token, but “{task.title}” does not ask for it")
+    with borrowed_model(settings.model, snapshot.weights) as model:
+        trace, answers = model(inputs), targets[:, :-1]
+        hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
+    ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
+    return FutureLeak(
+        ahead=torch.stack(ahead),
+        loss_seeing=mean_loss(trace.logits[:, :-1], answers),
+        loss_hidden=mean_loss(torch.stack(hidden, dim=1), answers),
+    )
+
+
+def mean_loss(logits: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]) -> float:
+    """The mean cross-entropy over all positions."""
+    return cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
