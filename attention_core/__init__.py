@@ -24,7 +24,7 @@ Reading order
     gradients     the same steps backwards
     optimiser     from gradients to better weights
     weights       all weights of a model in one vector, and models to borrow for one
-    training      `train`: an iterator of steps; tapes and runs (shelf: where tapes keep weights)
+    training      `train`: an iterator of steps; recordings and runs (shelf: where recordings keep weights)
     sampling      logits → the next token: temperature, top-k, top-p, one draw
     generation    token after token, with what led to each
     checkpoint    a trained model as a file, and back

@@ -14,14 +14,14 @@ from attention_core.sampling import continue_text
 from attention_core.tasks import TaskExample
 from attention_core.training import (
     HELD_OUT,
-    Measured,
+    Evaluation,
     Snapshot,
     TrainingSettings,
     accuracy_of,
+    evaluate,
     held_out_batch,
-    job_weights,
-    measure,
     predicted_ids,
+    weights_on_targets,
 )
 from attention_core.weights import borrowed_model
 
@@ -60,7 +60,7 @@ def observe_text(
 class ObservedTask:
     """A model with the example of its task.
 
-    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `jobs` holds how much of
+    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `roles` holds how much of
     its weight each head puts on the right cells of the example.
     """
 
@@ -69,7 +69,7 @@ class ObservedTask:
     layers: tuple[AttentionTrace, ...]
     predicted: tuple[str, ...]
     accuracy: float  # on the example
-    jobs: Float[Tensor, "jobs layers heads"]
+    roles: Float[Tensor, "roles layers heads"]
 
 
 @torch.inference_mode()
@@ -85,7 +85,7 @@ def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask
         layers=tuple(layer.attention.heads for layer in trace.layers),
         predicted=tuple(task.vocabulary.decode(ids.tolist())),
         accuracy=accuracy_of(ids, example.targets),
-        jobs=job_weights(trace, example.looks),
+        roles=weights_on_targets(trace, example.looks),
     )
 
 
@@ -132,15 +132,17 @@ def ablate_each_head(settings: TrainingSettings, snapshot: Snapshot) -> tuple[Ab
 
 def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...]) -> Ablation:
     """The model on held-out sequences, whole and with these (layer, head) pairs ablated."""
-    whole = measured_at(settings, snapshot)
-    less = measured_at(settings, snapshot, ablated)
+    whole = evaluate_at(settings, snapshot)
+    less = evaluate_at(settings, snapshot, ablated)
     return Ablation(ablated, less.loss, less.accuracy, whole.loss, whole.accuracy)
 
 
-def measured_at(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...] = ()) -> Measured:
-    """Loss, accuracy and the heads' jobs on the held-out sequences of the run, as training measures them."""
+def evaluate_at(
+    settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...] = ()
+) -> Evaluation:
+    """Loss, accuracy and the heads' roles on the held-out sequences of the run, as training measures them."""
     with borrowed_model(settings.model, snapshot.weights) as model:
-        return measure(settings.task, model, held_out_batch(settings), snapshot.step, ablated)
+        return evaluate(settings.task, model, held_out_batch(settings), snapshot.step, ablated)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,16 +1,12 @@
-"""Training: an iterator of steps, the tape that records them, and a learner's run along the tape.
+"""Training: an iterator of steps, each with the loss, the weights, and now and then an evaluation.
 
-`train` knows nothing of who watches. A `Tape` keeps what it yields: all losses and, within a bound of
-memory, the weights of many steps. It depends on the settings alone, so that everybody who asks for the
-same settings can share one. A `TrainingRun` is one learner's place on a tape: playing, pausing, stepping.
+`train` knows nothing of who watches. What it yields depends on the settings alone, seed included, so that everybody
+who asks for the same settings sees the same run.
 """
 
 import functools
-import logging
 import math
-import threading
-import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,19 +19,13 @@ from attention_core.gradients import NO_TARGET, cross_entropy_backward, mean_sha
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
-from attention_core.shelf import Shelf
 from attention_core.tasks import Batch, Task
 from attention_core.weights import borrowed_model, weights_of
 
-log = logging.getLogger(__name__)
-
 MAX_STEPS = 5000
 MAX_BATCH = 64
-MAX_SNAPSHOT_BYTES = 2_000_000
-MAX_SNAPSHOTS = 512
-FEWEST_SNAPSHOTS = 6
 DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
-MEASURE_EVERY = 20
+EVALUATE_EVERY = 20
 HELD_OUT = 64  # sequences
 
 
@@ -94,27 +84,28 @@ def recommended(task: Task, seed: int = 0, **changes: object) -> TrainingSetting
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Measured:
+class Evaluation:
     """How good a model is at sequences it is not trained on.
 
-    `jobs` holds, for each job of the task, how much of its weight each head puts on the right cells.
+    `role_weights` holds, for each role that the task has for a head, how much of its weight each head puts on the
+    right cells.
     """
 
     step: int
     loss: float  # as in training
     accuracy: float  # the share of answers that are right
-    jobs: Float[Tensor, "jobs layers heads"]
+    role_weights: Float[Tensor, "roles layers heads"]
     learnt: bool
 
     @property
-    def job_weights(self) -> tuple[float, ...]:
-        """For each job of the task, the weight that the best head puts on the right cells."""
-        return tuple(self.jobs.flatten(1).amax(dim=1).tolist()) if self.jobs.numel() else ()
+    def best_role_weights(self) -> tuple[float, ...]:
+        """For each role of the task, the weight that the best head puts on the right cells."""
+        return tuple(self.role_weights.flatten(1).amax(dim=1).tolist()) if self.role_weights.numel() else ()
 
     @property
     def weight(self) -> float:
-        """The weight on the right cells in the job that is done worst; NaN where a task has no picture of success."""
-        return min(self.job_weights, default=math.nan)
+        """The weight on the right cells in the role that is played worst; NaN where a task has no roles."""
+        return min(self.best_role_weights, default=math.nan)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,7 +118,25 @@ class TrainingStep:
     step: int
     loss: float  # nats per place that counts; squared error where vectors are compared
     weights: Float[Tensor, " parameters"]
-    measured: Measured | None = None  # every MEASURE_EVERY steps, and at the last
+    evaluation: Evaluation | None = None  # every EVALUATE_EVERY steps, and at the last
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """The weights a model had after `step` updates."""
+
+    step: int
+    weights: Float[Tensor, " parameters"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TrainingHistory:
+    """A run from its beginning to one of its steps, and the weights there, or nearest before."""
+
+    settings: TrainingSettings
+    losses: Float[np.ndarray, " steps"] = field(repr=False)  # of step 0 and every later one
+    evaluations: tuple[Evaluation, ...]  # the newest last
+    snapshot: Snapshot = field(repr=False)
 
 
 def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
@@ -145,10 +154,10 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
         with borrowed_model(settings.model, weights) as model:
             trace, loss = predict(model, batch)
             gradient = gradient_of(model, trace, batch)
-            measured = measure_now(settings, model, step)
+            evaluation = evaluate_now(settings, model, step)
         optimiser.take(gradient if settings.clip is None else clipped(gradient, settings.clip))
         del batch, model, trace, gradient  # by far the largest part of a run that waits
-        yield TrainingStep(step, loss, weights, measured)
+        yield TrainingStep(step, loss, weights, evaluation)
         if not math.isfinite(loss):
             return
         weights = optimiser.step(weights)
@@ -198,28 +207,28 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch | None:
-    """The sequences a run is measured on: the same at every step, from a stream of their own."""
+    """The sequences a run is evaluated on: the same at every step, from a stream of their own."""
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
 
 
-def measure_now(settings: TrainingSettings, model: TinyTransformer, step: int) -> Measured | None:
-    """The measures of this step, if it is one at which the model is measured."""
-    if step % MEASURE_EVERY and step != settings.steps:
+def evaluate_now(settings: TrainingSettings, model: TinyTransformer, step: int) -> Evaluation | None:
+    """The evaluation at this step, if it is one at which the model is evaluated."""
+    if step % EVALUATE_EVERY and step != settings.steps:
         return None
     held_out = held_out_batch(settings)  # drawn anew: a run that waits would hold it for nothing
-    return None if held_out is None else measure(settings.task, model, held_out, step)
+    return None if held_out is None else evaluate(settings.task, model, held_out, step)
 
 
 @torch.inference_mode()
-def measure(
+def evaluate(
     task: Task, model: TinyTransformer, batch: Batch, step: int = 0, without: Collection[tuple[int, int]] = ()
-) -> Measured:
+) -> Evaluation:
     """How well a model answers a batch, perhaps without some (layer, head) pairs, and where its heads look."""
     trace = model(batch.inputs, without)
     accuracy = accuracy_of(predicted_ids(model, trace), batch.targets)
-    jobs = job_weights(trace, batch.looks)
-    measured = Measured(step, loss_of(model, trace, batch), accuracy, jobs, False)
-    return replace(measured, learnt=task.learnt(accuracy, measured.job_weights))
+    role_weights = weights_on_targets(trace, batch.looks)
+    evaluation = Evaluation(step, loss_of(model, trace, batch), accuracy, role_weights, False)
+    return replace(evaluation, learnt=task.learnt(accuracy, evaluation.best_role_weights))
 
 
 def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Tensor, "*batch tokens"]:
@@ -234,316 +243,22 @@ def accuracy_of(predicted: Int[Tensor, "*batch tokens"], targets: Int[Tensor, "*
     return float((predicted == targets).sum() / (targets != NO_TARGET).sum())
 
 
-def job_weights(
-    trace: ModelTrace, looks: Bool[Tensor, "*batch jobs queries keys"] | None
-) -> Float[Tensor, "jobs layers heads"]:
-    """For each job and head, the mean weight on the right cells, over all queries that have any."""
+def weights_on_targets(
+    trace: ModelTrace, looks: Bool[Tensor, "*batch roles queries keys"] | None
+) -> Float[Tensor, "roles layers heads"]:
+    """For each role and head, the mean weight on the right cells, over all queries that have any."""
     n_heads = trace.layers[0].attention.heads.weights.shape[-3]
     if looks is None:
-        return no_jobs(len(trace.layers), n_heads)
+        return no_roles(len(trace.layers), n_heads)
     rows = looks.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if looks.dim() > 3 else looks.any(dim=-1).sum(dim=-1)
     on_cells = [
-        torch.einsum("...hqk,...jqk->jh", layer.attention.heads.weights, looks.to(torch.float32))
+        torch.einsum("...hqk,...rqk->rh", layer.attention.heads.weights, looks.to(torch.float32))
         for layer in trace.layers
     ]
     return torch.stack(on_cells, dim=1) / rows[:, None, None]
 
 
 @functools.cache
-def no_jobs(n_layers: int, n_heads: int) -> Float[Tensor, "jobs layers heads"]:
-    """The job weights of a task without jobs. One for all: a tape keeps what was measured at every step."""
+def no_roles(n_layers: int, n_heads: int) -> Float[Tensor, "roles layers heads"]:
+    """The role weights of a task without roles. One for all: a run keeps those of every evaluation."""
     return torch.zeros(0, n_layers, n_heads)
-
-
-@dataclass(frozen=True, eq=False)
-class Snapshot:
-    """The weights a model had after `step` updates."""
-
-    step: int
-    weights: Float[Tensor, " parameters"]
-
-
-class Tape:
-    """What `train` yields for some settings, recorded as far as anybody has wanted to see it.
-
-    Only `grow` changes it, one caller at a time; everything else may be read at any moment
-    from any thread. Losses are kept for every step, weights for as many evenly spaced steps as
-    MAX_SNAPSHOTS and MAX_SNAPSHOT_BYTES allow, and always for the newest. `thin` makes room for others.
-    """
-
-    def __init__(self, settings: TrainingSettings):
-        self.settings = settings
-        self.head = -1  # the newest recorded step
-        self.ended = False  # no step will ever follow
-        self.problem: str | None = None  # why it ended before its last step
-        self._steps: Iterator[TrainingStep] | None = None  # while it grows
-        self._losses = np.full(settings.steps + 1, np.nan)
-        self._measured: list[Measured] = []
-        self._snapshots: dict[int, Tensor] = {}
-        self._shelf = Shelf()
-        self._seconds = 0.0  # of processor time that the recorded steps took
-        self._stride = 1
-        self._growing = threading.Lock()
-
-    def grow(
-        self,
-        until: int,
-        seconds: float = math.inf,
-        clock: Callable[[], float] = time.monotonic,
-        interrupted: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Record steps up to `until`; fewer when the seconds are over or it is `interrupted`.
-
-        At least one step is trained each time. After a `rest` the first ones are those that are recorded already.
-        """
-        with self._growing:
-            deadline = clock() + seconds
-            while self.head < until and not self.ended:
-                self._record_one()
-                if clock() >= deadline or interrupted():
-                    return
-
-    def thin(self, keep: Collection[int] = ()) -> None:
-        """Forget every second of the recorded weights; never those of the newest step and of the steps in `keep`."""
-        with self._growing:
-            self._thin({self.head, *keep})
-
-    @property
-    def in_training(self) -> bool:
-        """True while its optimiser and batches are there."""
-        return self._steps is not None
-
-    @property
-    def seconds(self) -> float:
-        """About how long it would take to train once more what is recorded."""
-        return self._seconds
-
-    def rest(self) -> None:
-        """Give back the optimiser and the batches until it grows again.
-
-        Then what is recorded is trained once more, which gives the same, bit for bit.
-        """
-        with self._growing:
-            self._stop_training()
-
-    def losses(self, until: int) -> Float[np.ndarray, " steps"]:
-        """The losses of steps 0 … until, as far as they are recorded."""
-        return self._losses[: min(until, self.head) + 1]
-
-    def snapshot(self, step: int) -> Snapshot:
-        """The weights of this step, or of the nearest recorded one before it."""
-        for recorded in sorted(tuple(self._snapshots), reverse=True):
-            weights = self._snapshots.get(recorded)
-            if recorded <= step and weights is not None:
-                return Snapshot(recorded, weights)
-        raise ValueError(f"nothing is recorded up to step {step}; the newest step is {self.head}")
-
-    def measured(self, until: int) -> tuple[Measured, ...]:
-        """What was measured up to this step, the newest last."""
-        return tuple(measured for measured in tuple(self._measured) if measured.step <= until)
-
-    def snapshot_steps(self, until: int) -> list[int]:
-        """The steps up to this one whose weights are recorded, in order."""
-        return sorted(step for step in tuple(self._snapshots) if step <= until)
-
-    @property
-    def snapshot_bytes(self) -> int:
-        """Memory of all recorded weights, which are equally many at each step."""
-        return len(self._snapshots) * next((weights.nbytes for weights in tuple(self._snapshots.values())), 0)
-
-    def can_be_thinned(self, fewest: int) -> bool:
-        """True while the weights of more than so many steps are recorded."""
-        return len(self._snapshots) > fewest
-
-    def _record_one(self) -> None:
-        if self._steps is None:
-            self._steps = train(self.settings)
-        began = time.thread_time()
-        try:
-            step = next(self._steps, None)
-        except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
-            log.exception("a training run failed")
-            done = f"stopped after step {self.head}" if self.head >= 0 else "could not start"
-            self._end(f"Training {done}: {error}")
-            return
-        if step is None:
-            self._end(None)
-        elif step.step <= self.head:
-            return  # recorded before a rest
-        elif not math.isfinite(step.loss):
-            self._end(
-                f"After {step.step} updates the loss is no longer a number: the steps were too large. "
-                f"What you see is the last good model, after {max(self.head, 0)} updates. "
-                f"Try a learning rate well below {self.settings.learning_rate:g}."
-            )
-        else:
-            self._seconds += time.thread_time() - began
-            self._losses[step.step] = step.loss
-            if step.measured is not None:
-                self._measured.append(step.measured)
-            self._keep(step.step, step.weights)
-            if step.step == self.settings.steps:
-                self._end(None)
-
-    def _end(self, problem: str | None) -> None:
-        self.problem = problem
-        self._stop_training()
-        self.ended = True
-
-    def _stop_training(self) -> None:
-        if self._steps is not None:
-            self._steps.close()
-            self._steps = None
-
-    def _keep(self, step: int, weights: Tensor) -> None:
-        stays = step % self._stride == 0
-        self._snapshots[step] = self._shelf.keep(weights) if stays else weights
-        self.head = step
-        if (step - 1) % self._stride:
-            self._snapshots.pop(step - 1, None)
-        while len(self._snapshots) > max(2, min(MAX_SNAPSHOTS, MAX_SNAPSHOT_BYTES // weights.nbytes)):
-            self._thin({step})
-
-    def _thin(self, keep: Collection[int]) -> None:
-        self._stride *= 2
-        self._shelf = Shelf()
-        left = {step: weights for step, weights in self._snapshots.items() if step % self._stride == 0 or step in keep}
-        self._snapshots = {step: self._shelf.keep(weights) for step, weights in left.items()}
-
-
-@dataclass(frozen=True, eq=False)
-class RunView:
-    """What a learner sees of a run at one moment."""
-
-    settings: TrainingSettings
-    position: int  # the step on screen
-    playing: bool
-    finished: bool  # the end is on screen
-    problem: str | None
-    losses: Float[np.ndarray, " steps"] = field(repr=False)
-    snapshot: Snapshot = field(repr=False)
-    measured: tuple[Measured, ...] = ()  # up to here, the newest last
-
-
-class TrainingRun:
-    """One learner's place on a tape. Starts at step 0, standing still.
-
-    While it plays, the place moves by `steps_per_second`, or as fast as the tape grows where that is None.
-    It may be used from several threads of one visitor. Raises ValueError when the tape has not even a step 0.
-    """
-
-    LOOK_AHEAD_SECONDS = 2.0
-
-    def __init__(
-        self,
-        tape: Tape,
-        steps_per_second: float | int | None = None,
-        *,
-        wake: Callable[[], None] = lambda: None,
-        clock: Callable[[], float] = time.monotonic,
-    ):
-        self.tape = tape
-        self.steps_per_second = checked_pace(steps_per_second)
-        self.last_seen = clock()
-        self._wake = wake
-        self._clock = clock
-        self._lock = threading.RLock()
-        self._playing = False
-        self._from_step = 0
-        self._from_time = clock()
-        tape.grow(0)
-        if tape.head < 0:
-            raise ValueError(tape.problem)
-
-    def play(self) -> None:
-        """Go on from here."""
-        with self._lock:
-            self._stand_at(self.position)
-            self._playing = True
-            self.last_seen = self._clock()
-        self._wake()
-
-    def pause(self) -> None:
-        """Stand still here; nothing is lost."""
-        with self._lock:
-            self._stand_at(self.position)
-            self._playing = False
-
-    def step_once(self) -> None:
-        """Stand still one step further on."""
-        with self._lock:
-            self.pause()
-            self.last_seen = self._clock()
-            self.tape.grow(self._from_step + 1)
-            self._stand_at(min(self._from_step + 1, self.tape.head))
-
-    def set_pace(self, steps_per_second: float | int | None) -> None:
-        """Move at another speed from here on."""
-        with self._lock:
-            self._stand_at(self.position)
-            self.steps_per_second = checked_pace(steps_per_second)
-        self._wake()
-
-    @property
-    def position(self) -> int:
-        """The step this learner is at: never beyond what is recorded."""
-        with self._lock:
-            head = max(self.tape.head, 0)
-            if not self._playing:
-                return self._from_step
-            if self.steps_per_second is None:
-                return head
-            moved = (self._clock() - self._from_time) * self.steps_per_second
-            wished = self._from_step + max(int(moved), 0)
-            if wished > head:
-                self._stand_at(head)  # time lost waiting for the tape is not made up for in a rush
-            return min(wished, head)
-
-    @property
-    def playing(self) -> bool:
-        """True while the place moves, or waits for the tape to grow."""
-        return self._playing and not self.finished
-
-    @property
-    def finished(self) -> bool:
-        """True when the end of the tape is reached."""
-        return self.tape.ended and self.position >= self.tape.head
-
-    @property
-    def wanted(self) -> int:
-        """The step up to which the tape should be recorded for this learner."""
-        if not self._playing:
-            return -1
-        if self.steps_per_second is None:
-            return self.tape.settings.steps
-        ahead = math.ceil(self.steps_per_second * self.LOOK_AHEAD_SECONDS)
-        return min(self.position + max(ahead, 1), self.tape.settings.steps)
-
-    def look(self) -> RunView:
-        """What to show now. Looking is also the sign that somebody still watches."""
-        self.last_seen = self._clock()
-        if self._playing:
-            self._wake()
-        with self._lock:
-            position, finished = self.position, self.finished
-            playing = self._playing and not finished
-        return RunView(
-            settings=self.tape.settings,
-            position=position,
-            playing=playing,
-            finished=finished,
-            problem=self.tape.problem if finished else None,
-            losses=self.tape.losses(position),
-            snapshot=self.tape.snapshot(position),
-            measured=self.tape.measured(position),
-        )
-
-    def _stand_at(self, step: int) -> None:
-        self._from_step, self._from_time = step, self._clock()
-
-
-def checked_pace(steps_per_second: float | int | None) -> float | None:
-    """The pace, if it is one. Raises ValueError otherwise."""
-    if steps_per_second is not None and not (math.isfinite(steps_per_second) and steps_per_second > 0):
-        raise ValueError(f"a pace is a number of steps per second above 0, but got {steps_per_second}")
-    return steps_per_second

@@ -33,7 +33,7 @@ def pack_weights(model: nn.Module) -> Float[Tensor, " parameters"]:
 
 
 def model_with(config: ModelConfig, weights: Float[Tensor, " parameters"]) -> TinyTransformer:
-    """A model of its own with the given weights, as a tape keeps them."""
+    """A model of its own with the given weights, as a recording keeps them."""
     model = TinyTransformer(config, generator(0))
     vector_to_parameters(weights.clone(), model.parameters())
     return model.eval()

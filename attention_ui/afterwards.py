@@ -3,7 +3,6 @@
 import streamlit as st
 
 from attention_core.observe import ablate_each_head, ablate_layer, observe_task
-from attention_core.training import RunView, TrainingRun
 from attention_ui.figures.heads import heads_size, numbers_fit
 from attention_ui.figures.replay import frame_steps, replay_chart, replay_table
 from attention_ui.keeping import download_history, download_model, run_checkpoint
@@ -11,6 +10,7 @@ from attention_ui.lesson import own_template, show_chart, show_rows
 from attention_ui.session import hidden, keep, recall
 from lessons.success import heads_off_caption, heads_off_rows, moment_caption
 from runs.checkpoint import run_history
+from runs.run import RunView, TrainingRun
 
 REPLAY_WIDTH = 1000
 AFTERWARDS = {"replay": "Scrub through the run", "heads_off": "Switch a head off", "keep": "Keep the model"}
@@ -43,16 +43,16 @@ def draw_replay(run: TrainingRun, view: RunView) -> None:
 def replay_of(run: TrainingRun, view: RunView) -> tuple:
     """How many tokens and frames, the table, and the last sentence; made once for each place where a run stands."""
     made = recall("replay")
-    if made is not None and made[0] is run.tape and made[1] == view.position:
+    if made is not None and made[0] is run.recording and made[1] == view.position:
         return made[2]
-    steps = frame_steps(run.tape.snapshot_steps(view.position))
-    moments = [observe_task(view.settings, run.tape.snapshot(step)) for step in steps]
+    steps = frame_steps(run.recording.snapshot_steps(view.position))
+    moments = [observe_task(view.settings, run.recording.snapshot(step)) for step in steps]
     said = [moment_caption(moment) for moment in moments]
     tokens, model = moments[0].example.tokens, view.settings.model
     numbered = numbers_fit(len(tokens), model.n_layers, model.n_heads, REPLAY_WIDTH)
     table = replay_table(tokens, [moment.layers for moment in moments], said, numbered=numbered)
     replay = (len(tokens), len(moments), table, said[-1])
-    keep("replay", (run.tape, view.position, replay))
+    keep("replay", (run.recording, view.position, replay))
     return replay
 
 

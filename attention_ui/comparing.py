@@ -4,7 +4,6 @@ import streamlit as st
 
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import RunView, TrainingRun
 from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
@@ -24,6 +23,7 @@ from attention_ui.training_view import (
 from lessons.comparison import COMPARISONS, comparison_caption
 from lessons.watching import read_probe
 from runs.page_lock import Hurry
+from runs.run import RunView, TrainingRun
 
 HALF_WIDTH = 430
 WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
@@ -100,7 +100,7 @@ def forget_first() -> None:
 def train_both(asked: str) -> None:
     """Begin both runs of a question, and let the controls show the second."""
     run = recall(RUN)
-    seed = run.tape.settings.seed if run is not None else 0
+    seed = run.recording.settings.seed if run is not None else 0
     pace = run.steps_per_second if run is not None else None
     forget_first()
     settings = COMPARISONS[asked].settings(seed)

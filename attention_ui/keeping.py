@@ -4,17 +4,17 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_core.training import RunView
 from attention_ui.lesson import show_notes
 from attention_ui.session import keep, recall
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from runs.run import RunView
 
 BROUGHT, PROBLEM, FILE = "brought_model", "brought_problem", "model_file"
 MEGABYTES = 1
 
 
 def run_checkpoint(view: RunView) -> Checkpoint:
-    """The model that a run shows at this moment. A copy: a tape keeps many of them in one piece of memory."""
+    """The model that a run shows at this moment. A copy: a recording keeps many of them in one piece of memory."""
     return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights.clone())
 
 

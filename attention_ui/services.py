@@ -11,9 +11,10 @@ import pyarrow as pa
 import torch
 
 from attention_core.tasks import TASKS
-from attention_core.training import Tape, recommended
+from attention_core.training import recommended
 from attention_ui.session import give_way
 from runs.page_lock import Hurry
+from runs.recording import Recording
 from runs.scheduler import Scheduler
 
 
@@ -101,7 +102,7 @@ def settle_down() -> None:
 
     template(grid_chart)
     for task in TASKS.values():
-        Tape(recommended(task, steps=1)).grow(1)
+        Recording(recommended(task, steps=1)).grow(1)
     with training_room().page(Hurry.CAN_WAIT):
         gc.collect()
         gc.freeze()

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from attention_core.training import TrainingRun, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_ui.services import fitting_pace, moving_picture, training_room
 from attention_ui.session import keep, recall
 from attention_ui.training_controls import Choice
+from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
 CHIP_SECONDS = 2.0  # at least
@@ -16,7 +17,7 @@ def visitors_run(choice: Choice) -> TrainingRun | None:
     run = recall(RUN)
     if choice.settings is None:
         return run
-    if run is None or (run.position == 0 and not run.playing and run.tape.settings != choice.settings):
+    if run is None or (run.position == 0 and not run.playing and run.recording.settings != choice.settings):
         run = training_room().open(choice.settings)
         keep(RUN, run)
     return run
@@ -28,7 +29,7 @@ def start(settings: TrainingSettings) -> None:
     The first update is made here, so that the next picture shows it however many wait for the training thread.
     """
     run = recall(RUN)
-    if run is None or run.finished or run.tape.settings != settings:
+    if run is None or run.finished or run.recording.settings != settings:
         run = reset(settings)
     run.step_once()
     run.play()

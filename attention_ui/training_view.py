@@ -6,7 +6,7 @@ import streamlit as st
 
 from attention_core.observe import measure_future_leak, observe_task, observe_text
 from attention_core.tasks import CharacterTask, NoiseTask
-from attention_core.training import RunView, TrainingRun, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_ui.afterwards import AFTERWARDS
 from attention_ui.figures.heads import heads_size, heads_table, numbers_fit
 from attention_ui.figures.loss import loss_chart, loss_tables
@@ -20,6 +20,7 @@ from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 from lessons.comparison import differences
 from lessons.success import answer_lines, success_caption
 from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
+from runs.run import RunView, TrainingRun
 
 MOVING = "picture_moves"
 FOLDS = ("compare", *AFTERWARDS)
@@ -33,7 +34,7 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     Whoever draws below goes by this answer: a run may end at any moment, and the buttons would then tell of another.
     """
     playing = run is not None and run.playing
-    changed = run is not None and choice.settings is not None and run.tape.settings != choice.settings
+    changed = run is not None and choice.settings is not None and run.recording.settings != choice.settings
     fresh = run is None or run.position == 0 or changed
     label = "Start" if fresh else "Play again" if run.finished else "Go on"
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -50,7 +51,7 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     if run is not None and run.steps_per_second != steps_per_second:
         run.set_pace(steps_per_second)
     if changed and choice.settings is not None and run.position > 0:
-        show_notes(f"Changed since this run: {in_words(run.tape.settings, choice.settings)}. Start begins anew.")
+        show_notes(f"Changed since this run: {in_words(run.recording.settings, choice.settings)}. Start begins anew.")
     first = recall(FIRST)
     return playing or (first is not None and first.playing)
 
@@ -101,21 +102,21 @@ def draw_loss(view: RunView, key: str = "loss") -> None:
     baselines = task.baselines()
     caption = loss_caption(float(view.losses[-1]), baselines)
     st.text(caption)
-    tables = loss_tables(view.losses, view.settings.steps, baselines, view.measured)
+    tables = loss_tables(view.losses, view.settings.steps, baselines, view.evaluations)
     unit = "nats" if view.settings.model.output == "scores" else "squared error"
-    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit, bool(view.measured))
+    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit, bool(view.evaluations))
     show_chart(key, "The loss while the model trains", chart, tables, alt=caption)
-    if view.measured:
+    if view.evaluations:
         st.caption("Line: the sequences of each step. Dots: the sequences it is measured on.")
 
 
 def draw_success(view: RunView, key: str = "progress") -> None:
     """How many answers are right, how much weight lies on the right cells, and whether that is enough."""
-    if not view.measured:
+    if not view.evaluations:
         return
     task = view.settings.task
-    caption = success_caption(task, view.measured[-1])
-    tables = progress_tables(view.measured, view.settings.steps, task.enough_right)
+    caption = success_caption(task, view.evaluations[-1])
+    tables = progress_tables(view.evaluations, view.settings.steps, task.enough_right)
     chart = template(progress_chart, CURVE_WIDTH, PROGRESS_HEIGHT)
     show_chart(key, "Right answers while the model trains", chart, tables, alt=caption)
     st.text(caption)

@@ -8,12 +8,13 @@ import streamlit as st
 
 from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
-from attention_core.training import RunView, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_ui.keeping import bring_model, brought_model, download_history, download_model, run_checkpoint
 from attention_ui.services import training_room
 from attention_ui.session import hidden, keep, recall
 from attention_ui.training_runs import RUN
 from runs.checkpoint import Checkpoint, check_writes, run_history
+from runs.run import RunView
 
 NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {
@@ -54,7 +55,7 @@ def shipped(name: str) -> Writer:
     """
     settings = shipped_settings(name)
     run = training_room().open(settings)
-    run.tape.grow(settings.steps)
+    run.recording.grow(settings.steps)
     run.play()
     view = run.look()
     return Writer(run_checkpoint(view), lambda: run_history(view))

@@ -15,24 +15,24 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from attention_core.training import Measured, TrainingSettings, train
+from attention_core.training import Evaluation, TrainingSettings, train
 from lessons.comparison import COMPARISONS
 
 SEEDS, QUICK_SEEDS = 10, 3
 
 
-def only_the_first_learns(first: Measured, second: Measured) -> bool:
+def only_the_first_learns(first: Evaluation, second: Evaluation) -> bool:
     """What most questions are about: with the part in question the task is learnt, without it it is not."""
     return first.learnt and not second.learnt
 
 
-def the_second_reads_the_answers(first: Measured, second: Measured) -> bool:
+def the_second_reads_the_answers(first: Evaluation, second: Evaluation) -> bool:
     """It has more of them right than even the best guess from all that a mask leaves visible."""
     best = COMPARISONS["mask"].task.best_accuracy
     return first.accuracy <= best + 0.01 and second.accuracy > best + 0.01
 
 
-EXPECTED: dict[str, Callable[[Measured, Measured], bool]] = dict.fromkeys(COMPARISONS, only_the_first_learns)
+EXPECTED: dict[str, Callable[[Evaluation, Evaluation], bool]] = dict.fromkeys(COMPARISONS, only_the_first_learns)
 EXPECTED["mask"] = the_second_reads_the_answers
 
 
@@ -53,14 +53,14 @@ def row(name: str, seeds: int) -> str:
     started = time.perf_counter()
     pairs = [tuple(last_measured(settings) for settings in COMPARISONS[name].settings(seed)) for seed in range(seeds)]
     seconds = (time.perf_counter() - started) / seeds
-    first, second = (spread([measured.accuracy for measured in runs]) for runs in zip(*pairs, strict=True))
+    first, second = (spread([run.accuracy for run in runs]) for runs in zip(*pairs, strict=True))
     met = sum(EXPECTED[name](*pair) for pair in pairs)
     return f"| {name} | {first} | {second} | {met}/{seeds} | {seconds:.1f} |"
 
 
-def last_measured(settings: TrainingSettings) -> Measured:
+def last_measured(settings: TrainingSettings) -> Evaluation:
     """How a run stands at its end."""
-    return [step.measured for step in train(settings) if step.measured is not None][-1]
+    return [step.evaluation for step in train(settings) if step.evaluation is not None][-1]
 
 
 def spread(values: list[float]) -> str:

@@ -16,7 +16,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from attention_core.tasks import TASKS, FourVectorsTask
-from attention_core.training import Measured, TrainingStep, recommended, train
+from attention_core.training import Evaluation, TrainingStep, recommended, train
 
 SEEDS, QUICK_SEEDS = 20, 5
 
@@ -29,7 +29,7 @@ class Outcome:
     seconds: float | None
     whole: float
     learnt: bool
-    last: Measured
+    last: Evaluation
 
 
 def main() -> None:
@@ -53,11 +53,11 @@ def run(name: str, seed: int) -> Outcome:
     learnt: tuple[int | None, float | None] = (None, None)
     last = None
     for step in train(settings):
-        if step.measured is not None:
+        if step.evaluation is not None:
             last = step
             if succeeded(name, step) and learnt[0] is None:
                 learnt = (step.step, time.perf_counter() - started)
-    return Outcome(*learnt, time.perf_counter() - started, succeeded(name, last), last.measured)
+    return Outcome(*learnt, time.perf_counter() - started, succeeded(name, last), last.evaluation)
 
 
 def succeeded(name: str, step: TrainingStep) -> bool:
@@ -65,7 +65,7 @@ def succeeded(name: str, step: TrainingStep) -> bool:
     task = TASKS[name]
     if isinstance(task, FourVectorsTask):
         return step.loss <= task.MEMORISED
-    return step.measured.learnt
+    return step.evaluation.learnt
 
 
 def row(name: str, outcomes: list[Outcome]) -> str:

@@ -19,16 +19,11 @@ from attention_core.optimiser import AdamW
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import (
-    Tape,
-    TrainingRun,
-    TrainingSettings,
-    draw_batches,
-    gradient_of,
-    predict,
-)
+from attention_core.training import TrainingSettings, draw_batches, gradient_of, predict
 from attention_core.weights import model_with, pack_weights
 from lessons.comparison import HEAD_WORDS
+from runs.recording import Recording
+from runs.run import TrainingRun
 from runs.scheduler import Scheduler
 
 TASK = CharacterTask("hello world")
@@ -73,11 +68,11 @@ def measure_training(rounds: int) -> Speeds:
     """Short rounds in turn, so that whatever else the machine does hits both."""
     torch.set_num_threads(1)
     time_notebook(seed=0)
-    time_tape(seed=0)
+    time_recording(seed=0)
     speeds = Speeds()
     for seed in range(1, rounds + 1):
         speeds.notebook.append(time_notebook(seed))
-        speeds.alone.append(time_tape(seed))
+        speeds.alone.append(time_recording(seed))
         speeds.unrecorded.append(steps_per_second(OUR_STEPS, lambda seed=seed: train_only(seed)))
     scheduler = Scheduler()
     scheduler.start()
@@ -110,9 +105,9 @@ def time_notebook(seed: int) -> float:
     return steps_per_second(NOTEBOOK_STEPS, lambda: [None for _ in train_in_notebook(NOTEBOOK_STEPS, seed)])
 
 
-def time_tape(seed: int) -> float:
+def time_recording(seed: int) -> float:
     """The app's training, as it records everything that a learner may want to see."""
-    return steps_per_second(OUR_STEPS, lambda: Tape(settings(seed, OUR_STEPS)).grow(OUR_STEPS))
+    return steps_per_second(OUR_STEPS, lambda: Recording(settings(seed, OUR_STEPS)).grow(OUR_STEPS))
 
 
 def train_only(seed: int) -> None:

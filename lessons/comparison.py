@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from attention_core.tasks import TASKS, CharacterTask, Task
-from attention_core.training import RunView, TrainingSettings, recommended
+from attention_core.training import TrainingHistory, TrainingSettings, recommended
 from lessons.captions import number, percent
 
 HEAD_WORDS = {"projected": "project all features", "sliced": "read their own slice only"}
@@ -164,11 +164,11 @@ def on_or_off(switch: bool) -> str:
     return "on" if switch else "off"
 
 
-def comparison_caption(first: RunView, second: RunView) -> str:
-    """What came of two runs so far, from what was measured last in each; it claims nothing beyond these runs."""
-    if not first.measured or not second.measured:
+def comparison_caption(first: TrainingHistory, second: TrainingHistory) -> str:
+    """What came of two runs so far, from the last evaluation of each; it claims nothing beyond these runs."""
+    if not first.evaluations or not second.evaluations:
         return "Nothing was measured yet."
-    one, other = first.measured[-1], second.measured[-1]
+    one, other = first.evaluations[-1], second.evaluations[-1]
     when = f"after {one.step} updates" if one.step == other.step else f"after {one.step} and {other.step} updates"
     parts = [f"Right answers {when}: {percent(one.accuracy)} in the first run, {percent(other.accuracy)} in the second"]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):

@@ -4,26 +4,28 @@ from collections.abc import Sequence
 
 from attention_core.observe import Ablation, ObservedTask
 from attention_core.tasks import Task, TaskExample
-from attention_core.training import Measured
+from attention_core.training import Evaluation
 from lessons.captions import number, percent, seen
 from lessons.watching import head_name
 
 NOTHING = "·"  # where a place does not count
 
 
-def success_caption(task: Task, measured: Measured) -> str:
+def success_caption(task: Task, evaluation: Evaluation) -> str:
     """The share of right answers and what the best head puts on the right cells, each beside what is enough."""
-    right = f"Right answers {task.measured_on}: {percent(measured.accuracy)} (enough: {percent(task.enough_right)})."
-    parts = [right, *job_sentences(task, measured)]
-    return " ".join([*parts, "So it has learnt the task." if measured.learnt else "So it has not learnt the task yet."])
+    right = f"Right answers {task.measured_on}: {percent(evaluation.accuracy)} (enough: {percent(task.enough_right)})."
+    parts = [right, *job_sentences(task, evaluation)]
+    return " ".join(
+        [*parts, "So it has learnt the task." if evaluation.learnt else "So it has not learnt the task yet."]
+    )
 
 
-def job_sentences(task: Task, measured: Measured) -> list[str]:
+def job_sentences(task: Task, evaluation: Evaluation) -> list[str]:
     """For each job of the task, which head does it best, and with how much of its weight."""
     counts = task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.jobs))
     enough = f" (enough: {number(task.threshold)})" if counts else ""
     sentences = []
-    for job, weights in zip(task.jobs, measured.jobs, strict=True):
+    for job, weights in zip(task.jobs, evaluation.role_weights, strict=True):
         layer, head = divmod(int(weights.argmax()), weights.shape[1])
         best = number(float(weights[layer, head]))
         sentences.append(f"To {job}: {head_name(layer, head)} with {best} of its weight{enough}.")

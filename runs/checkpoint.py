@@ -23,8 +23,9 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import is_invisible
-from attention_core.training import RunView, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
+from runs.run import RunView
 
 FORMAT, ABOUT = "attention-lab model 1", "attention_lab"
 MAX_BYTES = 4_000_000
@@ -287,9 +288,9 @@ def history_csv(losses: Sequence[float], more: Mapping[str, Mapping[int, float]]
 
 
 def run_history(view: RunView) -> str:
-    """The history of a run up to what it shows: the loss of every step, and what is measured every few steps."""
-    measured = {
-        name: {m.step: getattr(m, field) for m in view.measured}
+    """The history of a run up to what it shows: the loss of every step, and the evaluations every few steps."""
+    columns = {
+        name: {m.step: getattr(m, field) for m in view.evaluations}
         for name, field in (("held-out loss", "loss"), ("held-out accuracy", "accuracy"))
     }
-    return history_csv(view.losses.tolist(), {name: column for name, column in measured.items() if column})
+    return history_csv(view.losses.tolist(), {name: column for name, column in columns.items() if column})

@@ -6,10 +6,14 @@ import sys
 
 import pytest
 import torch
+from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
 torch.set_num_threads(1)
+
+settings.register_profile("core", max_examples=30, deadline=None, derandomize=True, phases=set(Phase) - {Phase.explain})
+settings.load_profile("core")
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 

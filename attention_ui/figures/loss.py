@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 
 from attention_core.tasks import Baseline
-from attention_core.training import Measured
+from attention_core.training import Evaluation
 from attention_ui.figures.layers import alt_layer, tone_scale
 
 MOST_POINTS = 400
 
 
 def loss_tables(
-    losses: np.ndarray, steps: int, baselines: list[Baseline], measured: Sequence[Measured] = ()
+    losses: np.ndarray, steps: int, baselines: list[Baseline], evaluations: Sequence[Evaluation] = ()
 ) -> dict[str, pa.Table]:
     """The curve so far, thinned to what a screen can show, the held-out losses, and the baselines."""
     last = len(losses) - 1
@@ -23,8 +23,8 @@ def loss_tables(
         "losses": pa.table({"step": pa.array(shown, pa.int32()), "loss": pa.array(losses[shown], pa.float32())}),
         "held_out": pa.table(
             {
-                "step": pa.array([m.step for m in measured], pa.int32()),
-                "loss": pa.array([m.loss for m in measured], pa.float32()),
+                "step": pa.array([m.step for m in evaluations], pa.int32()),
+                "loss": pa.array([m.loss for m in evaluations], pa.float32()),
             }
         ),
         "baselines": pa.table(

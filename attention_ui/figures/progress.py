@@ -5,17 +5,21 @@ from collections.abc import Sequence
 import altair as alt
 import pyarrow as pa
 
-from attention_core.training import Measured
+from attention_core.training import Evaluation
 from attention_ui.figures.layers import alt_layer, tone_scale
 
 RIGHT, WEIGHT, ENOUGH = "right answers", "weight on the right cells", "enough"
 ROOM_FOR_NAMES = 0.45  # of the steps: before that a name stands to the right of its line's end, where it has room
 
 
-def progress_tables(measured: Sequence[Measured], steps: int, enough_right: float) -> dict[str, pa.Table]:
-    """One row for each measured step and measure, and the line from which on enough answers are right."""
-    rows = [{"step": m.step, "what": RIGHT, "value": m.accuracy, "tone": "v"} for m in measured]
-    rows += [{"step": m.step, "what": WEIGHT, "value": m.weight, "tone": "weight"} for m in measured if m.job_weights]
+def progress_tables(evaluations: Sequence[Evaluation], steps: int, enough_right: float) -> dict[str, pa.Table]:
+    """One row for each evaluation and measure, and the line from which on enough answers are right."""
+    rows = [{"step": m.step, "what": RIGHT, "value": m.accuracy, "tone": "v"} for m in evaluations]
+    rows += [
+        {"step": m.step, "what": WEIGHT, "value": m.weight, "tone": "weight"}
+        for m in evaluations
+        if m.best_role_weights
+    ]
     for row in rows:
         row["align"] = "right" if row["step"] >= ROOM_FOR_NAMES * steps else "left"
     texts = [(name, pa.string()) for name in ("what", "tone", "align")]

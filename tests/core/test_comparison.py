@@ -8,8 +8,10 @@ import torch
 
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings, recommended
+from attention_core.training import TrainingSettings, recommended
 from lessons.comparison import COMPARISONS, comparison_caption, differences, verdict
+from runs.recording import Recording
+from runs.run import TrainingRun
 
 ANOTHER = {
     "optimiser": "sgd", "learning_rate": 0.5, "weight_decay": 0.7, "clip": 2.0, "steps": 17, "batch_size": 3, "seed": 5,
@@ -58,8 +60,8 @@ def test_each_question_changes_one_thing(name):
 
 
 def view_after(settings, steps):
-    run = TrainingRun(Tape(settings))
-    run.tape.grow(steps)
+    run = TrainingRun(Recording(settings))
+    run.recording.grow(steps)
     run.play()
     return run.look()
 
@@ -70,9 +72,9 @@ def test_the_caption_gives_the_numbers_that_were_measured_last():
     caption = comparison_caption(*views)
     assert "after 21 updates" in caption
     for view in views:
-        assert f"{view.measured[-1].accuracy:.0%}".replace("%", " %") in caption
-        assert f"{view.measured[-1].weight:.2f}" in caption
-    assert comparison_caption(dataclasses.replace(views[0], measured=()), views[1]) == "Nothing was measured yet."
+        assert f"{view.evaluations[-1].accuracy:.0%}".replace("%", " %") in caption
+        assert f"{view.evaluations[-1].weight:.2f}" in caption
+    assert comparison_caption(dataclasses.replace(views[0], evaluations=()), views[1]) == "Nothing was measured yet."
 
 
 @pytest.mark.parametrize(
@@ -94,5 +96,5 @@ def test_the_verdict_says_what_the_numbers_say(numbers, words):
 def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():
     settings = recommended(CharacterTask("abcabcabcacb", 3), steps=3)
     view = view_after(settings, 3)
-    assert math.isnan(view.measured[-1].weight) and "Weight" not in comparison_caption(view, view)
-    assert torch.equal(view.measured[-1].jobs, torch.zeros(0, 1, 4))
+    assert math.isnan(view.evaluations[-1].weight) and "Weight" not in comparison_caption(view, view)
+    assert torch.equal(view.evaluations[-1].role_weights, torch.zeros(0, 1, 4))

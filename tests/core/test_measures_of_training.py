@@ -13,24 +13,24 @@ from attention_core.optimiser import AdamW, Sgd, clipped
 from attention_core.randomness import generator
 from attention_core.tasks import NO_TARGET, TASKS, CharacterTask, FourVectorsTask
 from attention_core.training import (
+    EVALUATE_EVERY,
     HELD_OUT,
     MAX_STEPS,
-    MEASURE_EVERY,
-    Tape,
-    TrainingRun,
     draw_batches,
     held_out_batch,
     recommended,
     train,
 )
 from attention_core.weights import model_with
+from runs.recording import Recording
+from runs.run import TrainingRun
 
 
 def recorded(name, steps=3, **changes):
     settings = recommended(TASKS[name], 7, steps=steps, **changes)
-    tape = Tape(settings)
-    tape.grow(steps)
-    return settings, tape
+    recording = Recording(settings)
+    recording.grow(steps)
+    return settings, recording
 
 
 def measured_by_loops(settings, weights):
@@ -56,52 +56,52 @@ def measured_by_loops(settings, weights):
 
 @pytest.mark.parametrize("name", ["reverse", "sort", "last", "recall", "induction", "noise", "characters"])
 def test_the_measures_are_what_loops_over_all_cells_find(name):
-    settings, tape = recorded(name)
-    (last,) = [m for m in tape.measured(3) if m.step == 3]
-    loss, accuracy, looked = measured_by_loops(settings, tape.snapshot(3).weights)
+    settings, recording = recorded(name)
+    (last,) = [m for m in recording.evaluations(3) if m.step == 3]
+    loss, accuracy, looked = measured_by_loops(settings, recording.snapshot(3).weights)
     assert last.loss == pytest.approx(loss, abs=1e-5)
     assert last.accuracy == pytest.approx(accuracy, abs=1e-6)
     n_jobs = len(settings.task.jobs)
-    assert last.jobs.shape == (n_jobs, settings.model.n_layers, settings.model.n_heads)
+    assert last.role_weights.shape == (n_jobs, settings.model.n_layers, settings.model.n_heads)
     for cell, weight in looked.items():
-        assert float(last.jobs[cell]) == pytest.approx(weight, abs=1e-5)
-    assert len(looked) == last.jobs.numel()
+        assert float(last.role_weights[cell]) == pytest.approx(weight, abs=1e-5)
+    assert len(looked) == last.role_weights.numel()
     best = [max(w for (job, *_), w in looked.items() if job == j) for j in range(n_jobs)]
-    assert last.job_weights == pytest.approx(best, abs=1e-5)
+    assert last.best_role_weights == pytest.approx(best, abs=1e-5)
     assert last.weight == pytest.approx(min(best), abs=1e-5) if best else math.isnan(last.weight)
 
 
 def test_vectors_are_measured_by_their_distance_and_by_the_nearest_token():
-    settings, tape = recorded("vectors")
-    model, batch = model_with(settings.model, tape.snapshot(3).weights), held_out_batch(settings)
+    settings, recording = recorded("vectors")
+    model, batch = model_with(settings.model, recording.snapshot(3).weights), held_out_batch(settings)
     output, table = model(batch.inputs).logits, model.token_table
     nearest = [[int((table - v).square().sum(-1).argmin()) for v in row] for row in output]
-    last = tape.measured(3)[-1]
+    last = recording.evaluations(3)[-1]
     assert last.loss == pytest.approx(mse_loss(output, table[batch.inputs]).item(), abs=1e-6)
     assert last.accuracy == pytest.approx(float((torch.tensor(nearest) == batch.inputs).float().mean()))
 
 
 def test_a_run_is_measured_every_so_often_and_at_its_end():
-    _, tape = recorded("copy", steps=45)
-    assert [m.step for m in tape.measured(45)] == [0, MEASURE_EVERY, 2 * MEASURE_EVERY, 45]
-    assert [m.step for m in tape.measured(39)] == [0, MEASURE_EVERY]
+    _, recording = recorded("copy", steps=45)
+    assert [m.step for m in recording.evaluations(45)] == [0, EVALUATE_EVERY, 2 * EVALUATE_EVERY, 45]
+    assert [m.step for m in recording.evaluations(39)] == [0, EVALUATE_EVERY]
 
 
 def test_a_task_without_jobs_keeps_one_empty_table_for_all_steps():
-    tape = Tape(recommended(TASKS["characters"], steps=41))
-    tape.grow(41)
-    jobs = [measured.jobs for measured in tape.measured(41)]
+    recording = Recording(recommended(TASKS["characters"], steps=41))
+    recording.grow(41)
+    jobs = [evaluation.role_weights for evaluation in recording.evaluations(41)]
     assert len(jobs) == 4 and all(one is jobs[0] for one in jobs)
     assert jobs[0].shape == (0, 1, 4)
 
 
 def test_a_view_shows_what_was_measured_up_to_its_moment():
-    tape = Tape(recommended(TASKS["copy"], steps=25))
-    run = TrainingRun(tape)
-    tape.grow(25)
-    assert [m.step for m in run.look().measured] == [0]
+    recording = Recording(recommended(TASKS["copy"], steps=25))
+    run = TrainingRun(recording)
+    recording.grow(25)
+    assert [m.step for m in run.look().evaluations] == [0]
     run.play()
-    assert [m.step for m in run.look().measured] == [0, 20, 25]
+    assert [m.step for m in run.look().evaluations] == [0, 20, 25]
 
 
 def test_measuring_changes_nothing_about_the_training(monkeypatch):
@@ -222,9 +222,9 @@ QUICK = ["copy", "previous", "reverse", "lookup", "pronoun"]
 @pytest.mark.parametrize("name", QUICK)
 def test_what_is_recommended_learns_the_task_and_its_head_looks_where_it_should(name):
     settings = recommended(TASKS[name], 11)
-    tape = Tape(settings)
-    tape.grow(settings.steps)
-    first, last = tape.measured(settings.steps)[0], tape.measured(settings.steps)[-1]
+    recording = Recording(settings)
+    recording.grow(settings.steps)
+    first, last = recording.evaluations(settings.steps)[0], recording.evaluations(settings.steps)[-1]
     assert not first.learnt and last.learnt
     assert last.accuracy >= 0.95 and last.weight >= settings.task.threshold > first.weight
     assert last.loss < 0.2 * settings.task.baselines()[0].loss
@@ -232,10 +232,10 @@ def test_what_is_recommended_learns_the_task_and_its_head_looks_where_it_should(
 
 def test_four_vectors_are_learnt_by_heart_and_nothing_else_is():
     settings = recommended(TASKS["vectors"], 11)
-    tape = Tape(settings)
-    tape.grow(settings.steps)
-    last = tape.measured(settings.steps)[-1]
-    assert tape.losses(settings.steps)[-1] <= FourVectorsTask.MEMORISED
+    recording = Recording(settings)
+    recording.grow(settings.steps)
+    last = recording.evaluations(settings.steps)[-1]
+    assert recording.losses(settings.steps)[-1] <= FourVectorsTask.MEMORISED
     assert not last.learnt and last.accuracy < 0.5 and last.loss > 0.5 * settings.task.baselines()[0].loss
 
 
@@ -243,7 +243,7 @@ def test_two_layers_recall_and_one_cannot():
     accuracy = {}
     for layers in (1, 2):
         steps = train(recommended(TASKS["recall"], 11, n_layers=layers, steps=300))
-        measured = (step.measured.accuracy for step in steps if step.measured is not None)
+        measured = (step.evaluation.accuracy for step in steps if step.evaluation is not None)
         accuracy[layers] = next((right for right in measured if right >= 0.95), 0.0)
     assert accuracy[2] >= 0.95 and accuracy[1] == 0.0
 
@@ -256,7 +256,7 @@ def test_a_model_is_measured_with_one_look_at_the_held_out_sequences_and_no_more
     settings = recommended(TASKS["copy"], steps=45)
     list(train(settings))
     assert sizes.count(settings.batch_size) == 46
-    assert sizes.count(HELD_OUT) == len({0, MEASURE_EVERY, 2 * MEASURE_EVERY, 45}) and len(sizes) == 50
+    assert sizes.count(HELD_OUT) == len({0, EVALUATE_EVERY, 2 * EVALUATE_EVERY, 45}) and len(sizes) == 50
 
 
 def test_a_task_has_no_more_fields_than_make_it_what_it_is():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS
-from attention_core.training import Tape, recommended
+from attention_core.training import recommended
 from lessons.captions import name
 from lessons.questions.train import (
     QUESTIONS,
@@ -18,6 +18,7 @@ from lessons.questions.train import (
     readable_places,
     where_to_look,
 )
+from runs.recording import Recording
 
 CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True})
 RUNS = st.builds(lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)),
@@ -78,9 +79,9 @@ def test_a_model_that_guesses_evenly_has_the_loss_of_the_right_choice(key):
 @given(settings=RUNS)
 def test_training_changes_as_many_numbers_as_a_tape_records(settings):
     question = how_many_weights(settings, generator(0))
-    tape = Tape(settings)
-    tape.grow(0)
-    count = len(tape.snapshot(0).weights)
+    recording = Recording(settings)
+    recording.grow(0)
+    count = len(recording.snapshot(0).weights)
     assert right_of(question) == str(count)
     parts = [int(part.split(": ")[1].rstrip(".")) for part in question.choices[question.right].answer_to_it.split("; ")]
     assert sum(parts) == count

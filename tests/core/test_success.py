@@ -5,13 +5,14 @@ import torch
 
 from attention_core.observe import Ablation, ablate_each_head, observe_task
 from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import Measured, Tape, recommended
+from attention_core.training import Evaluation, recommended
 from lessons.captions import number, percent
 from lessons.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
+from runs.recording import Recording
 
 
 def measured(accuracy, jobs, learnt):
-    return Measured(20, 0.5, accuracy, torch.as_tensor(jobs), learnt)
+    return Evaluation(20, 0.5, accuracy, torch.as_tensor(jobs), learnt)
 
 
 def test_the_best_head_of_each_job_is_named_with_what_is_enough():
@@ -48,9 +49,9 @@ def test_what_is_enough_is_what_counts_as_learnt(name):
 @pytest.mark.parametrize("name", ["previous", "pronoun", "recall", "characters", "vectors"])
 def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(name):
     task = TASKS[name]
-    tape = Tape(recommended(task, steps=1))
-    tape.grow(0)
-    watched = observe_task(tape.settings, tape.snapshot(0))
+    recording = Recording(recommended(task, steps=1))
+    recording.grow(0)
+    watched = observe_task(recording.settings, recording.snapshot(0))
     example = watched.example
     lines = answer_lines(example, watched.predicted).splitlines()
     crosses = lines[3].count("×") if len(lines) > 3 else 0
@@ -70,9 +71,9 @@ def test_the_head_that_is_missed_most_is_the_one_that_is_named():
 
 
 def test_the_table_has_a_row_for_each_head_with_its_own_numbers():
-    tape = Tape(recommended(TASKS["last"], steps=2))
-    tape.grow(2)
-    without = ablate_each_head(tape.settings, tape.snapshot(2))
+    recording = Recording(recommended(TASKS["last"], steps=2))
+    recording.grow(2)
+    without = ablate_each_head(recording.settings, recording.snapshot(2))
     rows = heads_off_rows(without)
     assert [row["switched off"] for row in rows] == [f"layer 1, head {h}" for h in (1, 2, 3, 4)]
     assert [row["right answers without it"] for row in rows] == [percent(w.accuracy) for w in without]

@@ -19,24 +19,19 @@ from attention_core.observe import (
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import (
-    Tape,
-    TrainingRun,
-    TrainingSettings,
-    held_out_batch,
-    measure,
-    recommended,
-)
+from attention_core.training import TrainingSettings, evaluate, held_out_batch, recommended
 from attention_core.weights import model_with
 from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
+from runs.recording import Recording
+from runs.run import TrainingRun
 
 TASK = CharacterTask("hello world", 5)
 
 
 def view_at(step=3, **choices):
     config = ModelConfig(**{"vocabulary": 8, "context": 7, "d_model": 6, "n_heads": 3, "n_layers": 2} | choices)
-    tape = Tape(TrainingSettings(task=TASK, model=config, steps=5, seed=17))
-    run = TrainingRun(tape)
+    recording = Recording(TrainingSettings(task=TASK, model=config, steps=5, seed=17))
+    run = TrainingRun(recording)
     for _ in range(step):
         run.step_once()
     return run.look()
@@ -138,9 +133,9 @@ def test_a_single_token_has_nothing_to_choose():
 
 def task_run(name, steps=3, **changes):
     settings = recommended(TASKS[name], 7, steps=steps, **changes)
-    tape = Tape(settings)
-    tape.grow(steps)
-    return settings, tape.snapshot(steps)
+    recording = Recording(settings)
+    recording.grow(steps)
+    return settings, recording.snapshot(steps)
 
 
 @pytest.mark.parametrize("name", ["reverse", "recall", "last", "vectors"])
@@ -158,7 +153,7 @@ def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
     for job, looks in enumerate(example.looks):
         queries = [i for i in range(len(looks)) if looks[i].any()]
         expected = [float(trace.layers[0].attention.heads.weights[0, i][looks[i]].detach().sum()) for i in queries]
-        assert float(seen.jobs[job, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
+        assert float(seen.roles[job, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
 
 
 @pytest.mark.parametrize("heads", ["projected", "sliced"])
@@ -169,7 +164,7 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
         model = model_with(settings.model, snapshot.weights)
         with torch.no_grad():
             model.layers[layer].attention.W_o.weight[:, 8 * head : 8 * head + 8] = 0
-        expected = measure(settings.task, model, batch)
+        expected = evaluate(settings.task, model, batch)
         less = ablate_head(settings, snapshot, layer, head)
         assert less.ablated == ((layer, head),)
         assert less.loss == pytest.approx(expected.loss, abs=1e-6) and less.accuracy == expected.accuracy
@@ -182,7 +177,7 @@ def test_a_layer_switched_off_leaves_only_what_goes_around_it():
     model = model_with(settings.model, snapshot.weights)
     with torch.no_grad():
         model.layers[1].attention.W_o.weight.zero_()
-    expected = measure(settings.task, model, held_out_batch(settings))
+    expected = evaluate(settings.task, model, held_out_batch(settings))
     assert ablate_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
 
 

@@ -11,7 +11,7 @@ from attention_core.observe import SAMPLE_CHARACTERS, observe_text
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
 from lessons.writing import (
     draw_caption,
@@ -23,18 +23,19 @@ from lessons.writing import (
     unseen_caption,
     window_caption,
 )
+from runs.recording import Recording
 
 HELLO = CharacterTask("hello world")
 
 
 @cache
 def trained(steps=200):
-    """The notebook's model, its settings and its tape."""
+    """The notebook's model, its settings and its recording."""
     model = notebook_model(len(HELLO.vocabulary))
     settings = TrainingSettings(task=HELLO, model=model, learning_rate=0.001, steps=steps, seed=1337)
-    tape = Tape(settings)
-    tape.grow(steps)
-    return settings, tape, model_with(settings.model, tape.snapshot(steps).weights)
+    recording = Recording(settings)
+    recording.grow(steps)
+    return settings, recording, model_with(settings.model, recording.snapshot(steps).weights)
 
 
 def untrained(n_layers=2, n_heads=3):
@@ -62,16 +63,16 @@ def test_it_writes_what_continue_text_writes(start, length, seed, temperature):
 
 
 def test_it_writes_what_the_training_page_shows():
-    settings, tape, model = trained()
-    view = tape_view(tape, settings)
+    settings, recording, model = trained()
+    view = view_of(recording, settings)
     written = generate(model, HELLO.vocabulary, ("h",), SAMPLE_CHARACTERS, Sampling(temperature=0.9), settings.seed)
     assert observe_text(view.settings, view.snapshot, "h", 0.9).sample == "h" + text_of(written)
 
 
-def tape_view(tape, settings):
-    from attention_core.training import TrainingRun
+def view_of(recording, settings):
+    from runs.run import TrainingRun
 
-    run = TrainingRun(tape)
+    run = TrainingRun(recording)
     run._stand_at(settings.steps)
     return run.look()
 

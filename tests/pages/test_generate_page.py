@@ -12,12 +12,13 @@ from attention_core.model import ModelConfig
 from attention_core.observe import SAMPLE_CHARACTERS
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
 from lessons.questions.generate import Moment, ask_about_writing
 from lessons.writing import draw_caption, look_caption, steps_caption, unseen_caption
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from runs.recording import Recording
 
 PAGE = "training/generate"
 
@@ -39,9 +40,9 @@ def small_checkpoint(text="abcabcabcabc", steps=4):
     task = CharacterTask(text, 5)
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6, n_heads=3)
     settings = TrainingSettings(task=task, model=model, steps=steps, seed=3)
-    tape = Tape(settings)
-    tape.grow(steps)
-    return Checkpoint(settings, steps, tape.snapshot(steps).weights)
+    recording = Recording(settings)
+    recording.grow(steps)
+    return Checkpoint(settings, steps, recording.snapshot(steps).weights)
 
 
 def upload(at, data, name="model.safetensors"):
@@ -270,11 +271,11 @@ def test_the_downloads_are_there_and_a_file_has_no_history():
 @pytest.mark.parametrize("name", ["notebook", "sea"])
 def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
     settings, writer = shipped_settings(name), shipped(name)
-    tape = Tape(settings)
-    tape.grow(settings.steps)
-    assert tape.snapshot(settings.steps).weights.equal(writer.checkpoint.weights)
+    recording = Recording(settings)
+    recording.grow(settings.steps)
+    assert recording.snapshot(settings.steps).weights.equal(writer.checkpoint.weights)
     losses = [float(row["loss"]) for row in csv.DictReader(io.StringIO(writer.history()))]
-    assert losses == list(tape.losses(settings.steps))
+    assert losses == list(recording.losses(settings.steps))
     again = load_checkpoint(save_checkpoint(writer.checkpoint))
     assert again.settings == settings and again.weights.equal(writer.checkpoint.weights)
 

@@ -116,8 +116,8 @@ def test_a_second_visitor_trains_a_model_of_their_own(at):
 def test_the_same_settings_are_one_tape():
     one, other = (open_page("training/train").session_state[RUN] for _ in range(2))
     assert one is not other
-    assert one.tape is other.tape
-    assert open_page("training/train", train_seed=1).session_state[RUN].tape is not one.tape
+    assert one.recording is other.recording
+    assert open_page("training/train", train_seed=1).session_state[RUN].recording is not one.recording
 
 
 @pytest.mark.parametrize(
@@ -182,9 +182,9 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     run = at.session_state[RUN]
     task = TASKS[name]
     if name == "characters":
-        assert run.tape.settings.task.text == "hello world"
+        assert run.recording.settings.task.text == "hello world"
     else:
-        assert run.tape.settings == recommended(task)
+        assert run.recording.settings == recommended(task)
     assert any(task.learns in line and task.looks_like in line for line in texts(at))
     at.button(key="one_step").click().run()
     assert not at.exception
@@ -195,7 +195,7 @@ def test_choosing_a_task_sets_every_control_to_what_it_recommends_and_starts_not
     at.number_input(key="rate").set_value(0.5)
     at.toggle(key="mlp").set_value(True).run()
     at.selectbox(key="task").set_value("induction").run()
-    assert at.session_state[RUN].tape.settings == recommended(TASKS["induction"])
+    assert at.session_state[RUN].recording.settings == recommended(TASKS["induction"])
     assert progress(at) == "0 of 600 updates"
     assert at.number_input(key="rate").value == 0.005
     assert not at.toggle(key="mlp").value
@@ -207,7 +207,7 @@ def test_a_link_restores_every_setting():
         "query_features": 8, "train_positions": "rotary", "optimiser": "sgd", "batch": 7, "spread": 0.7,
         "train_causal": "true", "train_scaling": "false", "residual": "false", "norm": "true", "mlp": "true",
     }  # fmt: skip
-    settings = open_page("training/train", **query).session_state[RUN].tape.settings
+    settings = open_page("training/train", **query).session_state[RUN].recording.settings
     model = settings.model
     assert settings.task == TASKS["reverse"]
     assert (settings.learning_rate, settings.steps, settings.seed, settings.batch_size) == (0.01, 77, 5, 7)
@@ -244,10 +244,10 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     at.button(key="train_both").click().run()
     assert not at.exception
     first, second = (at.session_state[key] for key in (FIRST, RUN))
-    assert (first.tape.settings, second.tape.settings) == COMPARISONS[asked].settings(0)
+    assert (first.recording.settings, second.recording.settings) == COMPARISONS[asked].settings(0)
     assert first.playing and second.playing
     assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
-    named = differences(first.tape.settings, second.tape.settings)
+    named = differences(first.recording.settings, second.recording.settings)
     said = next(line for line in texts(at) if line.startswith("From the first to the second"))
     assert all(f"{d.name}: {d.before} → {d.after}" in said for d in named)
     at.button(key="pause").click().run()
@@ -280,7 +280,7 @@ def test_afterwards_one_scrubs_and_switches_heads_off(at):
     replay = next(
         tables for _, tables, _ in (chart(at, n) for n in range(4)) if "frame" in tables.get("cells", [{}])[0]
     )
-    moments = len(frame_steps(at.session_state[RUN].tape.snapshot_steps(60)))
+    moments = len(frame_steps(at.session_state[RUN].recording.snapshot_steps(60)))
     assert moments > 20
     assert {row["frame"] for row in replay["cells"]} == set(range(-1, moments))
     table = at.dataframe[-1].value
@@ -301,7 +301,7 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
 
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]
-    assert told() == [future_leak_caption(measure_future_leak(run.tape.settings, run.tape.snapshot(0)))]
+    assert told() == [future_leak_caption(measure_future_leak(run.recording.settings, run.recording.snapshot(0)))]
     at.toggle(key="train_causal").set_value(True).run()
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()

@@ -169,11 +169,11 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
         try:
             bad.play()
             good.play()
-            wait_for(lambda: bad.tape.ended and good.tape.ended, seconds=10)
+            wait_for(lambda: bad.recording.ended and good.recording.ended, seconds=10)
         finally:
             scheduler.stop()
-    assert "no memory left" in bad.tape.problem
-    assert (good.tape.head, good.tape.problem) == (5, None)
+    assert "no memory left" in bad.recording.problem
+    assert (good.recording.newest, good.recording.problem) == (5, None)
 
 
 WALL_CLOCKS = {

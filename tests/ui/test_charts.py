@@ -10,7 +10,7 @@ import pytest
 from attention_core.model import ModelConfig
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings
+from attention_core.training import TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE, grid_chart
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
 from attention_ui.figures.heads import heads_size, heads_table
@@ -21,6 +21,8 @@ from attention_ui.figures.steps import softmax_chart
 from attention_ui.figures.template import template, written_template
 from lessons.captions import STAGES
 from lessons.example import Example, run_example
+from runs.recording import Recording
+from runs.run import TrainingRun
 
 # Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2.
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
@@ -238,7 +240,7 @@ def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(steps):
 def watched_untrained(**parts):
     task = CharacterTask("hello world", 5)
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, **parts)
-    view = TrainingRun(Tape(TrainingSettings(task=task, model=model))).look()
+    view = TrainingRun(Recording(TrainingSettings(task=task, model=model))).look()
     return observe_text(view.settings, view.snapshot, view.settings.task.tokens[:5], 1.0), view
 
 

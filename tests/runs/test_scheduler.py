@@ -4,12 +4,12 @@ import threading
 
 import pytest
 import torch
-from waiting import wait_until
+from waiting import Clock, wait_until
 
-from attention_core import training
 from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings, TrainingStep, train
+from runs import recording as recording_module
 from runs import scheduler as scheduler_module
 from runs.scheduler import Scheduler
 
@@ -19,16 +19,6 @@ MODEL = ModelConfig(vocabulary=3, context=3, d_model=4)
 
 def settings(seed=0, steps=20):
     return TrainingSettings(task=TASK, model=MODEL, seed=seed, steps=steps)
-
-
-class Clock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self):
-        self.now = 1000.0
-
-    def __call__(self):
-        return self.now
 
 
 before = set()  # the threads that were there before a test: the app's own, where pages were tested first
@@ -72,8 +62,8 @@ def clock():
 
 def grow_once(scheduler):
     """What the thread does in one round, without the thread."""
-    for tape, until in scheduler.growing().items():
-        tape.grow(until)
+    for recording, until in scheduler.growing().items():
+        recording.grow(until)
 
 
 # Sharing
@@ -83,13 +73,13 @@ def test_those_who_ask_for_the_same_share_a_tape():
     scheduler = Scheduler()
     one, other = scheduler.open(settings()), scheduler.open(settings())
     assert one is not other
-    assert one.tape is other.tape
+    assert one.recording is other.recording
 
 
 def test_those_who_ask_for_something_else_do_not():
     scheduler = Scheduler()
     runs = [scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1)), scheduler.open(settings(steps=21))]
-    assert len({run.tape for run in runs}) == 3
+    assert len({run.recording for run in runs}) == 3
 
 
 def test_a_new_run_stands_at_step_zero_of_a_tape_that_others_have_played():
@@ -103,113 +93,113 @@ def test_a_new_run_stands_at_step_zero_of_a_tape_that_others_have_played():
 
 
 def test_at_most_so_many_tapes_are_kept_and_the_longest_unused_goes_first():
-    scheduler = Scheduler(max_tapes=3)
-    tapes = []
+    scheduler = Scheduler(max_recordings=3)
+    recordings = []
     for seed in range(3):
-        tapes.append(scheduler.open(settings(seed=seed, steps=1)).tape)
-        tapes[-1].grow(1)
+        recordings.append(scheduler.open(settings(seed=seed, steps=1)).recording)
+        recordings[-1].grow(1)
     gc.collect()
     scheduler.open(settings(seed=0, steps=1))  # used again, so that seed 1 is the longest unused
     scheduler.open(settings(seed=3, steps=1))
     gc.collect()
-    assert scheduler.open(settings(seed=0, steps=1)).tape is tapes[0]
-    assert scheduler.open(settings(seed=2, steps=1)).tape is tapes[2]
-    assert scheduler.open(settings(seed=1, steps=1)).tape is not tapes[1]
+    assert scheduler.open(settings(seed=0, steps=1)).recording is recordings[0]
+    assert scheduler.open(settings(seed=2, steps=1)).recording is recordings[2]
+    assert scheduler.open(settings(seed=1, steps=1)).recording is not recordings[1]
 
 
 def test_a_run_that_everybody_left_before_its_end_is_forgotten_with_all_that_it_takes():
-    scheduler = Scheduler(max_tapes=3)
-    ended = scheduler.open(settings(seed=1, steps=2)).tape
+    scheduler = Scheduler(max_recordings=3)
+    ended = scheduler.open(settings(seed=1, steps=2)).recording
     ended.grow(2)
-    left = scheduler.open(settings(seed=0, steps=2)).tape
+    left = scheduler.open(settings(seed=0, steps=2)).recording
     left.grow(1)
     gc.collect()
     scheduler.open(settings(seed=2))
-    assert scheduler.open(settings(seed=1, steps=2)).tape is ended
-    assert scheduler.open(settings(seed=0, steps=2)).tape is not left
+    assert scheduler.open(settings(seed=1, steps=2)).recording is ended
+    assert scheduler.open(settings(seed=0, steps=2)).recording is not left
 
 
 def test_a_tape_is_shared_from_the_moment_it_is_asked_for(monkeypatch):
     scheduler, asked = Scheduler(), []
 
-    class Slow(training.TrainingRun):
-        def __init__(self, tape, *rest, **more):
+    class Slow(scheduler_module.TrainingRun):
+        def __init__(self, recording, *rest, **more):
             if not asked:
-                asked.append(tape)
+                asked.append(recording)
                 scheduler.open(settings(seed=1))  # somebody else comes while this run is made
-            super().__init__(tape, *rest, **more)
+            super().__init__(recording, *rest, **more)
 
     monkeypatch.setattr(scheduler_module, "TrainingRun", Slow)
-    assert scheduler.open(settings(seed=0)).tape is asked[0] is scheduler.open(settings(seed=0)).tape
+    assert scheduler.open(settings(seed=0)).recording is asked[0] is scheduler.open(settings(seed=0)).recording
 
 
 def test_the_tapes_that_nobody_uses_hold_no_more_than_the_scheduler_says():
     scheduler = Scheduler()
-    for seed in range(scheduler.max_tapes + 7):
-        scheduler.open(settings(seed=seed, steps=1)).tape.grow(1)
+    for seed in range(scheduler.max_recordings + 7):
+        scheduler.open(settings(seed=seed, steps=1)).recording.grow(1)
     gc.collect()
     scheduler.open(settings(seed=0))
-    assert len(scheduler._tapes) == scheduler.max_tapes
-    assert scheduler.max_tapes * training.MAX_SNAPSHOT_BYTES == 4_000_000
+    assert len(scheduler._recordings) == scheduler.max_recordings
+    assert scheduler.max_recordings * recording_module.MAX_SNAPSHOT_BYTES == 4_000_000
     assert "hold 4 MB" in " ".join(Scheduler.__doc__.split())
 
 
 def test_beyond_what_all_may_keep_the_fullest_tape_makes_room_but_not_where_somebody_stands():
-    each = Scheduler().open(settings()).tape.snapshot_bytes
+    each = Scheduler().open(settings()).recording.snapshot_bytes
     scheduler = Scheduler(max_bytes=102 * each)
     full, other = (scheduler.open(settings(seed=seed, steps=99)) for seed in range(2))
     full.step_once()
-    full.tape.grow(99)
+    full.recording.grow(99)
     scheduler._make_room()
-    assert full.tape.snapshot_steps(99) == list(range(100)), "101 are fewer than 102"
-    other.tape.grow(3)
+    assert full.recording.snapshot_steps(99) == list(range(100)), "101 are fewer than 102"
+    other.recording.grow(3)
     scheduler._make_room()
-    assert full.tape.snapshot_steps(99) == [0, 1, *range(2, 99, 2), 99], "at step 1 somebody stands"
-    assert other.tape.snapshot_steps(99) == [0, 1, 2, 3]
+    assert full.recording.snapshot_steps(99) == [0, 1, *range(2, 99, 2), 99], "at step 1 somebody stands"
+    assert other.recording.snapshot_steps(99) == [0, 1, 2, 3]
 
 
 def test_a_scheduler_that_may_keep_nothing_leaves_a_few_steps_of_each_tape():
     scheduler = Scheduler(max_bytes=0)
     runs = [scheduler.open(settings(seed=seed, steps=99)) for seed in range(3)]
     for run in runs:
-        run.tape.grow(99)
+        run.recording.grow(99)
     scheduler._make_room()
-    assert [run.tape.snapshot_steps(99) for run in runs] == [[*range(0, 99, 32), 99]] * 3
+    assert [run.recording.snapshot_steps(99) for run in runs] == [[*range(0, 99, 32), 99]] * 3
 
 
 def test_those_whom_nobody_watches_make_room_before_the_others(clock):
-    each = Scheduler().open(settings()).tape.snapshot_bytes
+    each = Scheduler().open(settings()).recording.snapshot_bytes
     scheduler = Scheduler(max_bytes=110 * each, clock=clock, patience_seconds=60.0)
     left, watched = (scheduler.open(settings(seed=seed, steps=99)) for seed in range(2))
-    left.tape.grow(50)
-    watched.tape.grow(99)
+    left.recording.grow(50)
+    watched.recording.grow(99)
     clock.now += 61
     watched.look()
     scheduler._make_room()
-    assert left.tape.snapshot_steps(99) == [*range(0, 50, 8), 50], "the fullest is another"
-    assert watched.tape.snapshot_steps(99) == list(range(100))
+    assert left.recording.snapshot_steps(99) == [*range(0, 50, 8), 50], "the fullest is another"
+    assert watched.recording.snapshot_steps(99) == list(range(100))
     nothing = Scheduler(max_bytes=0, clock=clock, patience_seconds=60.0)
     run = nothing.open(settings(seed=2, steps=99))
-    run.tape.grow(99)
+    run.recording.grow(99)
     clock.now += 61
     nothing._make_room()
-    assert run.tape.snapshot_steps(99) == [0, 64, 99], "at most FEWEST_UNWATCHED are left"
+    assert run.recording.snapshot_steps(99) == [0, 64, 99], "at most FEWEST_UNWATCHED are left"
 
 
 def test_a_tape_that_nobody_watches_rests_and_goes_on_when_somebody_looks(clock, monkeypatch):
-    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
+    monkeypatch.setattr(recording_module.Recording, "seconds", property(lambda recording: recording.newest / 1000))
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     run = scheduler.open(settings())
     run.play()
-    run.tape.grow(7)
+    run.recording.grow(7)
     clock.now += 59
     scheduler._make_room()
-    assert run.tape.in_training
+    assert run.recording.in_training
     clock.now += 2
     scheduler._make_room()
-    assert not run.tape.in_training and run.tape.head == 7
+    assert not run.recording.in_training and run.recording.newest == 7
     run.look()
-    run.tape.grow(scheduler.growing()[run.tape])
+    run.recording.grow(scheduler.growing()[run.recording])
     expected = [step.loss for step in train(settings())]
     assert run.look().losses.tolist() == expected
 
@@ -221,43 +211,43 @@ def test_one_step_further_is_a_sign_that_somebody_is_there(clock, monkeypatch):
     clock.now += 61
     run.step_once()
     scheduler._make_room()
-    assert run.tape.in_training and run.tape.head == 1
+    assert run.recording.in_training and run.recording.newest == 1
 
 
 def test_a_tape_that_nobody_plays_rests_at_once_where_that_costs_nothing(clock, monkeypatch):
-    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
+    monkeypatch.setattr(recording_module.Recording, "seconds", property(lambda recording: recording.newest / 1000))
     scheduler = Scheduler(clock=clock)
     begun, played, further = (scheduler.open(settings(seed=seed, steps=40)) for seed in range(3))
     played.play()
-    further.tape.grow(21)
+    further.recording.grow(21)
     scheduler._make_room()
-    assert [run.tape.in_training for run in (begun, played, further)] == [False, True, True]
+    assert [run.recording.in_training for run in (begun, played, further)] == [False, True, True]
     begun.step_once()
-    assert begun.look().position == 1 and begun.tape.in_training
+    assert begun.look().position == 1 and begun.recording.in_training
     scheduler._make_room()
-    assert not begun.tape.in_training
+    assert not begun.recording.in_training
 
 
 def test_a_tape_that_came_far_does_not_rest(clock, monkeypatch):
-    monkeypatch.setattr(training.Tape, "seconds", property(lambda tape: tape.head / 1000))
+    monkeypatch.setattr(recording_module.Recording, "seconds", property(lambda recording: recording.newest / 1000))
     monkeypatch.setattr(Scheduler, "SOON_BACK", 0.005)
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     near, far = (scheduler.open(settings(seed=seed)) for seed in range(2))
-    near.tape.grow(5)
-    far.tape.grow(6)
+    near.recording.grow(5)
+    far.recording.grow(6)
     clock.now += 61
     scheduler._make_room()
-    assert not near.tape.in_training and far.tape.in_training
+    assert not near.recording.in_training and far.recording.in_training
 
 
 def test_a_tape_that_is_just_being_opened_does_not_rest(clock, monkeypatch):
     scheduler, seen = Scheduler(clock=clock), []
 
     class Slow(scheduler_module.TrainingRun):
-        def __init__(self, tape, *rest, **more):
-            super().__init__(tape, *rest, **more)
+        def __init__(self, recording, *rest, **more):
+            super().__init__(recording, *rest, **more)
             scheduler._make_room()
-            seen.append(tape.in_training)
+            seen.append(recording.in_training)
 
     monkeypatch.setattr(scheduler_module, "TrainingRun", Slow)
     scheduler.open(settings())
@@ -265,21 +255,21 @@ def test_a_tape_that_is_just_being_opened_does_not_rest(clock, monkeypatch):
 
 
 def test_a_tape_that_somebody_plays_is_kept_while_others_go():
-    scheduler = Scheduler(max_tapes=2)
+    scheduler = Scheduler(max_recordings=2)
     played = scheduler.open(settings(seed=0))
     played.play()
     for seed in range(1, 7):
         scheduler.open(settings(seed=seed))
     gc.collect()
-    assert scheduler.open(settings(seed=0)).tape is played.tape
+    assert scheduler.open(settings(seed=0)).recording is played.recording
 
 
 def test_a_newcomer_s_tape_is_shared_even_when_all_places_are_taken():
-    scheduler = Scheduler(max_tapes=2)
+    scheduler = Scheduler(max_recordings=2)
     others = [scheduler.open(settings(seed=seed)) for seed in range(2)]
     one, same = scheduler.open(settings(seed=2)), scheduler.open(settings(seed=2))
-    assert one.tape is same.tape
-    assert all(run.tape is not one.tape for run in others)
+    assert one.recording is same.recording
+    assert all(run.recording is not one.recording for run in others)
 
 
 # What grows
@@ -290,19 +280,19 @@ def test_only_what_somebody_plays_grows():
     played, still = scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1))
     assert scheduler.growing() == {}
     played.play()
-    assert scheduler.growing() == {played.tape: 20}
+    assert scheduler.growing() == {played.recording: 20}
     played.pause()
     assert scheduler.growing() == {}
-    assert still.tape.head == 0
+    assert still.recording.newest == 0
 
 
 def test_a_shared_tape_grows_as_far_as_the_fastest_wants(clock):
     scheduler = Scheduler(clock=clock)
     slow, fast = scheduler.open(settings(steps=500), 2.0), scheduler.open(settings(steps=500), 20.0)
     slow.play()
-    assert scheduler.growing() == {slow.tape: 4}
+    assert scheduler.growing() == {slow.recording: 4}
     fast.play()
-    assert scheduler.growing() == {slow.tape: 40}
+    assert scheduler.growing() == {slow.recording: 40}
 
 
 def test_a_tape_that_ended_or_is_far_enough_does_not_grow(clock):
@@ -310,10 +300,10 @@ def test_a_tape_that_ended_or_is_far_enough_does_not_grow(clock):
     run = scheduler.open(settings(), 5.0)
     run.play()
     grow_once(scheduler)
-    assert run.tape.head == 10 and scheduler.growing() == {}
+    assert run.recording.newest == 10 and scheduler.growing() == {}
     clock.now += 1
-    assert scheduler.growing() == {run.tape: 15}
-    run.tape.grow(20)
+    assert scheduler.growing() == {run.recording: 15}
+    run.recording.grow(20)
     run.set_pace(None)
     assert scheduler.growing() == {}
 
@@ -323,12 +313,12 @@ def test_a_run_that_nobody_watches_is_parked_and_goes_on_when_somebody_looks(clo
     run = scheduler.open(settings())
     run.play()
     clock.now += 59
-    assert scheduler.growing() == {run.tape: 20}
+    assert scheduler.growing() == {run.recording: 20}
     clock.now += 2
     assert scheduler.growing() == {}
     view = run.look()
     assert view.position == 0 and view.playing
-    assert scheduler.growing() == {run.tape: 20}
+    assert scheduler.growing() == {run.recording: 20}
 
 
 def test_a_parked_run_goes_on_at_its_pace_and_does_not_rush_to_catch_up(clock):
@@ -365,19 +355,19 @@ def test_thirty_tapes_grow_about_equally_fast(monkeypatch, clock):
             clock.now += 0.0004 * (1 + chosen.seed % 3)  # some models are slower
             yield TrainingStep(step, 1.0, torch.zeros(5))
 
-    monkeypatch.setattr(training, "train", pretend)
+    monkeypatch.setattr(recording_module, "train", pretend)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010, patience_seconds=1e9)
     runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(30)]
     for run in runs:
         run.play()
-    spent = dict.fromkeys((run.tape for run in runs), 0.0)
+    spent = dict.fromkeys((run.recording for run in runs), 0.0)
     for _ in range(20):
-        for tape, until in scheduler.growing().items():
+        for recording, until in scheduler.growing().items():
             began = clock.now
-            tape.grow(until, scheduler.turn_seconds, clock)
-            spent[tape] += clock.now - began
+            recording.grow(until, scheduler.turn_seconds, clock)
+            spent[recording] += clock.now - began
     assert len(spent) == 30 and min(spent.values()) >= 0.8 * max(spent.values())
-    alike = [run.tape.head for run in runs if run.tape.settings.seed % 3 == 0]
+    alike = [run.recording.newest for run in runs if run.recording.settings.seed % 3 == 0]
     assert min(alike) >= 0.8 * max(alike) > 0
 
 
@@ -391,17 +381,17 @@ def test_a_tape_of_long_steps_sits_out_rounds_and_still_moves(monkeypatch, clock
             moved[chosen.seed].append(clock.now)
             yield TrainingStep(step, 1.0, torch.zeros(5))
 
-    monkeypatch.setattr(training, "train", pretend)
-    monkeypatch.setattr(training.time, "thread_time", clock)
+    monkeypatch.setattr(recording_module, "train", pretend)
+    monkeypatch.setattr(recording_module.time, "thread_time", clock)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010, patience_seconds=1e9)
     runs = [scheduler.open(settings(seed=seed, steps=5000)) for seed in range(5)]
     for run in runs:
         run.play()
     rounds = 300
     for _ in range(rounds):
-        for tape, until in scheduler.growing().items():
-            scheduler._give_turn(tape, until)
-    long, endless, *short = (run.tape.head for run in runs)
+        for recording, until in scheduler.growing().items():
+            scheduler._give_turn(recording, until)
+    long, endless, *short = (run.recording.newest for run in runs)
     assert long == rounds / 3, "a step of three turns and a half counts as three"
     assert short == [5 * rounds] * 3
     waits = [later - earlier for earlier, later in itertools.pairwise(moved[1][1:])]
@@ -415,7 +405,7 @@ def test_beyond_a_full_house_a_run_sees_its_place_and_moves_up(clock):
         assert scheduler.place_in_queue(run) == 0
         run.play()
     assert [scheduler.place_in_queue(run) for run in runs] == [0, 0, 1, 2, 3]
-    assert list(scheduler.growing()) == [run.tape for run in runs[:2]]
+    assert list(scheduler.growing()) == [run.recording for run in runs[:2]]
     grow_once(scheduler)
     assert [scheduler.place_in_queue(run) for run in runs] == [0, 0, 0, 0, 1]
     runs[2].pause()
@@ -430,7 +420,7 @@ def test_a_run_that_nobody_watches_gives_its_place_to_the_next(clock):
     assert scheduler.place_in_queue(second) == 1
     clock.now += 61
     second.look()
-    assert scheduler.place_in_queue(second) == 0 and list(scheduler.growing()) == [second.tape]
+    assert scheduler.place_in_queue(second) == 0 and list(scheduler.growing()) == [second.recording]
     first.look()
     assert scheduler.place_in_queue(first) == 1
 
@@ -463,14 +453,14 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
             order.append(chosen.seed)
             yield TrainingStep(step, 1.0, torch.zeros(5))
 
-    monkeypatch.setattr(training, "train", pretend)
+    monkeypatch.setattr(recording_module, "train", pretend)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010)
     runs = [scheduler.open(settings(seed=seed, steps=200)) for seed in range(3)]
     order.clear()
     for run in runs:
         run.play()
     scheduler.start()
-    assert wait_until(lambda: all(run.tape.ended for run in runs))
+    assert wait_until(lambda: all(run.recording.ended for run in runs))
     scheduler.stop()
     turns = [[order[0], 0]]
     for seed in order:
@@ -486,11 +476,11 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
 def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
     early = scheduler.open(settings(seed=1, steps=5000))
     early.play()
-    assert wait_until(lambda: early.tape.head > 10)
+    assert wait_until(lambda: early.recording.newest > 10)
     late = scheduler.open(settings(seed=2))
     late.play()
     assert wait_until(lambda: late.finished)
-    assert not early.tape.ended
+    assert not early.recording.ended
 
 
 def test_training_waits_while_a_page_is_computed(scheduler, monkeypatch):
@@ -499,8 +489,8 @@ def test_training_waits_while_a_page_is_computed(scheduler, monkeypatch):
     with scheduler.page():
         with scheduler.page():
             run.play()
-            assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
-        assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
+            assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
+        assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
     assert wait_until(lambda: run.finished)
 
 
@@ -510,7 +500,7 @@ def test_training_waits_until_a_page_is_sent(scheduler, monkeypatch):
     run = scheduler.open(settings())
     with scheduler.page():
         run.play()
-    assert not wait_until(lambda: run.tape.head > 0, seconds=0.1)
+    assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
     assert wait_until(lambda: run.finished)
 
 
@@ -519,17 +509,17 @@ def test_a_page_that_comes_ends_the_turn_of_a_tape_after_the_step_it_is_at(sched
     scheduler.turn_seconds = 60.0
     run = scheduler.open(settings(steps=5000))
     run.play()
-    assert wait_until(lambda: run.tape.head > 0)
+    assert wait_until(lambda: run.recording.newest > 0)
 
     def stands():
-        here = run.tape.head
-        return not wait_until(lambda: run.tape.head > here, seconds=0.1)
+        here = run.recording.newest
+        return not wait_until(lambda: run.recording.newest > here, seconds=0.1)
 
     with scheduler.page():
         assert wait_until(stands)
-        assert not run.tape.ended, "it stands because of the page"
-        here = run.tape.head
-    assert wait_until(lambda: run.tape.head > here)
+        assert not run.recording.ended, "it stands because of the page"
+        here = run.recording.newest
+    assert wait_until(lambda: run.recording.newest > here)
 
 
 def test_a_tape_that_waited_long_enough_gets_its_whole_turn_beside_pages():
@@ -542,7 +532,7 @@ def test_a_tape_that_waited_long_enough_gets_its_whole_turn_beside_pages():
         grown.append(interrupted())
         scheduler._stopping.set()
 
-    run.tape.grow = grow
+    run.recording.grow = grow
     with scheduler.page():
         scheduler._work()
     assert grown == [False]
@@ -552,7 +542,7 @@ def test_pages_cannot_starve_the_training(scheduler):
     run = scheduler.open(settings(steps=5000))
     with scheduler.page():
         run.play()
-        assert wait_until(lambda: run.tape.head > 10)
+        assert wait_until(lambda: run.recording.newest > 10)
 
 
 def test_a_page_that_fails_lets_the_training_go_on(scheduler, monkeypatch):
@@ -572,10 +562,10 @@ def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error
                 raise error("something broke")
             yield step
 
-    monkeypatch.setattr(training, "train", fail_sometimes)
+    monkeypatch.setattr(recording_module, "train", fail_sometimes)
     failing, good = scheduler.open(settings(seed=13)), scheduler.open(settings(seed=2))
     failing.play()
-    assert wait_until(lambda: failing.tape.ended or not training_threads())
+    assert wait_until(lambda: failing.recording.ended or not training_threads())
     good.play()
     assert wait_until(lambda: good.finished or not training_threads())
     assert training_threads() and good.finished and good.look().problem is None
@@ -591,13 +581,13 @@ def test_stopping_ends_the_thread_and_starting_again_goes_on():
     assert len(training_threads()) == 1
     run = scheduler.open(settings(steps=5000))
     run.play()
-    assert wait_until(lambda: run.tape.head > 5)
+    assert wait_until(lambda: run.recording.newest > 5)
     scheduler.stop()
     assert not training_threads()
-    head = run.tape.head
+    head = run.recording.newest
     assert 5 < head < 5000
     scheduler.start()
-    assert wait_until(lambda: run.tape.head > head)
+    assert wait_until(lambda: run.recording.newest > head)
     scheduler.stop()
     scheduler.stop()
     assert not training_threads()

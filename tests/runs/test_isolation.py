@@ -10,8 +10,9 @@ import torch
 from attention_core.model import ModelConfig
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import Tape, TrainingSettings
+from attention_core.training import TrainingSettings
 from lessons.example import Example, run_example
+from runs.recording import Recording
 from runs.scheduler import Scheduler
 
 EXAMPLES = [
@@ -69,9 +70,9 @@ def test_examples_computed_side_by_side_are_those_computed_alone():
 
 
 def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
-    alone = [Tape(one) for one in RUNS]
-    for tape in alone:
-        tape.grow(tape.settings.steps)
+    alone = [Recording(one) for one in RUNS]
+    for recording in alone:
+        recording.grow(recording.settings.steps)
     scheduler = Scheduler(turn_seconds=0.0005)
     runs = [scheduler.open(one) for one in RUNS for _ in range(2)]
     scheduler.start()
@@ -82,23 +83,23 @@ def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
         while not all(run.finished for run in runs):
             run_example(EXAMPLES[2])
             for run in runs:
-                observe_text(run.tape.settings, run.look().snapshot, run.tape.settings.task.tokens[:4], 0.7)
+                observe_text(run.recording.settings, run.look().snapshot, run.recording.settings.task.tokens[:4], 0.7)
             looked.wait(0.001)
     finally:
         scheduler.stop()
-    for tape, run in zip([tape for tape in alone for _ in range(2)], runs, strict=True):
-        steps = tape.settings.steps
-        assert np.array_equal(run.tape.losses(steps), tape.losses(steps))
-        for step in range(tape.head + 1):
-            assert torch.equal(run.tape.snapshot(step).weights, tape.snapshot(step).weights)
+    for recording, run in zip([recording for recording in alone for _ in range(2)], runs, strict=True):
+        steps = recording.settings.steps
+        assert np.array_equal(run.recording.losses(steps), recording.losses(steps))
+        for step in range(recording.newest + 1):
+            assert torch.equal(run.recording.snapshot(step).weights, recording.snapshot(step).weights)
 
 
 def test_a_class_with_the_same_settings_shares_one_tape_and_otherwise_has_one_each():
     scheduler = Scheduler()
     same = [scheduler.open(RUNS[0]) for _ in range(30)]
-    assert len({run.tape for run in same}) == 1
+    assert len({run.recording for run in same}) == 1
     different = [scheduler.open(replace(RUNS[0], seed=100 + seed)) for seed in range(30)]
-    assert len({run.tape for run in different}) == 30
+    assert len({run.recording for run in different}) == 30
 
 
 def test_randomness_of_one_visitor_leaves_the_global_generators_alone():
@@ -109,7 +110,7 @@ def test_randomness_of_one_visitor_leaves_the_global_generators_alone():
     np.random.seed(5)
     for example in EXAMPLES:
         run_example(example)
-    tape = Tape(RUNS[2])
-    tape.grow(5)
+    recording = Recording(RUNS[2])
+    recording.grow(5)
     assert torch.equal(torch.rand(3), expected[0])
     assert np.array_equal(np.random.rand(3), expected[1])

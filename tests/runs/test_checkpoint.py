@@ -14,7 +14,7 @@ from safetensors.torch import load, save
 
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import Tape, TrainingRun, TrainingSettings
+from attention_core.training import TrainingSettings
 from runs.checkpoint import (
     MAX_BYTES,
     MAX_WEIGHT,
@@ -25,6 +25,8 @@ from runs.checkpoint import (
     run_history,
     save_checkpoint,
 )
+from runs.recording import Recording
+from runs.run import TrainingRun
 
 SENTENCES = [
     {},
@@ -37,9 +39,9 @@ def trained(text="hello world", window=8, **parts):
     task = CharacterTask(text, window)
     model = ModelConfig(vocabulary=len(task.vocabulary), context=window, d_model=6, n_heads=3, **parts)
     settings = TrainingSettings(task=task, model=model, learning_rate=0.003, steps=3, seed=7)
-    tape = Tape(settings)
-    tape.grow(3)
-    return Checkpoint(settings, 2, tape.snapshot(2).weights)
+    recording = Recording(settings)
+    recording.grow(3)
+    return Checkpoint(settings, 2, recording.snapshot(2).weights)
 
 
 GOOD = save_checkpoint(trained())
@@ -322,16 +324,16 @@ def test_the_history_can_be_read_back_exactly(losses):
 
 def test_the_history_of_a_run_is_what_its_tape_recorded():
     settings = trained().settings
-    run = TrainingRun(Tape(settings))
-    run.tape.grow(3)
+    run = TrainingRun(Recording(settings))
+    run.recording.grow(3)
     run.play()
     view = run.look()
     rows = list(csv.DictReader(io.StringIO(run_history(view))))
-    assert [float(row["loss"]) for row in rows] == list(run.tape.losses(3))
-    assert view.measured and run_history(view).startswith("step,loss,held-out loss,held-out accuracy")
-    for measured in view.measured:
-        row = rows[measured.step]
-        assert (float(row["held-out loss"]), float(row["held-out accuracy"])) == (measured.loss, measured.accuracy)
+    assert [float(row["loss"]) for row in rows] == list(run.recording.losses(3))
+    assert view.evaluations and run_history(view).startswith("step,loss,held-out loss,held-out accuracy")
+    for evaluation in view.evaluations:
+        row = rows[evaluation.step]
+        assert (float(row["held-out loss"]), float(row["held-out accuracy"])) == (evaluation.loss, evaluation.accuracy)
 
 
 @pytest.mark.parametrize("task", [TASKS[name] for name in TASKS if name != "characters"], ids=lambda task: task.title)

@@ -1,4 +1,4 @@
-"""Waiting for what another thread does: as long as it takes, but not for ever."""
+"""Time in tests: a clock that is moved by hand, and waiting for what another thread does."""
 
 import threading
 
@@ -11,3 +11,13 @@ def wait_until(condition, seconds=10):
             return True
         pause.wait(0.005)
     return condition()
+
+
+class Clock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
