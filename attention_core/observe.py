@@ -60,8 +60,8 @@ def observe_text(
 class ObservedTask:
     """A model with the example of its task.
 
-    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `roles` holds how much of
-    its weight each head puts on the right cells of the example.
+    `layers` is as in `ObservedText`; `predicted` names the model's answer at each position; `role_weights` holds how
+    much of its weight each head puts on the right cells of the example.
     """
 
     step: int
@@ -69,7 +69,7 @@ class ObservedTask:
     layers: tuple[AttentionTrace, ...]
     predicted: tuple[str, ...]
     accuracy: float  # on the example
-    roles: Float[Tensor, "roles layers heads"]
+    role_weights: Float[Tensor, "roles layers heads"]
 
 
 @torch.inference_mode()
@@ -85,7 +85,7 @@ def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask
         layers=tuple(layer.attention.heads for layer in trace.layers),
         predicted=tuple(task.vocabulary.decode(ids.tolist())),
         accuracy=accuracy_of(ids, example.targets),
-        roles=weights_on_targets(trace, example.looks),
+        role_weights=weights_on_targets(trace, example.target_attention),
     )
 
 
@@ -170,7 +170,7 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
     task, batch = settings.task, held_out_batch(settings)
     inputs, targets = batch.inputs[:most], batch.targets[:most]
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
-        raise ValueError(f"a leak is reading the next token, but “{task.title}” does not ask for it")
+        raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
     with borrowed_model(settings.model, snapshot.weights) as model:
         trace, answers = model(inputs), targets[:, :-1]
         hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]

@@ -164,7 +164,7 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
-    """Batch after batch, many drawn together. Where a perfect head would look is left out: that is to be found.
+    """Batch after batch, many drawn together. The target attention is left out: it is for the heads to find.
 
     They wait as bytes, for most runs of a class wait most of the time.
     """
@@ -226,7 +226,7 @@ def evaluate(
     """How well a model answers a batch, perhaps without some (layer, head) pairs, and where its heads look."""
     trace = model(batch.inputs, without)
     accuracy = accuracy_of(predicted_ids(model, trace), batch.targets)
-    role_weights = weights_on_targets(trace, batch.looks)
+    role_weights = weights_on_targets(trace, batch.target_attention)
     evaluation = Evaluation(step, loss_of(model, trace, batch), accuracy, role_weights, False)
     return replace(evaluation, learnt=task.learnt(accuracy, evaluation.best_role_weights))
 
@@ -244,15 +244,15 @@ def accuracy_of(predicted: Int[Tensor, "*batch tokens"], targets: Int[Tensor, "*
 
 
 def weights_on_targets(
-    trace: ModelTrace, looks: Bool[Tensor, "*batch roles queries keys"] | None
+    trace: ModelTrace, target: Bool[Tensor, "*batch roles queries keys"] | None
 ) -> Float[Tensor, "roles layers heads"]:
     """For each role and head, the mean weight on the right cells, over all queries that have any."""
     n_heads = trace.layers[0].attention.heads.weights.shape[-3]
-    if looks is None:
+    if target is None:
         return no_roles(len(trace.layers), n_heads)
-    rows = looks.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if looks.dim() > 3 else looks.any(dim=-1).sum(dim=-1)
+    rows = target.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if target.dim() > 3 else target.any(dim=-1).sum(dim=-1)
     on_cells = [
-        torch.einsum("...hqk,...rqk->rh", layer.attention.heads.weights, looks.to(torch.float32))
+        torch.einsum("...hqk,...rqk->rh", layer.attention.heads.weights, target.to(torch.float32))
         for layer in trace.layers
     ]
     return torch.stack(on_cells, dim=1) / rows[:, None, None]

@@ -11,9 +11,10 @@ from attention_ui.services import let_pass
 from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recall
 from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
+from lessons.task_texts import TASK_TEXTS
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
-TITLES = {key: task.title for key, task in TASKS.items()}
+TITLES = {key: TASK_TEXTS[key].title for key in TASKS}
 QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}

@@ -134,9 +134,9 @@ def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
     let_pass()
     watched = observe_task(view.settings, view.snapshot)
     example = watched.example
-    looks = None if example.looks is None else example.looks.any(dim=0)
-    draw_heads(example.tokens, watched.layers, width, key, looks)
-    if looks is not None:
+    targets = None if example.target_attention is None else example.target_attention.any(dim=0)
+    draw_heads(example.tokens, watched.layers, width, key, targets)
+    if targets is not None:
         st.caption("A corner mark: here some head has to look.")
     st.code(answer_lines(example, watched.predicted), language=None)
 
@@ -159,12 +159,12 @@ def draw_text_heads(view: RunView) -> None:
         st.code(watched.sample, language=None, wrap_lines=True)
 
 
-def draw_heads(tokens: tuple[str, ...], layers: tuple, width: int, key: str, looks=None) -> None:
+def draw_heads(tokens: tuple[str, ...], layers: tuple, width: int, key: str, targets=None) -> None:
     """Every head's attention, and the firmest look of any of them."""
     caption = heads_caption(tokens, layers)
     size = (len(tokens), len(layers), layers[0].weights.shape[0])
     numbered = numbers_fit(*size, width)
     chart = grid_template(heads_size(*size), width, numbered=numbered)
-    table = heads_table(tokens, layers, looks, numbered=numbered)
+    table = heads_table(tokens, layers, targets, numbered=numbered)
     show_chart(key, "The attention of every head", chart, {"cells": table}, alt=caption)
     st.text(caption)

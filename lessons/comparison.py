@@ -8,6 +8,7 @@ from types import MappingProxyType
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import TrainingHistory, TrainingSettings, recommended
 from lessons.captions import number, percent
+from lessons.task_texts import texts_of
 
 HEAD_WORDS = {"projected": "project all features", "sliced": "read their own slice only"}
 POSITION_WORDS = {
@@ -120,7 +121,7 @@ def differences(before: TrainingSettings, after: TrainingSettings) -> list[Diffe
 def task_difference(before: Task, after: Task) -> Difference:
     """Two tasks that are not equal, by their titles; of the same kind, by what is different about them."""
     if type(before) is not type(after):
-        return Difference("task", before.title, after.title)
+        return Difference("task", texts_of(before).title, texts_of(after).title)
     changes = [
         (name, getattr(before, name), getattr(after, name))
         for name in before.__dataclass_fields__

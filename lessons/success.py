@@ -6,6 +6,7 @@ from attention_core.observe import Ablation, ObservedTask
 from attention_core.tasks import Task, TaskExample
 from attention_core.training import Evaluation
 from lessons.captions import number, percent, seen
+from lessons.task_texts import evaluated_on, texts_of
 from lessons.watching import head_name
 
 NOTHING = "·"  # where a place does not count
@@ -13,22 +14,26 @@ NOTHING = "·"  # where a place does not count
 
 def success_caption(task: Task, evaluation: Evaluation) -> str:
     """The share of right answers and what the best head puts on the right cells, each beside what is enough."""
-    right = f"Right answers {task.measured_on}: {percent(evaluation.accuracy)} (enough: {percent(task.enough_right)})."
-    parts = [right, *job_sentences(task, evaluation)]
+    right = (
+        f"Right answers {evaluated_on(task)}: {percent(evaluation.accuracy)} (enough: {percent(task.enough_right)})."
+    )
+    parts = [right, *role_sentences(task, evaluation)]
     return " ".join(
         [*parts, "So it has learnt the task." if evaluation.learnt else "So it has not learnt the task yet."]
     )
 
 
-def job_sentences(task: Task, evaluation: Evaluation) -> list[str]:
-    """For each job of the task, which head does it best, and with how much of its weight."""
-    counts = task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.jobs))
+def role_sentences(task: Task, evaluation: Evaluation) -> list[str]:
+    """For each role of the task, which head plays it best, and with how much of its weight."""
+    counts = task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.roles))
     enough = f" (enough: {number(task.threshold)})" if counts else ""
     sentences = []
-    for job, weights in zip(task.jobs, evaluation.role_weights, strict=True):
+    for role, weights in zip(task.roles, evaluation.role_weights, strict=True):
         layer, head = divmod(int(weights.argmax()), weights.shape[1])
         best = number(float(weights[layer, head]))
-        sentences.append(f"To {job}: {head_name(layer, head)} with {best} of its weight{enough}.")
+        sentences.append(
+            f"To {texts_of(task).roles[role]}: {head_name(layer, head)} with {best} of its weight{enough}."
+        )
     return sentences
 
 

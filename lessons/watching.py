@@ -11,6 +11,7 @@ from attention_core.tasks import Baseline
 from attention_core.tokens import clean_text, tokenize
 from attention_core.training import TrainingSettings
 from lessons.captions import name, number, percent, seen
+from lessons.task_texts import baseline_name
 
 
 def future_leak_caption(leak: FutureLeak) -> str:
@@ -58,18 +59,18 @@ def loss_caption(loss: float, baselines: list[Baseline]) -> str:
     level = [b for b in baselines if abs(loss - b.loss) <= 0.005]
     if level:
         best = min(level, key=lambda b: b.loss)
-        return f"{here}: as good as {best.name} ({number(best.loss)})."
+        return f"{here}: as good as {baseline_name(best)} ({number(best.loss)})."
     beaten = [b for b in baselines if loss < b.loss]
     ahead = [b for b in baselines if loss > b.loss]
     if not beaten:
         worst = max(ahead, key=lambda b: b.loss)
-        return f"{here}: worse than {worst.name} ({number(worst.loss)})."
+        return f"{here}: worse than {baseline_name(worst)} ({number(worst.loss)})."
     best = min(beaten, key=lambda b: b.loss)
-    so_far = f"{here}: better than {best.name} ({number(best.loss)})"
+    so_far = f"{here}: better than {baseline_name(best)} ({number(best.loss)})"
     if not ahead:
         return f"{so_far}, which is the best on average; this batch was an easy one."
     goal = max(ahead, key=lambda b: b.loss)
-    return f"{so_far}, not yet as good as {goal.name} ({number(goal.loss)})."
+    return f"{so_far}, not yet as good as {baseline_name(goal)} ({number(goal.loss)})."
 
 
 def heads_caption(tokens: tuple[str, ...], layers: Sequence[AttentionTrace]) -> str:

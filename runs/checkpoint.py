@@ -87,7 +87,7 @@ def load_checkpoint(data: bytes) -> Checkpoint:
 def check_writes(settings: TrainingSettings) -> None:
     """Raises ValueError for a model that cannot write, because what it learnt is no text."""
     if not isinstance(settings.task, CharacterTask):
-        learnt = getattr(settings.task, "title", "something else")
+        learnt = getattr(settings.task, "key", "something else")
         raise ValueError(f"only a model that learnt a text can be kept and can write, but this one learnt: {learnt}")
 
 

@@ -1,14 +1,14 @@
-"""What there is to learn: the data, what counts, where a perfect head looks, and what a loss means.
+"""What there is to learn: the data, what counts, where a perfect head attends, and what a loss means.
 
-places        copy, previous token, reverse, the last few at once, random letters
-finding       look-up, associative recall, pronouns, sorting
-repeats       induction
-characters    the next character of a text
+base          what every task has
+positional    copy, previous token, reverse, the last few at once, random letters
+lookup        look-up, associative recall, pronouns, sorting
+induction     a random sequence that repeats itself
+text          the next character of a text
 vectors       the notebook's four fixed vectors
 """
 
-from attention_core.tasks.characters import CharacterTask
-from attention_core.tasks.common import (
+from attention_core.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
     NO_TARGET,
@@ -18,24 +18,28 @@ from attention_core.tasks.common import (
     TaskExample,
     conditional_entropy,
 )
-from attention_core.tasks.finding import LookUpTask, PronounTask, RecallTask, SortTask
-from attention_core.tasks.places import CopyTask, LastTokensTask, NoiseTask, PreviousTask, ReverseTask
-from attention_core.tasks.repeats import InductionTask
+from attention_core.tasks.induction import InductionTask
+from attention_core.tasks.lookup import LookUpTask, PronounTask, RecallTask, SortTask
+from attention_core.tasks.positional import CopyTask, LastTokensTask, NoiseTask, PreviousTask, ReverseTask
+from attention_core.tasks.text import CharacterTask
 from attention_core.tasks.vectors import FourVectorsTask
 
 TASKS: dict[str, Task] = {
-    "copy": CopyTask(),
-    "previous": PreviousTask(),
-    "reverse": ReverseTask(),
-    "sort": SortTask(),
-    "lookup": LookUpTask(),
-    "pronoun": PronounTask(),
-    "last": LastTokensTask(),
-    "recall": RecallTask(),
-    "induction": InductionTask(),
-    "characters": CharacterTask(),
-    "noise": NoiseTask(),
-    "vectors": FourVectorsTask(),
+    task.key: task
+    for task in (
+        CopyTask(),
+        PreviousTask(),
+        ReverseTask(),
+        SortTask(),
+        LookUpTask(),
+        PronounTask(),
+        LastTokensTask(),
+        RecallTask(),
+        InductionTask(),
+        CharacterTask(),
+        NoiseTask(),
+        FourVectorsTask(),
+    )
 }
 
 __all__ = [

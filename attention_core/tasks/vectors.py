@@ -9,7 +9,7 @@ import torch
 from attention_core.embeddings import embedding_table
 from attention_core.model import FIXED_VECTORS_SEED
 from attention_core.randomness import generator as make_generator
-from attention_core.tasks.common import Baseline, Batch, Task, cells
+from attention_core.tasks.base import Baseline, Batch, Task, attention_to
 from attention_core.tokens import Vocabulary
 
 TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
@@ -17,12 +17,10 @@ TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
 
 @dataclass(frozen=True)
 class FourVectorsTask(Task):
-    """Give back the vectors of four fixed tokens; held out are the same places with other tokens."""
+    """Give back the vectors of four fixed tokens; held out are the same positions with other tokens."""
 
-    title = "Four fixed vectors"
-    learns = "To copy, each place must look at itself; but four fixed vectors can simply be learnt by heart."
-    looks_like = "A diagonal if it copied. The weights stay spread and unseen tokens come out wrong: it memorised."
-    jobs = ("look at yourself",)
+    key = "vectors"
+    roles = ("self",)
     model = MappingProxyType(
         {
             "d_model": 8,
@@ -66,11 +64,11 @@ class FourVectorsTask(Task):
 
     def copied(self, inputs: torch.Tensor) -> Batch:
         """Every token as its own answer."""
-        places = torch.arange(self.window).expand(len(inputs), -1)
-        return Batch(inputs, inputs, cells(places, self.window))
+        positions = torch.arange(self.window).expand(len(inputs), -1)
+        return Batch(inputs, inputs, attention_to(positions, self.window))
 
     def baselines(self) -> list[Baseline]:
         """Answering zero costs the mean square of the vectors."""
         vectors = embedding_table(len(self.vocabulary), self.model["d_model"], make_generator(FIXED_VECTORS_SEED))
         zero = float((vectors * self.model["embedding_std"]).square().mean())
-        return [Baseline("answering zero to every token", zero), Baseline("giving every vector back", 0.0)]
+        return [Baseline("zero", zero), Baseline("vectors", 0.0)]

@@ -52,14 +52,14 @@ def name_maps(grid: Grid, tokens: tuple[str, ...], n_layers: int, n_heads: int) 
 def heads_table(
     tokens: tuple[str, ...],
     layers: Sequence[AttentionTrace],
-    looks: Bool[Tensor, "queries keys"] | None = None,
+    targets: Bool[Tensor, "queries keys"] | None = None,
     *,
     numbered: bool = True,
 ) -> pa.Table:
-    """All weights of all heads; rows ask, columns answer. The cells where a perfect head looks carry a mark."""
+    """All weights of all heads; rows ask, columns answer. The cells where a perfect head attends carry a mark."""
     n = len(tokens)
     names = [name(tokens, i) for i in range(n)]
-    wanted = None if looks is None else looks.tolist()
+    wanted = None if targets is None else targets.tolist()
     weights = [layer.weights.tolist() for layer in layers]
     visible = [layer.visible.tolist() for layer in layers]
 

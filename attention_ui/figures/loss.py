@@ -9,6 +9,7 @@ import pyarrow as pa
 from attention_core.tasks import Baseline
 from attention_core.training import Evaluation
 from attention_ui.figures.layers import alt_layer, tone_scale
+from lessons.task_texts import baseline_name
 
 MOST_POINTS = 400
 
@@ -29,7 +30,7 @@ def loss_tables(
         ),
         "baselines": pa.table(
             {
-                "name": [f"{b.name}: {b.loss:.2f}" for b in baselines],
+                "name": [f"{baseline_name(b)}: {b.loss:.2f}" for b in baselines],
                 "loss": pa.array([b.loss for b in baselines], pa.float32()),
                 "first": pa.array([0] * len(baselines), pa.int32()),
                 "last": pa.array([steps] * len(baselines), pa.int32()),

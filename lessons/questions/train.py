@@ -48,14 +48,14 @@ def where_to_look(settings: TrainingSettings, random: torch.Generator) -> Questi
 
 
 def readable_places(settings: TrainingSettings) -> list[tuple[int, int]]:
-    """(query, key) wherever a perfect head looks at one token only, sees it, and it is the very answer."""
+    """(query, key) wherever a perfect head attends to one token only, may see it, and it is the very answer."""
     example = settings.task.example
-    if example.looks is None:
+    if example.target_attention is None:
         return []
     pairs = [
         (query, row.nonzero()[0].item())
-        for job in example.looks
-        for query, row in enumerate(job)
+        for role in example.target_attention
+        for query, row in enumerate(role)
         if row.sum() == 1 and example.answers[query] is not None
     ]
     hidden = settings.model.causal

@@ -13,11 +13,13 @@ from attention_ui.lesson import show_notes
 from attention_ui.quiz import predict_about
 from attention_ui.training_controls import training_controls
 from lessons.questions.train import ask_about_training
+from lessons.task_texts import texts_of
 
 opening("train")
 choice = training_controls()
 show_notes(*choice.notes)
-st.text(f"{choice.task.learns} What you see when it has: {choice.task.looks_like}")
+texts = texts_of(choice.task)
+st.text(f"{texts.learns} What you see when it has: {texts.looks_like}")
 run = stage(choice)
 if choice.settings is not None:
     predict_about("train", partial(ask_about_training, choice.settings), choice.settings)

@@ -44,12 +44,12 @@ def measured_by_loops(settings, weights):
             if target != NO_TARGET:
                 losses.append(-log_p[place, target].item())
                 right.append(int(trace.logits[place].argmax()) == target)
-        for job, queries in enumerate([] if batch.looks is None else batch.looks[row].tolist()):
+        for role, queries in enumerate([] if batch.target_attention is None else batch.target_attention[row].tolist()):
             for query, keys in enumerate(queries):
                 for layer, block in enumerate(trace.layers):
                     for head, weights in enumerate(block.attention.heads.weights[:, query].tolist()):
                         if any(keys):
-                            cell = looked.setdefault((job, layer, head), [])
+                            cell = looked.setdefault((role, layer, head), [])
                             cell.append(sum(w for w, key in zip(weights, keys, strict=True) if key))
     return sum(losses) / len(losses), sum(right) / len(right), {k: sum(v) / len(v) for k, v in looked.items()}
 
@@ -61,12 +61,12 @@ def test_the_measures_are_what_loops_over_all_cells_find(name):
     loss, accuracy, looked = measured_by_loops(settings, recording.snapshot(3).weights)
     assert last.loss == pytest.approx(loss, abs=1e-5)
     assert last.accuracy == pytest.approx(accuracy, abs=1e-6)
-    n_jobs = len(settings.task.jobs)
-    assert last.role_weights.shape == (n_jobs, settings.model.n_layers, settings.model.n_heads)
+    n_roles = len(settings.task.roles)
+    assert last.role_weights.shape == (n_roles, settings.model.n_layers, settings.model.n_heads)
     for cell, weight in looked.items():
         assert float(last.role_weights[cell]) == pytest.approx(weight, abs=1e-5)
     assert len(looked) == last.role_weights.numel()
-    best = [max(w for (job, *_), w in looked.items() if job == j) for j in range(n_jobs)]
+    best = [max(w for (role, *_), w in looked.items() if role == j) for j in range(n_roles)]
     assert last.best_role_weights == pytest.approx(best, abs=1e-5)
     assert last.weight == pytest.approx(min(best), abs=1e-5) if best else math.isnan(last.weight)
 
@@ -87,12 +87,12 @@ def test_a_run_is_measured_every_so_often_and_at_its_end():
     assert [m.step for m in recording.evaluations(39)] == [0, EVALUATE_EVERY]
 
 
-def test_a_task_without_jobs_keeps_one_empty_table_for_all_steps():
+def test_a_task_without_role_weights_keeps_one_empty_table_for_all_steps():
     recording = Recording(recommended(TASKS["characters"], steps=41))
     recording.grow(41)
-    jobs = [evaluation.role_weights for evaluation in recording.evaluations(41)]
-    assert len(jobs) == 4 and all(one is jobs[0] for one in jobs)
-    assert jobs[0].shape == (0, 1, 4)
+    role_weights = [evaluation.role_weights for evaluation in recording.evaluations(41)]
+    assert len(role_weights) == 4 and all(one is role_weights[0] for one in role_weights)
+    assert role_weights[0].shape == (0, 1, 4)
 
 
 def test_a_view_shows_what_was_measured_up_to_its_moment():
@@ -131,8 +131,8 @@ def test_batches_drawn_together_are_those_drawn_one_by_one():
 @pytest.mark.parametrize("name", ["recall", "last"])
 def test_batches_to_train_on_do_not_say_where_to_look(name):
     settings = recommended(TASKS[name], 3)
-    assert settings.task.batch(2, generator(3)).looks is not None
-    assert next(draw_batches(settings, generator(3))).looks is None
+    assert settings.task.batch(2, generator(3)).target_attention is not None
+    assert next(draw_batches(settings, generator(3))).target_attention is None
 
 
 @pytest.mark.parametrize("name", ["reverse", "recall", "vectors"])

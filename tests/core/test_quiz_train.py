@@ -54,11 +54,11 @@ def test_the_row_puts_its_weight_where_the_answer_stands(settings, number):
     assert len(queries) == 1, "every token has a name of its own"
     (query,), key = queries, names.index(right_of(question))
     assert example.tokens[key] == example.answers[query]
-    assert any(job[query].sum() == 1 and job[query, key] for job in example.looks)
+    assert any(role[query].sum() == 1 and role[query, key] for role in example.target_attention)
     for choice in wrong_of(question):
         place = names.index(choice.text)
-        assert not any(job[query].sum() == 1 and job[query, place] and (query, place) in readable_places(settings)
-                       for job in example.looks)  # fmt: skip
+        assert not any(role[query].sum() == 1 and role[query, place] and (query, place) in readable_places(settings)
+                       for role in example.target_attention)  # fmt: skip
         assert example.tokens[place] != example.answers[query]
         hidden = settings.model.causal and place > query
         assert ("mask hides" in choice.answer_to_it) == hidden

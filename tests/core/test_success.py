@@ -8,40 +8,45 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import Evaluation, recommended
 from lessons.captions import number, percent
 from lessons.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
+from lessons.task_texts import texts_of
 from runs.recording import Recording
 
 
-def measured(accuracy, jobs, learnt):
-    return Evaluation(20, 0.5, accuracy, torch.as_tensor(jobs), learnt)
+def measured(accuracy, role_weights, learnt):
+    return Evaluation(20, 0.5, accuracy, torch.as_tensor(role_weights), learnt)
 
 
 def test_the_best_head_of_each_job_is_named_with_what_is_enough():
     task = TASKS["recall"]
-    jobs = [[[0.1, 0.8, 0.3], [0.2, 0.1, 0.1]], [[0.1, 0.2, 0.3], [0.05, 0.9, 0.4]]]  # 2 jobs, 2 layers, 3 heads
-    said = success_caption(task, measured(0.97, jobs, True))
-    assert f"on sequences it never trains on: {percent(0.97)} (enough: {percent(task.enough_right)})." in said
-    assert f"To {task.jobs[0]}: layer 1, head 2 with 0.80 of its weight (enough: {number(task.threshold)})." in said
-    assert f"To {task.jobs[1]}: layer 2, head 2 with 0.90 of its weight" in said
+    role_weights = [
+        [[0.1, 0.8, 0.3], [0.2, 0.1, 0.1]],
+        [[0.1, 0.2, 0.3], [0.05, 0.9, 0.4]],
+    ]
+    said = success_caption(task, measured(0.97, role_weights, True))
+    first, second = texts_of(task).roles.values()
+    assert f"on newly drawn sequences: {percent(0.97)} (enough: {percent(task.enough_right)})." in said
+    assert f"To {first}: layer 1, head 2 with 0.80 of its weight (enough: {number(task.threshold)})." in said
+    assert f"To {second}: layer 2, head 2 with 0.90 of its weight" in said
     assert said.endswith("So it has learnt the task.")
-    assert success_caption(task, measured(0.4, jobs, False)).endswith("not learnt the task yet.")
+    assert success_caption(task, measured(0.4, role_weights, False)).endswith("not learnt the task yet.")
 
 
 def test_a_task_judged_by_its_answers_claims_no_threshold_for_heads():
-    jobs = torch.full((4, 1, 4), 0.2).tolist()
-    assert "of its weight." in success_caption(TASKS["last"], measured(1.0, jobs, True))
-    assert "weight (enough" not in success_caption(TASKS["last"], measured(1.0, jobs, True))
+    role_weights = torch.full((4, 1, 4), 0.2).tolist()
+    assert "of its weight." in success_caption(TASKS["last"], measured(1.0, role_weights, True))
+    assert "weight (enough" not in success_caption(TASKS["last"], measured(1.0, role_weights, True))
 
 
 def test_a_text_without_a_part_kept_apart_is_said_to_be_the_one_it_learns():
     whole, parted = CharacterTask("hello world"), CharacterTask("hello world " * 20, held_out_share=0.25)
     assert "on the text it learns" in success_caption(whole, measured(1.0, torch.zeros(0, 1, 1), True))
-    assert "never trains on" in success_caption(parted, measured(1.0, torch.zeros(0, 1, 1), True))
+    assert "on the part of the text kept apart" in success_caption(parted, measured(1.0, torch.zeros(0, 1, 1), True))
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_what_is_enough_is_what_counts_as_learnt(name):
     task = TASKS[name]
-    perfect = (1.0,) * len(task.jobs)
+    perfect = (1.0,) * len(task.roles)
     assert task.learnt(min(1.0, task.enough_right + 0.001), perfect)
     assert not task.learnt(task.enough_right - 0.001, perfect)
 

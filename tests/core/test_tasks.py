@@ -89,7 +89,7 @@ def test_knowing_more_never_makes_a_baseline_worse(text):
     losses = [baseline.loss for baseline in baselines]
     assert all(less >= more - 1e-12 for less, more in pairwise(losses))
     assert losses[-1] >= 0
-    assert len({baseline.name for baseline in baselines}) == 4
+    assert len({baseline.key for baseline in baselines}) == 4
 
 
 @given(pairs=st.lists(st.tuples(st.sampled_from("xyz"), st.sampled_from("ab")), min_size=1, max_size=30))

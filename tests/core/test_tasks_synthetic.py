@@ -26,15 +26,16 @@ from attention_core.tasks import (
     ReverseTask,
     SortTask,
 )
-from attention_core.tasks.finding import among_drawn
+from attention_core.tasks.lookup import among_drawn
 from attention_core.training import recommended
+from lessons.task_texts import baseline_name, texts_of
 
 DRAWN = 41
 KINDS = {"queen girl aunt nun": "she", "king boy uncle monk": "he", "boat lamp drum book": "it"}
 
 
 def read(task, row):
-    """What somebody who reads the words says: (answers, right cells of each job as {query: keys})."""
+    """What somebody who reads the words says: (answers, right cells of each role as {query: keys})."""
     tokens, n = row, len(row)
     match task:
         case CopyTask():
@@ -80,24 +81,24 @@ READABLE = [name for name in TASKS if name not in ("characters", "noise", "vecto
 def test_whoever_reads_the_words_finds_the_same_answers_and_the_same_cells(name):
     task = TASKS[name]
     batch = task.batch(DRAWN, generator(3))
-    assert batch.looks.shape == (DRAWN, len(task.jobs), task.window, task.window)
+    assert batch.target_attention.shape == (DRAWN, len(task.roles), task.window, task.window)
     for row in range(DRAWN):
         seen = task.name(batch, row)
-        answers, jobs = read(task, seen.tokens)
+        answers, roles = read(task, seen.tokens)
         assert list(seen.answers) == answers, seen.tokens
-        for job, expected in enumerate(jobs):
+        for role, expected in enumerate(roles):
             cells = {}
-            for query, key in batch.looks[row, job].nonzero().tolist():
+            for query, key in batch.target_attention[row, role].nonzero().tolist():
                 cells.setdefault(query, set()).add(key)
-            assert cells == expected, (task.jobs[job], seen.tokens)
+            assert cells == expected, (task.roles[role], seen.tokens)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_the_right_cells_can_be_seen_by_the_recommended_model(name):
     task = TASKS[name]
     batch = task.batch(DRAWN, generator(1))
-    if batch.looks is not None and recommended(task).model.causal:
-        assert not batch.looks.triu(1).any()
+    if batch.target_attention is not None and recommended(task).model.causal:
+        assert not batch.target_attention.triu(1).any()
 
 
 @pytest.mark.parametrize("name", TASKS)
@@ -113,7 +114,9 @@ def test_every_task_is_drawn_from_its_generator_alone(name):
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_says_what_it_is_and_fits_the_recommended_model(name):
     task = TASKS[name]
-    assert all(text.strip() and len(text) < 140 for text in (task.title, task.learns, task.looks_like))
+    texts = texts_of(task)
+    assert task.key == name and list(texts.roles) == list(task.roles)
+    assert all(text.strip() and len(text) < 140 for text in (texts.title, texts.learns, texts.looks_like))
     assert 2 <= len(task.vocabulary) <= MAX_VOCABULARY and len(set(task.vocabulary.tokens)) == len(task.vocabulary)
     batch = task.batch(5, generator(0))
     assert batch.inputs.shape == batch.targets.shape == (5, task.window)
@@ -139,7 +142,7 @@ def test_the_example_is_always_the_same_and_names_its_tokens(name):
 def test_baselines_fall_from_knowing_nothing_to_knowing_everything(name):
     losses = [baseline.loss for baseline in TASKS[name].baselines()]
     assert len(losses) >= 2 and losses == sorted(losses, reverse=True) and losses[-1] >= 0
-    assert len({baseline.name for baseline in TASKS[name].baselines()}) == len(losses)
+    assert len({baseline_name(baseline) for baseline in TASKS[name].baselines()}) == len(losses)
 
 
 def test_the_baseline_of_knowing_which_answers_stand_there_is_that_of_all_draws_by_hand():
@@ -165,7 +168,7 @@ def test_random_letters_tell_nothing_and_the_last_answer_stands_nowhere():
     task = NoiseTask()
     batch = task.batch(DRAWN, generator(0))
     assert torch.equal(batch.inputs[:, 1:], batch.targets[:, :-1])
-    assert batch.looks[0, 0].nonzero().tolist() == [[i, i + 1] for i in range(15)]
+    assert batch.target_attention[0, 0].nonzero().tolist() == [[i, i + 1] for i in range(15)]
     assert [b.loss for b in task.baselines()] == pytest.approx([math.log(26), math.log(26) / 16])
 
 

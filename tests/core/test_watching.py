@@ -21,6 +21,7 @@ from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings, evaluate, held_out_batch, recommended
 from attention_core.weights import model_with
+from lessons.task_texts import baseline_name
 from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
 from runs.recording import Recording
 from runs.run import TrainingRun
@@ -94,7 +95,7 @@ def test_every_probe_can_be_watched(probe):
 def test_the_sentence_on_the_loss_is_true(loss):
     baselines = TASK.baselines()
     caption = loss_caption(loss, baselines)
-    stated = {b.name: b.loss for b in baselines if b.name in caption}
+    stated = {baseline_name(b): b.loss for b in baselines if baseline_name(b) in caption}
     assert caption.startswith(f"The loss is {loss:.2f}")
     for relation, holds in (
         ("as good as", lambda b: abs(loss - b) <= 0.005),
@@ -150,10 +151,10 @@ def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
         assert seen.predicted == tuple(words[int(scores.argmax())] for scores in trace.logits)
     pairs = [(p, a) for p, a in zip(seen.predicted, example.answers, strict=True) if a is not None]
     assert seen.accuracy == pytest.approx(sum(p == a for p, a in pairs) / len(pairs))
-    for job, looks in enumerate(example.looks):
-        queries = [i for i in range(len(looks)) if looks[i].any()]
-        expected = [float(trace.layers[0].attention.heads.weights[0, i][looks[i]].detach().sum()) for i in queries]
-        assert float(seen.roles[job, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
+    for role, target in enumerate(example.target_attention):
+        queries = [i for i in range(len(target)) if target[i].any()]
+        expected = [float(trace.layers[0].attention.heads.weights[0, i][target[i]].detach().sum()) for i in queries]
+        assert float(seen.role_weights[role, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
 
 
 @pytest.mark.parametrize("heads", ["projected", "sliced"])
@@ -216,5 +217,5 @@ def test_a_causal_model_cannot_leak():
 
 
 def test_the_leak_is_asked_only_of_tasks_whose_answer_is_the_next_token():
-    with pytest.raises(ValueError, match="“Reverse” does not ask for it"):
+    with pytest.raises(ValueError, match="the task “reverse” does not ask for it"):
         measure_future_leak(*task_run("reverse"))

@@ -11,6 +11,7 @@ from attention_core.training import recommended
 from attention_ui.figures.replay import frame_steps
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
+from lessons.task_texts import texts_of
 from lessons.watching import future_leak_caption
 
 QUIZ = "Predict, then look"
@@ -185,7 +186,7 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
         assert run.recording.settings.task.text == "hello world"
     else:
         assert run.recording.settings == recommended(task)
-    assert any(task.learns in line and task.looks_like in line for line in texts(at))
+    assert any(texts_of(task).learns in line and texts_of(task).looks_like in line for line in texts(at))
     at.button(key="one_step").click().run()
     assert not at.exception
     assert heads(at)["cells"]

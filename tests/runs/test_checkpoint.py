@@ -336,11 +336,11 @@ def test_the_history_of_a_run_is_what_its_tape_recorded():
         assert (float(row["held-out loss"]), float(row["held-out accuracy"])) == (evaluation.loss, evaluation.accuracy)
 
 
-@pytest.mark.parametrize("task", [TASKS[name] for name in TASKS if name != "characters"], ids=lambda task: task.title)
+@pytest.mark.parametrize("task", [TASKS[name] for name in TASKS if name != "characters"], ids=lambda task: task.key)
 def test_a_model_of_anything_but_a_text_says_what_it_learnt(task):
     model = ModelConfig(vocabulary=len(task.vocabulary), context=task.window, **task.model)
     settings = TrainingSettings(task=task, model=model, steps=1)
-    with pytest.raises(ValueError, match=f"this one learnt: {task.title}"):
+    with pytest.raises(ValueError, match=f"this one learnt: {task.key}"):
         check_writes(settings)
 
 

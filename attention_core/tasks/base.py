@@ -1,4 +1,4 @@
-"""What every task has: data, what counts in the loss, where a perfect head would look, and what a loss means."""
+"""What every task has: data, what counts in the loss, where a perfect head attends, and what a loss means."""
 
 import math
 from abc import ABC, abstractmethod
@@ -23,49 +23,50 @@ EXAMPLE_SEED = 5
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Sequences, the right answer at each place, and the cells where a perfect head would look.
+    """Sequences, the right answer at each position, and where a perfect head attends.
 
-    A target of NO_TARGET does not count. `looks` has an axis of jobs: most tasks have one, but to bring the
-    last four tokens along is four jobs, which four heads may share. A query with no cell has no such job.
+    A target of NO_TARGET does not count. `target_attention` has an axis of roles: most tasks have one, but to carry
+    the last four tokens along takes four, which four heads may share. A query without a cell has no such role.
     """
 
     inputs: Int[Tensor, "batch tokens"]
     targets: Int[Tensor, "batch tokens"]
-    looks: Bool[Tensor, "batch jobs queries keys"] | None = None
+    target_attention: Bool[Tensor, "batch roles queries keys"] | None = None
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """A loss that means something: what one reaches knowing only so much."""
+    """A loss that means something: what one reaches knowing only so much.
 
-    name: str
-    loss: float  # nats per place that counts; squared error where vectors are compared
+    `key` says what is known; `counts` are the numbers that go with it, such as among how many one guesses.
+    """
+
+    key: str
+    loss: float  # nats per position that counts; squared error where vectors are compared
+    counts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class TaskExample:
-    """One sequence to watch: the names of its tokens, the right answers, and the cells a perfect head looks at."""
+    """One sequence to watch: the names of its tokens, the right answers, and where a perfect head attends."""
 
     tokens: tuple[str, ...]
-    answers: tuple[str | None, ...]  # None where a place does not count
+    answers: tuple[str | None, ...]  # None where a position does not count
     ids: Int[Tensor, " tokens"]
     targets: Int[Tensor, " tokens"]
-    looks: Bool[Tensor, "jobs queries keys"] | None
+    target_attention: Bool[Tensor, "roles queries keys"] | None
 
 
 class Task(ABC):
     """What there is to learn. A task is a frozen dataclass, so that equal ones share a run.
 
-    `title`, `learns` and `looks_like` are for the screen: what a head must learn, and what its attention looks
-    like when it has. `jobs` names what the heads must do, in the order of `Batch.looks`; `threshold` is the share
-    of its weight that the best head puts on the right cells when the job is learnt. `model` and `training` are
-    the settings that get there within seconds.
+    `key` is its short name. `roles` are what its heads must do, in the order of `Batch.target_attention`;
+    `threshold` is the share of its weight that the best head puts on the right cells when a role is learnt.
+    `model` and `training` are the settings that get there within seconds.
     """
 
-    title: ClassVar[str]
-    learns: ClassVar[str]
-    looks_like: ClassVar[str]
-    jobs: ClassVar[tuple[str, ...]] = ()
+    key: ClassVar[str]
+    roles: ClassVar[tuple[str, ...]] = ()
     threshold: ClassVar[float] = 0.7
     source: ClassVar[str] = "task"
     unit: ClassVar[str] = "tokens"
@@ -91,11 +92,6 @@ class Task(ABC):
         """Sequences that are never trained on; None where there are none."""
         return self.batch(size, generator)
 
-    @property
-    def measured_on(self) -> str:
-        """Where the share of right answers is measured, in words."""
-        return "on sequences it never trains on"
-
     @cached_property
     def example(self) -> TaskExample:
         """The sequence that is watched: the same in every run of the task."""
@@ -110,7 +106,7 @@ class Task(ABC):
             answers=tuple(None if t == NO_TARGET else words[t] for t in targets.tolist()),
             ids=ids,
             targets=targets,
-            looks=None if batch.looks is None else batch.looks[row],
+            target_attention=None if batch.target_attention is None else batch.target_attention[row],
         )
 
     @property
@@ -118,14 +114,14 @@ class Task(ABC):
         """The share of right answers from which on the task counts as learnt."""
         return ENOUGH_RIGHT
 
-    def learnt(self, accuracy: float, job_weights: tuple[float, ...]) -> bool:
-        """True when enough answers are right and some head does each job, as far as the task has any."""
-        return accuracy >= self.enough_right and all(weight >= self.threshold for weight in job_weights)
+    def learnt(self, accuracy: float, role_weights: tuple[float, ...]) -> bool:
+        """True when enough answers are right and some head plays each role, as far as the task has any."""
+        return accuracy >= self.enough_right and all(weight >= self.threshold for weight in role_weights)
 
 
-def cells(rows: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:
-    """One job: query i of a sequence looks at key rows[i]; at none where that is negative."""
-    return (rows[..., None] == torch.arange(n_keys))[:, None]
+def attention_to(keys: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:
+    """The target of one role: query i of a sequence attends to key keys[i]; to none where that is negative."""
+    return (keys[..., None] == torch.arange(n_keys))[:, None]
 
 
 def shuffles(size: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:
@@ -133,12 +129,12 @@ def shuffles(size: int, count: int, generator: torch.Generator) -> Int[Tensor, "
     return torch.rand(size, count, generator=generator).argsort(dim=-1)
 
 
-def guessing(among: int, name: str = "guessing evenly") -> Baseline:
+def guessing(among: int) -> Baseline:
     """The loss of a guess that gives each of so many answers the same chance."""
-    return Baseline(f"{name} among {among}", math.log(among))
+    return Baseline("uniform", math.log(among), (among,))
 
 
-PERFECT = Baseline("knowing every answer", 0.0)
+PERFECT = Baseline("perfect", 0.0)
 
 
 def conditional_entropy(pairs: Iterable[tuple[Hashable, Hashable]]) -> float:

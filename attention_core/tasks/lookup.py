@@ -6,10 +6,11 @@ from functools import cached_property
 from types import MappingProxyType
 
 import torch
+from jaxtyping import Bool, Int
 from torch import Tensor
 
 from attention_core.gradients import NO_TARGET
-from attention_core.tasks.common import PERFECT, Baseline, Batch, Task, cells, guessing, shuffles
+from attention_core.tasks.base import PERFECT, Baseline, Batch, Task, attention_to, guessing, shuffles
 from attention_core.tokens import Vocabulary
 
 
@@ -17,10 +18,8 @@ from attention_core.tokens import Vocabulary
 class LookUpTask(Task):
     """A dictionary of pairs such as “b4”, then questions such as “b?”."""
 
-    title = "Look-up"
-    learns = "A question must find the pair with its letter, wherever it stands, and hand on the pair's number."
-    looks_like = "In the rows of the questions, one full cell each: in the column of the pair that was asked for."
-    jobs = ("find the pair",)
+    key = "lookup"
+    roles = ("pair",)
     model = MappingProxyType({"d_model": 32, "n_heads": 1, "positions": "none", "embedding_std": 0.3})
     training = MappingProxyType({"learning_rate": 0.003, "steps": 300, "batch_size": 64, "weight_decay": 0.0})
 
@@ -50,8 +49,8 @@ class LookUpTask(Task):
         inputs = torch.cat([letters * self.n_numbers + numbers, n_pairs + letters.gather(1, asked)], dim=1)
         answers = n_pairs + self.n_letters + numbers.gather(1, asked)
         nothing = torch.full((size, self.pairs), NO_TARGET)
-        looks = cells(torch.cat([nothing, asked], dim=1), self.window)
-        return Batch(inputs, torch.cat([nothing, answers], dim=1), looks)
+        target_attention = attention_to(torch.cat([nothing, asked], dim=1), self.window)
+        return Batch(inputs, torch.cat([nothing, answers], dim=1), target_attention)
 
     def baselines(self) -> list[Baseline]:
         """Any number, or one of those that stand there."""
@@ -62,10 +61,8 @@ class LookUpTask(Task):
 class RecallTask(Task):
     """Letters and numbers alternate; a letter that comes again asks for the number that followed it."""
 
-    title = "Associative recall"
-    learns = "First each number must learn which letter stood before it; then a letter must find its number."
-    looks_like = "Layer 1: a number looks one place back. Layer 2: a question looks at the number of its letter."
-    jobs = ("a number looks at the letter before it", "a question looks at its number")
+    key = "recall"
+    roles = ("letter_before", "number")
     model = MappingProxyType({"d_model": 32, "n_heads": 1, "n_layers": 2, "positions": "qk", "embedding_std": 0.3})
     training = MappingProxyType({"learning_rate": 0.003, "steps": 500, "batch_size": 32, "weight_decay": 0.0})
 
@@ -75,7 +72,7 @@ class RecallTask(Task):
 
     @property
     def window(self) -> int:
-        """Each pair takes two places, and each is asked for."""
+        """Each pair takes two positions, and each is asked for."""
         return 3 * self.pairs
 
     @cached_property
@@ -92,18 +89,18 @@ class RecallTask(Task):
         nothing = torch.full_like(told, NO_TARGET)
         inputs = torch.cat([told, letters.gather(1, asked)], dim=1)
         targets = torch.cat([nothing, numbers.gather(1, asked)], dim=1)
-        return Batch(inputs, targets, torch.cat([self.looks_back(size), self.looks_up(asked)], dim=1))
+        return Batch(inputs, targets, torch.cat([self.letter_before(size), self.number(asked)], dim=1))
 
-    def looks_back(self, size: int) -> Tensor:
-        """Each number at the letter before it."""
-        places = torch.arange(self.window)
-        is_number = (places < 2 * self.pairs) & (places % 2 == 1)
-        return cells((places - 1).masked_fill(~is_number, -1).expand(size, -1), self.window)
+    def letter_before(self, size: int) -> Bool[Tensor, "batch 1 queries keys"]:
+        """The role of attending from each number to the letter before it."""
+        positions = torch.arange(self.window)
+        is_number = (positions < 2 * self.pairs) & (positions % 2 == 1)
+        return attention_to((positions - 1).masked_fill(~is_number, -1).expand(size, -1), self.window)
 
-    def looks_up(self, asked: Tensor) -> Tensor:
-        """Each question at the number of its letter."""
+    def number(self, asked: Int[Tensor, "batch pairs"]) -> Bool[Tensor, "batch 1 queries keys"]:
+        """The role of attending from each question to the number of its letter."""
         nothing = torch.full((len(asked), 2 * self.pairs), -1)
-        return cells(torch.cat([nothing, 2 * asked + 1], dim=1), self.window)
+        return attention_to(torch.cat([nothing, 2 * asked + 1], dim=1), self.window)
 
     def baselines(self) -> list[Baseline]:
         """Any number, or one of those that stand there."""
@@ -114,10 +111,8 @@ class RecallTask(Task):
 class PronounTask(Task):
     """She, he or it: which of the three before is meant?"""
 
-    title = "Pronouns"
-    learns = "“she”, “he” and “it” must find the word of their kind among all words before."
-    looks_like = "In the last row one full cell: in the column of the word that the pronoun stands for."
-    jobs = ("find whom the pronoun means",)
+    key = "pronoun"
+    roles = ("referent",)
     model = MappingProxyType(
         {"d_model": 32, "n_heads": 1, "positions": "none", "layer_norm": True, "embedding_std": 0.1}
     )
@@ -152,14 +147,14 @@ class PronounTask(Task):
         inputs = torch.cat([sentence, 24 + kinds.gather(1, meant)], dim=1)
         nothing = torch.full_like(sentence, NO_TARGET)
         targets = torch.cat([nothing, nouns.gather(1, meant)], dim=1)
-        return Batch(inputs, targets, cells(torch.cat([nothing, 2 * meant], dim=1), self.window))
+        return Batch(inputs, targets, attention_to(torch.cat([nothing, 2 * meant], dim=1), self.window))
 
     def baselines(self) -> list[Baseline]:
         """Any word of the three kinds, any of the right kind, any of the three in the sentence."""
         return [
             guessing(12),
-            Baseline("knowing the kind, not the sentence", math.log(4)),
-            Baseline("choosing among the three in the sentence", math.log(3)),
+            Baseline("kind", math.log(4)),
+            Baseline("sentence", math.log(3)),
             PERFECT,
         ]
 
@@ -168,10 +163,8 @@ class PronounTask(Task):
 class SortTask(Task):
     """Different numbers, then the same numbers in order, each written after the one before it."""
 
-    title = "Sort"
-    learns = "Each number that was written must find the next larger one among the numbers of the question."
-    looks_like = "Below the arrow one full cell a row: in the column of the number that must be written next."
-    jobs = ("find the next larger number",)
+    key = "sort"
+    roles = ("next_larger",)
     model = MappingProxyType(
         {"d_model": 32, "n_heads": 1, "positions": "learned", "layer_norm": True, "embedding_std": 0.1}
     )
@@ -197,17 +190,16 @@ class SortTask(Task):
         arrow = torch.full((size, 1), self.largest)
         nothing = torch.full((size, self.numbers), NO_TARGET)
         inputs = torch.cat([drawn, arrow, written[:, :-1]], dim=1)
-        return Batch(
-            inputs, torch.cat([nothing, written], dim=1), cells(torch.cat([nothing, came_from], dim=1), self.window)
-        )
+        target_attention = attention_to(torch.cat([nothing, came_from], dim=1), self.window)
+        return Batch(inputs, torch.cat([nothing, written], dim=1), target_attention)
 
     def baselines(self) -> list[Baseline]:
         """Any number; any of those in the question; any of those not yet written."""
         left = sum(math.log(n) for n in range(1, self.numbers + 1)) / self.numbers
         return [
             guessing(self.largest),
-            Baseline("knowing which numbers there are", math.log(self.numbers)),
-            Baseline("knowing which are not yet written", left),
+            Baseline("numbers", math.log(self.numbers)),
+            Baseline("numbers_left", left),
             PERFECT,
         ]
 
@@ -222,4 +214,4 @@ def among_drawn(values: int, drawn: int) -> Baseline:
         math.comb(others, same) * p**same * (1 - p) ** (others - same) * math.log(drawn / (same + 1))
         for same in range(drawn)
     )
-    return Baseline("knowing which answers stand there", loss)
+    return Baseline("answers_present", loss)

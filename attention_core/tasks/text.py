@@ -1,6 +1,5 @@
 """A text: predict each next character from those before it."""
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +10,7 @@ from jaxtyping import Int
 from torch import Tensor
 
 from attention_core.model import MAX_CONTEXT
-from attention_core.tasks.common import (
+from attention_core.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
     Baseline,
@@ -19,6 +18,7 @@ from attention_core.tasks.common import (
     Task,
     TaskExample,
     conditional_entropy,
+    guessing,
 )
 from attention_core.tokens import Vocabulary, tokenize
 
@@ -38,9 +38,7 @@ class CharacterTask(Task):
     one window and its answer, a single distinct one, or too many distinct ones.
     """
 
-    title = "Letters of a text"
-    learns = "Each place must find in the letters before it what tells the next letter."
-    looks_like = "No fixed picture: often a head looks one letter back, another at the beginning of the word."
+    key = "characters"
     source = "text"
     unit = "characters"
     model = MappingProxyType({"d_model": 32, "n_heads": 4, "embedding_std": 0.3})
@@ -95,12 +93,12 @@ class CharacterTask(Task):
         return len(self.tokens) - round(self.held_out_share * len(self.tokens))
 
     @cached_property
-    def windows(self) -> Int[Tensor, "windows places"]:
+    def windows(self) -> Int[Tensor, "windows tokens"]:
         """Every window of the text that is trained on, together with the one character after it."""
         with torch.inference_mode(False):  # they are kept, so they must be fit for every use
             return self.windows_of(self.tokens[: self.n_trained])
 
-    def windows_of(self, characters: tuple[str, ...]) -> Int[Tensor, "windows places"]:
+    def windows_of(self, characters: tuple[str, ...]) -> Int[Tensor, "windows tokens"]:
         """Every window of these characters together with the one after it."""
         return torch.tensor(self.vocabulary.encode(characters)).unfold(0, self.window + 1, 1)
 
@@ -118,11 +116,6 @@ class CharacterTask(Task):
         """The first window of the text."""
         with torch.inference_mode(False):  # it is kept, so it must be fit for every use
             return self.name(Batch(self.windows[:1, :-1], self.windows[:1, 1:]))
-
-    @property
-    def measured_on(self) -> str:
-        """The part kept apart, or the whole text where there is none."""
-        return super().measured_on if self.held_out_share else "on the text it learns"
 
     @property
     def enough_right(self) -> float:
@@ -147,12 +140,10 @@ class CharacterTask(Task):
     def baselines(self) -> list[Baseline]:
         """Losses on these windows of guesses that know nothing, the letters, and everything visible."""
         rows = self.windows.tolist()
-        answers = [(place, row) for row in rows for place in range(1, len(row))]
+        targets = [(i, row) for row in rows for i in range(1, len(row))]
         return [
-            Baseline("guessing evenly", math.log(len(self.vocabulary))),
-            Baseline("knowing how often each letter comes", conditional_entropy(("", row[i]) for i, row in answers)),
-            Baseline("knowing the letter before", conditional_entropy((row[i - 1], row[i]) for i, row in answers)),
-            Baseline(
-                "knowing all that is visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in answers)
-            ),
+            guessing(len(self.vocabulary)),
+            Baseline("frequency", conditional_entropy(("", row[i]) for i, row in targets)),
+            Baseline("letter_before", conditional_entropy((row[i - 1], row[i]) for i, row in targets)),
+            Baseline("all_visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in targets)),
         ]
