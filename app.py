@@ -3,12 +3,9 @@
 import asyncio
 import logging
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
-from streamlit.file_util import get_static_dir
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.starlette import App
 
 from attention_ui.server.files import PackedFiles
@@ -16,13 +13,12 @@ from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import give_back, keep_heaps_small
-from attention_ui.server.sockets import send_at_once
-from attention_ui.server.themes import write_theme_once
+from attention_ui.streamlit_insides import front_end_folder, running_session
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
 FIRST_PICTURE_SECONDS = 3.0
-FRONT_END = Path(get_static_dir())
+FRONT_END = front_end_folder()
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
 
@@ -30,8 +26,6 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
-    send_at_once()
-    write_theme_once()
     tasks = [asyncio.create_task(work) for work in (get_ready(), give_back())]
     yield
     for task in tasks:
@@ -73,17 +67,11 @@ def finish() -> None:
         log.exception("the settling down failed")
 
 
-def session_id() -> str | None:
-    """Whose page is being computed on this thread, if any is."""
-    context = get_script_run_ctx(suppress_warning=True)
-    return None if context is None else context.session_id
-
-
 MIDDLEWARE = [
     Middleware(SecurityHeaders, index=START_PAGE),
     Middleware(PrivateMetrics),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
 keep_heaps_small()
-log_without_words(session_id)
+log_without_words(running_session)
 app = App("attention_ui/frame.py", lifespan=lifespan, routes=[Route("/healthz", health.answer)], middleware=MIDDLEWARE)

@@ -14,7 +14,8 @@ from attention_core.masks import (
 )
 from attention_core.measures import D_K_MEASURED
 from attention_ui.lesson import show_notes, stepper
-from attention_ui.session import SWITCH, Length, LinkRule, keep, linked_number, recall, tell_link
+from attention_ui.links import SWITCH, Length, LinkRule, linked_number, write_in_link
+from attention_ui.state import get_state, set_state
 from lessons.captions import STAGES, name
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 
@@ -49,7 +50,7 @@ def asking_token(trace: ExampleTrace) -> int:
         "The token that asks", list(names), format_func=lambda place: names.get(place, ""), key="asks",
         persist_state="session",
     )  # fmt: skip
-    tell_link("asks")
+    write_in_link("asks")
     show_notes(*filter(None, [note]))
     # A forged message may name what is no option; Streamlit hands its words over.
     return (chosen if isinstance(chosen, int) else n_tokens) - 1
@@ -98,7 +99,7 @@ def size_slider(label: str, key: str, n_tokens: int, default: int) -> int:
     """From 1 to the number of tokens; the link restores it."""
     note = linked_number(key, Limit(1, n_tokens), default)
     chosen = st.slider(label, 1, n_tokens, key=key, persist_state="session")
-    tell_link(key)
+    write_in_link(key)
     show_notes(*filter(None, [note]))
     return chosen
 
@@ -121,11 +122,11 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
         with beside:
             show_notes(f"This mask cannot be used: {error}. Until then the causal mask stands in.")
         mask = causal
-    if recall("code_of_boxes") != (code, n_tokens):
-        keep("code_of_boxes", (code, n_tokens))
-        keep("boxes_begin", mask.tolist())
+    if get_state("code_of_boxes") != (code, n_tokens):
+        set_state("code_of_boxes", (code, n_tokens))
+        set_state("boxes_begin", mask.tolist())
     with boxes:
-        draw_boxes(recall("boxes_begin"))
+        draw_boxes(get_state("boxes_begin"))
     return mask
 
 
@@ -143,8 +144,8 @@ def draw_boxes(begin: list[list[bool]]) -> None:
 def write_code(key: str, begin: list[list[bool]]) -> None:
     """The boxes as they are now become the code, and so the link."""
     rows = [list(row) for row in begin]
-    for row, ticks in recall(key)["edited_rows"].items():
+    for row, ticks in get_state(key)["edited_rows"].items():
         for column, tick in ticks.items():
             rows[int(row)][int(column) - 1] = bool(tick)
-    keep("drawn", mask_code(rows))
-    keep("code_of_boxes", (mask_code(rows), len(rows)))
+    set_state("drawn", mask_code(rows))
+    set_state("code_of_boxes", (mask_code(rows), len(rows)))

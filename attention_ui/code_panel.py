@@ -9,7 +9,8 @@ import streamlit as st
 from attention_core.attention import AttentionTrace
 from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references
 from attention_ui.lesson import show_rows
-from attention_ui.session import hidden, in_link, keep, recall
+from attention_ui.links import hidden, in_link
+from attention_ui.state import get_state, set_state
 from lessons.reference_captions import references_caption
 from lessons.shapes import shape_table
 
@@ -39,8 +40,8 @@ def code_panel(attention: AttentionTrace, scale: float, *functions: Callable, fo
 
 def open_for_link(name: str) -> None:
     """A link that asks for one way of writing opens the panel, once."""
-    if recall("code_open") is None and in_link(name):
-        keep("code_open", True)
+    if get_state("code_open") is None and in_link(name):
+        set_state("code_open", True)
 
 
 def plain_code_panel(*functions: Callable) -> None:

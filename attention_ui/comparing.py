@@ -4,8 +4,9 @@ import streamlit as st
 
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
+from attention_ui.links import hidden
 from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
-from attention_ui.session import hidden, keep, recall
+from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FIRST, RUN, visitors_run
 from attention_ui.training_view import (
@@ -30,7 +31,7 @@ WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 
 
 @st.fragment
-def stage(choice: Choice) -> TrainingRun | None:
+def live_run(choice: Choice) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with training_room().page(Hurry.TAKES_LONG):
         let_pass()
@@ -43,9 +44,9 @@ def stage(choice: Choice) -> TrainingRun | None:
 
 def live_picture(run: TrainingRun, playing: bool) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
-    keep(MOVING, playing)
+    set_state(MOVING, playing)
     every = fitting_pace() if playing else None
-    st.fragment(draw_live, run_every=every)(run, recall(FIRST), every)
+    st.fragment(draw_live, run_every=every)(run, get_state(FIRST), every)
 
 
 def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) -> None:
@@ -75,7 +76,7 @@ def compare_panel(run: TrainingRun | None) -> None:
         if not panel.open:
             return
         st.text("Keep this run, change one thing, and press Start: both are shown side by side.")
-        first = recall(FIRST)
+        first = get_state(FIRST)
         with st.container(horizontal=True):
             st.button("Keep this run as the first", key="keep_first", disabled=run is None, on_click=keep_first)
             st.button("Forget the first run", key="forget_first", disabled=first is None, on_click=forget_first)
@@ -87,26 +88,26 @@ def compare_panel(run: TrainingRun | None) -> None:
 
 def keep_first() -> None:
     """Let the run of the moment be the first of two."""
-    keep(FIRST, recall(RUN))
+    set_state(FIRST, get_state(RUN))
 
 
 def forget_first() -> None:
     """Show one run alone again."""
-    if (first := recall(FIRST)) is not None and first is not recall(RUN):
+    if (first := get_state(FIRST)) is not None and first is not get_state(RUN):
         first.pause()
-    keep(FIRST, None)
+    set_state(FIRST, None)
 
 
 def train_both(asked: str) -> None:
     """Begin both runs of a question, and let the controls show the second."""
-    run = recall(RUN)
+    run = get_state(RUN)
     seed = run.recording.settings.seed if run is not None else 0
     pace = run.steps_per_second if run is not None else None
     forget_first()
     settings = COMPARISONS[asked].settings(seed)
     for key, one in zip((FIRST, RUN), settings, strict=True):
-        keep(key, training_room().open(one, pace))
-        recall(key).play()
+        set_state(key, training_room().open(one, pace))
+        get_state(key).play()
     set_task(settings[1])
 
 

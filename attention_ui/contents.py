@@ -1,13 +1,13 @@
 """The table of contents: every page, in the order of the lessons."""
 
-import copy
 import functools
 from dataclasses import dataclass
 from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.session import go_to
+from attention_ui.links import go_to
+from attention_ui.streamlit_insides import page_of_one_run
 
 PAGES = Path(__file__).parent.parent / "pages"
 TRAINING = "Training"  # the section whose pages train, and take the longest to compute
@@ -25,8 +25,8 @@ class Entry:
     opening: str
 
     def page(self, **settings):
-        """The page as Streamlit wants it: a copy, for it writes into the one that it runs."""
-        return copy.copy(made_page(self, **({"url_path": self.address} | settings)))
+        """The page as Streamlit wants it."""
+        return page_of_one_run(made_page(self, **({"url_path": self.address} | settings)))
 
 
 @functools.cache

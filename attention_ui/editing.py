@@ -4,7 +4,8 @@ import pandas as pd
 import streamlit as st
 
 from attention_ui.lesson import show_notes
-from attention_ui.session import hidden, keep, recall
+from attention_ui.links import hidden
+from attention_ui.state import get_state, set_state
 from lessons.captions import plural, seen
 from lessons.changes import INPUTS, shared_row_caption
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers
@@ -44,8 +45,8 @@ def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
         return
     with st.expander("Change numbers by hand", key="editing_open", on_change="rerun") as panel:
         if panel.open:
-            show_notes(*(recall("edits_refused") or ()))
-            keep("edits_refused", ())
+            show_notes(*(get_state("edits_refused") or ()))
+            set_state("edits_refused", ())
             edit_buttons(trace.example.edits, IN_VIEW[view])
             for matrix in IN_VIEW[view]:
                 editor(trace, head, matrix)
@@ -53,7 +54,7 @@ def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
 
 def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
     """Undo, reset one matrix, reset everything; each can be pressed when there is something to take back."""
-    undone = recall("edits_before") or ()
+    undone = get_state("edits_before") or ()
     with st.container(horizontal=True):
         st.button("Undo", key="edits_undo", on_click=undo, disabled=not undone)
         for matrix in matrices:
@@ -96,14 +97,14 @@ def number_column(column: int):
 def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:
     """Called when something was typed into a table: check it and make it part of the example."""
     current = trace.x if matrix == "x" else getattr(trace, matrix)
-    typed = typed_numbers(recall(key), first_column(trace, head, matrix))
+    typed = typed_numbers(get_state(key), first_column(trace, head, matrix))
     edits, refused = set_numbers(trace.example.edits, matrix, current, typed, trace.ids if matrix == "x" else ())
     if edits != trace.example.edits:
         change_to(edits)
-    keep("edits_refused", refused)
+    set_state("edits_refused", refused)
     shared = matrix == "x" and len(set(trace.ids)) < len(trace.ids)
     # Where the table shows what it typed, it stays; where it would show something else, it is drawn anew.
-    keep("edits_in_tables", None if refused or shared else edits_code(edits))
+    set_state("edits_in_tables", None if refused or shared else edits_code(edits))
 
 
 def first_column(trace: ExampleTrace, head: int, matrix: str) -> int:
@@ -127,23 +128,23 @@ def generation() -> int:
 
     A table keeps what was typed into it; after a reset or an undo a new one must take its place.
     """
-    code, count = recall("edits") or "", recall("edits_generation") or 0
-    if recall("edits_in_tables") != code:
+    code, count = get_state("edits") or "", get_state("edits_generation") or 0
+    if get_state("edits_in_tables") != code:
         count += 1
-        keep("edits_generation", count)
-        keep("edits_in_tables", code)
+        set_state("edits_generation", count)
+        set_state("edits_in_tables", code)
     return count
 
 
 def change_to(edits: Edits) -> None:
     """Make these the changed numbers; what they were before can be undone."""
-    before = recall("edits") or ""
-    keep("edits_before", (*(recall("edits_before") or ()), before)[-MOST_UNDONE:])
-    keep("edits", edits_code(edits))
+    before = get_state("edits") or ""
+    set_state("edits_before", (*(get_state("edits_before") or ()), before)[-MOST_UNDONE:])
+    set_state("edits", edits_code(edits))
 
 
 def undo() -> None:
     """Back to the changed numbers as they were before the last change."""
-    *earlier, last = recall("edits_before") or ("",)
-    keep("edits_before", tuple(earlier))
-    keep("edits", last)
+    *earlier, last = get_state("edits_before") or ("",)
+    set_state("edits_before", tuple(earlier))
+    set_state("edits", last)

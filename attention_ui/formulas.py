@@ -1,6 +1,6 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
-from attention_ui.figures.tones import FORMULA_COLOURS
+from attention_ui.figures.roles import FORMULA_COLOURS
 from lessons.example import ExampleTrace
 
 Q, K, V, A = (

@@ -8,12 +8,11 @@ from attention_ui.contents import CONTENTS, TRAINING
 from attention_ui.icon import ICON
 from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
+from attention_ui.links import left_out, repair_link
 from attention_ui.services import take_long, training_room
-from attention_ui.session import forget_left_controls, left_out, repair_link
-from attention_ui.training_runs import training_chip
+from attention_ui.training_runs import run_badge
 
 with training_room().page():  # from the first command on: two frames at once would hold each other up
-    forget_left_controls()
     st.set_page_config(
         page_title="Attention Lab",
         page_icon=ICON,
@@ -32,7 +31,7 @@ with training_room().page():  # from the first command on: two frames at once wo
         take_long()
     if left_out():
         st.html(style_without(left_out()))
-    training_chip(on_training_page=page.url_path == "train")
+    run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
         large_switch()
     page.run()

@@ -8,9 +8,9 @@ import streamlit as st
 
 from attention_core.attention import attend
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
-from attention_ui.beside import fitted_below_controls
 from attention_ui.figures import flow
-from attention_ui.lesson import covered, grid_template, pick_chart, show_chart, tell
+from attention_ui.fitting import fitted_below_controls
+from attention_ui.lesson import covered, grid_template, pick_chart, show_caption, show_chart
 from attention_ui.many_heads import SMALL_MAPS
 from attention_ui.trace_panel import sheets_panel
 from lessons.heads_example import HeadsTrace, SideBySide, dropped_out, reach_of_heads, total_variation
@@ -52,7 +52,7 @@ def show_step(trace: SideBySide, step: str, role: str, head: int) -> None:
         return
     makers = {"slices": reach_picture, "dropout": dropout_picture}
     picture = makers[step](trace, head) if step in makers else way_picture(trace, step, role)
-    tell("heads", picture.caption)
+    show_caption("heads", picture.caption)
     tables = {"cells": picture.table}
     name = "A step of multi-head attention"
     if not picture.sheets:
@@ -66,7 +66,7 @@ def show_step(trace: SideBySide, step: str, role: str, head: int) -> None:
 def show_all_heads(trace: SideBySide, head: int) -> None:
     """A small map for each head, where there are several, and one of them large."""
     caption = difference_caption(trace)
-    tell("heads", caption)
+    show_caption("heads", caption)
     all_heads, one_head = st.columns([3, 2]) if trace.n_heads > 1 else (None, st.container())
     if all_heads is not None:
         small = grid_template(flow.all_heads_columns(trace), SMALL_WIDTH, numbered=False)

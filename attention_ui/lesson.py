@@ -12,8 +12,9 @@ from attention_ui.figures.export import csv_of
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.template import alt_table, template, written_template
+from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.services import let_pass
-from attention_ui.session import asked_on, hidden, keep, recall
+from attention_ui.state import get_state, set_state
 
 LARGER = 15  # tenths
 FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900
@@ -26,12 +27,12 @@ def stepper(key: str, steps: Sequence[str], names: dict[str, str], begin: str | 
 
     The chosen step is part of the address. After the last step comes the first again.
     """
-    chosen, begin = recall(key), begin or steps[-1]
+    chosen, begin = get_state(key), begin or steps[-1]
     here = steps.index(chosen if chosen in steps else begin)
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
             target = steps[(here + move) % len(steps)]
-            st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=keep, args=(key, target))
+            st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=set_state, args=(key, target))
         shown = st.segmented_control(
             "Step", list(steps), default=begin, format_func=names.get, required=True, key=key,
             bind="query-params", label_visibility="collapsed",
@@ -72,23 +73,24 @@ def fitted_template(columns: int, rows: int) -> tuple[dict, bool]:
 
 def liked(cell: int) -> int:
     """The size of a cell as this visitor likes it: larger for a projector."""
-    return LARGER * cell // 10 if recall("large") else cell
+    return LARGER * cell // 10 if get_state("large") else cell
 
 
 def covered(lesson: str | None) -> bool:
     """True while the numbers of a lesson are to be thought of, not seen: until its question is answered."""
-    if lesson is None or recall(f"{lesson}_answer") is not None:
+    if lesson is None or get_state(f"{lesson}_answer") is not None:
         return False
-    switch = next((said for said in (recall("cover"), recall("covering")) if said is not None), asked_on("cover"))
+    chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
+    switch = next(chosen, switched_on_in_link("cover"))
     return bool(switch) and not hidden("predict")
 
 
 def cover_switch() -> None:
     """Drawn with a question, so below the figure that it covers."""
-    keep("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
+    set_state("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
 
 
-def tell(lesson: str, caption: str) -> None:
+def show_caption(lesson: str, caption: str) -> None:
     """What there is to notice; not where a class shall find it, nor while the lesson is covered."""
     if not hidden("caption"):
         st.text(COVERED if covered(lesson) else caption)
@@ -172,7 +174,7 @@ def picked_cell(state: dict) -> tuple[str, int, int] | None:
 
 def picked_with(key: str, field: str, otherwise: float, least: float = 0.1, most: float = 5.0) -> float:
     """A number within these limits that the browser reported together with the picked cell of a figure."""
-    number = first_pick(recall(f"{key}_chart")).get(field)
+    number = first_pick(get_state(f"{key}_chart")).get(field)
     known = isinstance(number, float | int) and not isinstance(number, bool)
     return number if known and least <= number <= most else otherwise
 

@@ -10,7 +10,7 @@ from attention_ui import (
     training_controls,
     writing_controls,
 )
-from attention_ui.session import SWITCH, LinkRule
+from attention_ui.links import SWITCH, LinkRule
 
 LINK_RULES: dict[str, LinkRule] = {
     "large": SWITCH,

@@ -6,8 +6,9 @@ import streamlit as st
 
 from attention_ui.formulas import A, K, Q, V
 from attention_ui.lesson import picked_cell, show_notes, show_rows
+from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.quiz import predict_about
-from attention_ui.session import SWITCH, LinkRule, asked_in_link, keep, recall, too_large_in_link
+from attention_ui.state import get_state, set_state
 from lessons.captions import plural
 from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import (
@@ -81,7 +82,7 @@ def size_choices(notes) -> dict[str, int | bool]:
     d_model = st.slider(
         label, limit.least, limit.most, DEFAULTS.d_model, key="mh_d_model", bind="query-params", width=SIZE_WIDTH
     )
-    asked = recall("mh_heads") or asked_in_link("mh_heads") or DEFAULTS.n_heads
+    asked = get_state("mh_heads") or number_in_link("mh_heads") or DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:
         with notes:
@@ -90,7 +91,7 @@ def size_choices(notes) -> dict[str, int | bool]:
                 f"the nearest number that can is {n_heads}."
             )
     if len(divisors(d_model)) > 1:
-        keep("mh_heads", n_heads)
+        set_state("mh_heads", n_heads)
         usual = nearest_divisor(d_model, DEFAULTS.n_heads)
         n_heads = st.select_slider(
             "Heads", divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
@@ -113,8 +114,8 @@ def what_is_fixed(source: str) -> str:
 def chosen_step(trace: SideBySide) -> str:
     """Which step of the way to look at; at first the heads side by side."""
     steps = list(STEPS) if isinstance(trace, HeadsTrace) else list(STEPS_WITHOUT_MODULE)
-    if recall("mh_step") not in (None, *steps):
-        keep("mh_step", "attend")
+    if get_state("mh_step") not in (None, *steps):
+        set_state("mh_step", "attend")
     chosen = st.segmented_control(
         "Step", steps, default="attend", format_func=STEPS.get, required=True, key="mh_step", bind="query-params",
         label_visibility="collapsed",
@@ -137,7 +138,7 @@ def chosen_head(trace: SideBySide) -> int:
         return 0
     show_notes(*filter(None, [too_large_in_link("mh_head", trace.n_heads)]))
     follow_click()
-    keep("mh_head", min(recall("mh_head") or asked_in_link("mh_head") or 1, trace.n_heads))
+    set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, trace.n_heads))
     chosen = st.select_slider(
         f"Show large: {trace.noun}", range(1, trace.n_heads + 1), 1, key="mh_head", bind="query-params"
     )
@@ -146,12 +147,12 @@ def chosen_head(trace: SideBySide) -> int:
 
 def follow_click() -> None:
     """A head whose small map was clicked since the last time is the one to show large."""
-    clicked = picked_cell(recall(f"{SMALL_MAPS}_chart"))
-    if clicked != recall("mh_clicked"):
-        keep("mh_clicked", clicked)
+    clicked = picked_cell(get_state(f"{SMALL_MAPS}_chart"))
+    if clicked != get_state("mh_clicked"):
+        set_state("mh_clicked", clicked)
         found = re.fullmatch(r"map\.(\d{1,2})", clicked[0] if clicked else "", re.ASCII)
         if found:
-            keep("mh_head", int(found[1]) + 1)
+            set_state("mh_head", int(found[1]) + 1)
 
 
 def heads_formula(trace: SideBySide) -> str:

@@ -15,7 +15,8 @@ from attention_core.permutation import (
     read_permutation,
 )
 from attention_ui.lesson import show_notes
-from attention_ui.session import Length, LinkRule, keep, recall
+from attention_ui.links import Length, LinkRule
+from attention_ui.state import get_state, set_state
 from lessons.example import Example, ExampleTrace, Limit, run_example
 from lessons.single_lessons import head_projections
 
@@ -92,8 +93,8 @@ def chosen_order(trace: ExampleTrace) -> Permutation:
 
 def shuffle_again() -> None:
     """The next shuffle; an order typed by hand makes way for it."""
-    keep("order", "")
-    keep("shuffle", (int(recall("shuffle") or 0) + 1) % (SHUFFLES.most + 1))
+    set_state("order", "")
+    set_state("shuffle", (int(get_state("shuffle") or 0) + 1) % (SHUFFLES.most + 1))
 
 
 @functools.lru_cache(maxsize=64)

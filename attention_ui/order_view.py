@@ -12,7 +12,6 @@ from attention_core.permutation import (
     similarity_of_query_and_key,
     similarity_of_rows,
 )
-from attention_ui.beside import fitted_blocks
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.side_by_side import (
     Block,
@@ -20,6 +19,7 @@ from attention_ui.figures.side_by_side import (
     same_cell,
     shuffle_blocks,
 )
+from attention_ui.fitting import fitted_blocks
 from lessons.captions import name
 from lessons.example import ExampleTrace
 from lessons.order_captions import added_caption, rotation_caption, similarity_caption

@@ -6,10 +6,11 @@ import streamlit as st
 
 from attention_core.pytorch_parity import Parity, RandomCase, random_cases
 from attention_ui.lesson import covered, show_notes, show_rows
+from attention_ui.links import LinkRule, text_in_link
 from attention_ui.many_heads import SOURCES, source_and_sizes
 from attention_ui.quiz import predict_about
 from attention_ui.services import take_long
-from attention_ui.session import LinkRule, keep, recall, said_in_link
+from attention_ui.state import get_state, set_state
 from lessons.captions import magnitude
 from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import HEADS_PRESETS, HeadsTrace, heads_example, run_heads
@@ -32,10 +33,10 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsTrace:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
     sources = {key: title for key, title in SOURCES.items() if HEADS_PRESETS[key].draw is not None}
     without = {key: title for key, title in SOURCES.items() if key not in sources}
-    asked = recall("mh") or next((key for key in without if said_in_link("mh") == without[key]), None)
+    asked = get_state("mh") or next((key for key in without if text_in_link("mh") == without[key]), None)
     notes = st.container()
     if asked in without:
-        keep("mh", "sentence")
+        set_state("mh", "sentence")
         with notes:
             show_notes(f"There is no module to compare in “{without[asked]}”. Here is your sentence instead.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -82,7 +83,7 @@ def compared_cases(seed: int) -> tuple[RandomCase, ...]:
 
 def draw_again() -> None:
     """The next random cases."""
-    keep("cases", (int(recall("cases") or 0) + 1) % (DRAWS.most + 1))
+    set_state("cases", (int(get_state("cases") or 0) + 1) % (DRAWS.most + 1))
 
 
 def predict_parity(parity: Parity, trace: HeadsTrace) -> None:

@@ -7,10 +7,10 @@ import streamlit as st
 
 from attention_core.heads import merge_heads
 from attention_core.pytorch_parity import Parity, one_mask_for_both
-from attention_ui.beside import fitted_blocks
 from attention_ui.code_panel import show_source
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.side_by_side import Block, same_cell
+from attention_ui.fitting import fitted_blocks
 from attention_ui.lesson import covered
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import magnitude

@@ -5,8 +5,9 @@ from collections.abc import Callable, Hashable
 import streamlit as st
 
 from attention_ui.lesson import cover_switch
+from attention_ui.links import hidden
 from attention_ui.services import let_pass
-from attention_ui.session import hidden, keep, recall, remembered
+from attention_ui.state import get_state, set_state, state_default
 from lessons.example import ExampleTrace
 from lessons.questions import Question, ask
 
@@ -43,7 +44,7 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
         if chosen in letters:  # a forged message may name what is none
             reveal(lesson, question, LETTERS.index(chosen))
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.button("Another question", key=f"{lesson}_another", on_click=keep, args=(f"{lesson}_left", count))
+            st.button("Another question", key=f"{lesson}_another", on_click=set_state, args=(f"{lesson}_left", count))
             show_score()
             if cover:
                 cover_switch()
@@ -51,10 +52,10 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
 
 def forget_old_choice(lesson: str, asked: tuple) -> None:
     """Clear the choice where it was made for another question."""
-    if recall(f"{lesson}_asked") != asked:
-        keep(f"{lesson}_asked", asked)
-        seen_too_early = recall("cover") and recall(f"{lesson}_answer") is not None
-        keep(f"{lesson}_answer", None)
+    if get_state(f"{lesson}_asked") != asked:
+        set_state(f"{lesson}_asked", asked)
+        seen_too_early = get_state("cover") and get_state(f"{lesson}_answer") is not None
+        set_state(f"{lesson}_answer", None)
         if seen_too_early:  # the figure above was drawn for the old choice, so it shows the answer
             st.rerun()
 
@@ -68,7 +69,7 @@ def reveal(lesson: str, question: Question, chosen: int) -> None:
 
 def first_tries() -> dict[tuple[str, Question], bool]:
     """The questions this visitor has answered, and whether the first choice was right."""
-    return remembered("first_tries", dict)
+    return state_default("first_tries", dict)
 
 
 def show_score() -> None:
@@ -83,10 +84,10 @@ def question_number(lesson: str, asking: Asking) -> int:
 
     The button itself must not hold `asking`: a visit keeps its buttons to its end, and with it all that they hold.
     """
-    count = recall(f"{lesson}_question") or 0
-    if recall(f"{lesson}_left") == count:
+    count = get_state(f"{lesson}_question") or 0
+    if get_state(f"{lesson}_left") == count:
         count = number_after(count, asking)
-        keep(f"{lesson}_question", count)
+        set_state(f"{lesson}_question", count)
     return count
 
 

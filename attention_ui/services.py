@@ -12,7 +12,7 @@ import torch
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from attention_ui.session import give_way
+from attention_ui.streamlit_insides import check_rerun
 from runs.page_lock import Hurry
 from runs.recording import Recording
 from runs.scheduler import Scheduler
@@ -51,18 +51,18 @@ class LivePictures:
 @contextmanager
 def moving_picture() -> Iterator[None]:
     """Around what a page draws by itself again and again: it lets those pass who have pressed something."""
-    with training_room().page(Hurry.CAN_WAIT, meanwhile=give_way):
+    with training_room().page(Hurry.CAN_WAIT, meanwhile=check_rerun):
         yield
 
 
 def let_pass() -> None:
     """Between two parts of a page: a picture that moves by itself, or a page that takes long, lets others go first."""
-    training_room().let_pass(meanwhile=give_way)
+    training_room().let_pass(meanwhile=check_rerun)
 
 
 def take_long() -> None:
     """From here on the page lets those pass that are quicker to compute."""
-    training_room().let_pass(Hurry.TAKES_LONG, meanwhile=give_way)
+    training_room().let_pass(Hurry.TAKES_LONG, meanwhile=check_rerun)
 
 
 @functools.lru_cache(maxsize=1)

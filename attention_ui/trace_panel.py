@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from attention_ui.session import hidden, keep, recall
+from attention_ui.links import hidden
+from attention_ui.state import get_state, set_state
 from lessons.derivation import Line
 from lessons.example import ExampleTrace
 from lessons.sheets import Sheets, pipeline_sheets
@@ -40,23 +41,23 @@ def show_lines(lines: Iterable[Line]) -> None:
 
 def follow(picked: tuple[str, int, int] | None, sheets: Sheets) -> None:
     """Open the panel at a cell that was picked just now; what was chosen after an earlier click stays."""
-    new = picked != recall("trace_picked")
-    keep("trace_picked", picked)
+    new = picked != get_state("trace_picked")
+    set_state("trace_picked", picked)
     if new and picked is not None and picked[0] in sheets:
         for part, value in zip(("matrix", "row", "column"), picked, strict=True):
-            keep(f"trace_{part}", value)
-        keep("trace_open", True)
+            set_state(f"trace_{part}", value)
+        set_state("trace_open", True)
 
 
 def chosen_cell(sheets: Sheets, first: str) -> tuple[str, int, int]:
     """Draw the selectors and return what they say. A cell that no longer exists gives way to the nearest."""
     at_matrix, at_row, at_column = st.columns(3)
-    keep("trace_matrix", recall("trace_matrix") if recall("trace_matrix") in sheets else first)
+    set_state("trace_matrix", get_state("trace_matrix") if get_state("trace_matrix") in sheets else first)
     matrix = at_matrix.selectbox("Matrix", list(sheets), format_func=lambda key: sheets[key].title, key="trace_matrix")
     rows, columns = sheets[matrix].rows, sheets[matrix].columns
-    keep("trace_row", nearest(recall("trace_row"), len(rows), default=len(rows) - 1))
+    set_state("trace_row", nearest(get_state("trace_row"), len(rows), default=len(rows) - 1))
     row = at_row.selectbox("Row", range(len(rows)), format_func=rows.__getitem__, key="trace_row")
-    keep("trace_column", nearest(recall("trace_column"), len(columns), default=0))
+    set_state("trace_column", nearest(get_state("trace_column"), len(columns), default=0))
     column = at_column.selectbox("Column", range(len(columns)), format_func=columns.__getitem__, key="trace_column")
     return matrix, row, column
 

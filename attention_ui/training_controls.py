@@ -7,8 +7,9 @@ import streamlit as st
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_ui.links import SWITCH, LinkRule, Span, link_notes
 from attention_ui.services import let_pass
-from attention_ui.session import SWITCH, LinkRule, Span, keep, link_notes, recall
+from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
 from lessons.task_texts import TASK_TEXTS
@@ -151,24 +152,24 @@ def control_values(settings: TrainingSettings) -> dict[str, object]:
 
 def follow_task() -> None:
     """Set all controls to what the chosen task recommends."""
-    if recall("task") in TASKS:  # a forged message may name what is none
-        set_controls(recommended(TASKS[recall("task")]))
+    if get_state("task") in TASKS:  # a forged message may name what is none
+        set_controls(recommended(TASKS[get_state("task")]))
 
 
 def set_controls(settings: TrainingSettings) -> None:
     """Let the controls show these settings. To be called before they are drawn."""
     for key, value in control_values(settings).items():
-        keep(key, value)
+        set_state(key, value)
 
 
 def set_task(settings: TrainingSettings) -> None:
     """Let all controls show these settings, the task and the seed among them."""
     task = settings.task
-    keep("task", next(key for key, known in TASKS.items() if type(known) is type(task)))
-    keep("train_seed", settings.seed)
+    set_state("task", next(key for key, known in TASKS.items() if type(known) is type(task)))
+    set_state("train_seed", settings.seed)
     if isinstance(task, CharacterTask):
         for key, value in {"learn": task.text, "window": task.window, "apart": task.held_out_share > 0}.items():
-            keep(key, value)
+            set_state(key, value)
     set_controls(settings)
 
 

@@ -4,22 +4,22 @@ import streamlit as st
 
 from attention_core.training import TrainingSettings
 from attention_ui.services import fitting_pace, moving_picture, training_room
-from attention_ui.session import keep, recall
+from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import Choice
 from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
-CHIP_SECONDS = 2.0  # at least
+BADGE_SECONDS = 2.0  # at least
 
 
 def visitors_run(choice: Choice) -> TrainingRun | None:
     """The run of this visitor. One that has not begun follows the controls; one that has is kept."""
-    run = recall(RUN)
+    run = get_state(RUN)
     if choice.settings is None:
         return run
     if run is None or (run.position == 0 and not run.playing and run.recording.settings != choice.settings):
         run = training_room().open(choice.settings)
-        keep(RUN, run)
+        set_state(RUN, run)
     return run
 
 
@@ -28,7 +28,7 @@ def start(settings: TrainingSettings) -> None:
 
     The first update is made here, so that the next picture shows it however many wait for the training thread.
     """
-    run = recall(RUN)
+    run = get_state(RUN)
     if run is None or run.finished or run.recording.settings != settings:
         run = reset(settings)
     run.step_once()
@@ -38,36 +38,36 @@ def start(settings: TrainingSettings) -> None:
 def pause() -> None:
     """Let the visitor's runs stand still where they are."""
     for key in (RUN, FIRST):
-        if (run := recall(key)) is not None:
+        if (run := get_state(key)) is not None:
             run.pause()
 
 
 def one_step() -> None:
     """Move the visitor's run by one step."""
-    if (run := recall(RUN)) is not None:
+    if (run := get_state(RUN)) is not None:
         run.step_once()
 
 
 def reset(settings: TrainingSettings) -> TrainingRun:
     """Put a new run at step 0 in the place of the old one, at the same pace."""
-    old = recall(RUN)
-    if old is not None and old is not recall(FIRST):
+    old = get_state(RUN)
+    if old is not None and old is not get_state(FIRST):
         old.pause()
     run = training_room().open(settings, old.steps_per_second if old is not None else None)
-    keep(RUN, run)
+    set_state(RUN, run)
     return run
 
 
-def training_chip(on_training_page: bool) -> None:
+def run_badge(on_training_page: bool) -> None:
     """On every other page: how far the visitor's model is, and a button to stop it."""
-    run = recall(RUN)
+    run = get_state(RUN)
     if run is None or not run.playing or on_training_page:
         return
     with st.sidebar:
-        st.fragment(draw_chip, run_every=max(CHIP_SECONDS, fitting_pace()))(run)
+        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, fitting_pace()))(run)
 
 
-def draw_chip(run: TrainingRun) -> None:
+def draw_badge(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
     with moving_picture():
         view = run.look()

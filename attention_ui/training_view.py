@@ -7,14 +7,14 @@ import streamlit as st
 from attention_core.observe import measure_future_leak, observe_task, observe_text
 from attention_core.tasks import CharacterTask, NoiseTask
 from attention_core.training import TrainingSettings
-from attention_ui.afterwards import AFTERWARDS
 from attention_ui.figures.heads import heads_size, heads_table, numbers_fit
 from attention_ui.figures.loss import loss_chart, loss_tables
 from attention_ui.figures.progress import progress_chart, progress_tables
 from attention_ui.figures.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
+from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.services import let_pass, training_room
-from attention_ui.session import recall
+from attention_ui.state import get_state
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 from lessons.comparison import differences
@@ -23,7 +23,7 @@ from lessons.watching import future_leak_caption, heads_caption, loss_caption, r
 from runs.run import RunView, TrainingRun
 
 MOVING = "picture_moves"
-FOLDS = ("compare", *AFTERWARDS)
+FOLDS = ("compare", *RUN_TOOLS)
 CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
 HEADS_WIDTH, HEAT_WIDTH = 630, 250
 
@@ -52,7 +52,7 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
         run.set_pace(steps_per_second)
     if changed and choice.settings is not None and run.position > 0:
         show_notes(f"Changed since this run: {in_words(run.recording.settings, choice.settings)}. Start begins anew.")
-    first = recall(FIRST)
+    first = get_state(FIRST)
     return playing or (first is not None and first.playing)
 
 
@@ -67,7 +67,7 @@ def press(action: Callable, *about: object) -> None:
     The browser asks for the next picture until the whole page is drawn, and open folds tell of the run as it stood.
     """
     action(*about)
-    if recall(MOVING) or any(recall(f"{fold}_open") for fold in FOLDS):
+    if get_state(MOVING) or any(get_state(f"{fold}_open") for fold in FOLDS):
         st.rerun()
 
 

@@ -9,9 +9,10 @@ import streamlit as st
 from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from attention_ui.keeping import bring_model, brought_model, download_history, download_model, run_checkpoint
+from attention_ui.links import hidden
+from attention_ui.save_load import bring_model, brought_model, download_history, download_model, run_checkpoint
 from attention_ui.services import training_room
-from attention_ui.session import hidden, keep, recall
+from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import RUN
 from runs.checkpoint import Checkpoint, check_writes, run_history
 from runs.run import RunView
@@ -84,7 +85,7 @@ def brought_writer() -> Writer:
 
 def own_writer() -> Writer:
     """The model of the visitor's run, as far as it is trained by now."""
-    run = recall(RUN)
+    run = get_state(RUN)
     if run is None:
         return instead("No model was trained in this session. Train one on the page before.")
     view = run.look()
@@ -92,13 +93,13 @@ def own_writer() -> Writer:
         check_writes(view.settings)
     except ValueError as error:
         return instead(f"Your model cannot write: {error}.")
-    before = recall("own_writer")
+    before = get_state("own_writer")
     if before is not None and same_model(before.checkpoint, view):
         return before
     untrained = "Your model had no update yet, so it knows nothing of its text."
     notes = () if view.snapshot.step else (untrained,)
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
-    keep("own_writer", writer)
+    set_state("own_writer", writer)
     return writer
 
 
@@ -122,4 +123,4 @@ def keep_panel(writer: Writer) -> None:
             with st.container(horizontal=True):
                 download_model(lambda: writer.checkpoint)
                 download_history(writer.history)
-            bring_model(then=functools.partial(keep, "writer", "file"))
+            bring_model(then=functools.partial(set_state, "writer", "file"))

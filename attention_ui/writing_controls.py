@@ -6,7 +6,8 @@ import streamlit as st
 
 from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.sampling import Sampling
-from attention_ui.session import Length, LinkRule, keep, recall
+from attention_ui.links import Length, LinkRule
+from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
 from lessons.example import Limit
 from lessons.writing import Start, start_of
@@ -47,7 +48,7 @@ class Request:
 def writing_controls(writer: Writer) -> Request:
     """Draw the controls and return what they say."""
     settle()
-    playing = bool(recall(PLAYS))
+    playing = bool(get_state(PLAYS))
     begin, at_seed, at_length, temperature, top_k, top_p = st.columns([6, 4, 4, 6, 6, 6])
     first = writer.checkpoint.settings.task.tokens[0]
     raw = begin.text_input(
@@ -79,14 +80,15 @@ def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
 
 def writing_buttons(request: Request) -> None:
     """One character back, one more, play or pause, begin again."""
-    playing, n, most = bool(recall(PLAYS)), request.length, LIMITS["length"].most
+    playing, n, most = bool(get_state(PLAYS)), request.length, LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Back", key="write_back", shortcut="Left", disabled=playing or n <= 1, on_click=keep, args=("length", n - 1)
-        )
+            "Back", key="write_back", shortcut="Left", disabled=playing or n <= 1,
+            on_click=set_state, args=("length", n - 1),
+        )  # fmt: skip
         st.button(
             "One more", key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
-            on_click=keep, args=("length", n + 1),
+            on_click=set_state, args=("length", n + 1),
         )  # fmt: skip
         st.button("Pause" if playing else "Play", key="write_play", shortcut="P", on_click=play_or_pause, args=(n,))
         st.button("Begin again", key="write_again", shortcut="B", on_click=begin_again)
@@ -94,21 +96,21 @@ def writing_buttons(request: Request) -> None:
 
 def play_or_pause(length: int) -> None:
     """Play on from here, from the beginning where all is written; or stand still where it is."""
-    playing = not recall(PLAYS)
-    keep(PLAYS, playing)
+    playing = not get_state(PLAYS)
+    set_state(PLAYS, playing)
     if playing:
-        keep(PLAYED_TO, length if length < LIMITS["length"].most else 1)
+        set_state(PLAYED_TO, length if length < LIMITS["length"].most else 1)
 
 
 def begin_again() -> None:
     """Back to the first new character."""
-    keep(PLAYS, False)
-    keep(PLAYED_TO, None)
-    keep("length", 1)
+    set_state(PLAYS, False)
+    set_state(PLAYED_TO, None)
+    set_state("length", 1)
 
 
 def settle() -> None:
     """After playing the length is where playing came to. While it plays the address stays as it was."""
-    if not recall(PLAYS) and recall(PLAYED_TO) is not None:
-        keep("length", recall(PLAYED_TO))
-        keep(PLAYED_TO, None)
+    if not get_state(PLAYS) and get_state(PLAYED_TO) is not None:
+        set_state("length", get_state(PLAYED_TO))
+        set_state(PLAYED_TO, None)

@@ -16,7 +16,7 @@ from attention_ui.figures.writing import (
 )
 from attention_ui.lesson import LARGER, grid_template, show_chart, show_notes
 from attention_ui.services import moving_picture
-from attention_ui.session import keep, recall
+from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.questions.generate import Moment
 from lessons.writing import draw_caption, draw_in_words, look_caption, steps_caption, unseen_caption, window_caption
@@ -62,7 +62,7 @@ def text_of(request: Request, tokens: tuple[NewToken, ...]) -> tuple[str, ...]:
 
 def live_writing(request: Request) -> Moment | None:
     """The text and the newest character, in place while it plays. None while it plays, and where nothing is written."""
-    playing = bool(recall(PLAYS))
+    playing = bool(get_state(PLAYS))
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
     if playing:
         return None
@@ -82,7 +82,7 @@ def draw_text_of(request: Request, length: int) -> bool:
         return False
     new = newest(request, tokens)
     st.code("".join(text_of(request, tokens)), language=None, wrap_lines=True)
-    left, right = (st.container(), st.container()) if recall("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
+    left, right = (st.container(), st.container()) if get_state("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
     with left:
         draw_distribution(request, new)
     with right:
@@ -95,14 +95,14 @@ def draw_text_of(request: Request, length: int) -> bool:
 
 def draw_writing(request: Request, playing: bool) -> None:
     """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
-    length = (recall(PLAYED_TO) or 1) + 1 if playing else request.length
+    length = (get_state(PLAYED_TO) or 1) + 1 if playing else request.length
     length = min(length, MAX_NEW_TOKENS)
     with moving_picture():
         writes = draw_text_of(request, length)
     if playing and writes:
-        keep(PLAYED_TO, length)
+        set_state(PLAYED_TO, length)
         if length == MAX_NEW_TOKENS:
-            keep(PLAYS, False)
+            set_state(PLAYS, False)
             st.rerun()
 
 
@@ -112,7 +112,7 @@ def draw_distribution(request: Request, new: GeneratedToken) -> None:
     st.text(caption)
     vocabulary = request.writer.checkpoint.settings.task.vocabulary
     step = TALL if len(vocabulary) <= MOST_TALL_ROWS else LOW
-    size = LARGER if recall("large") else 10
+    size = LARGER if get_state("large") else 10
     chart = template(distribution_chart, BARS_WIDTH * size // 10, step * size // 10)
     tables = {"bars": distribution_table(vocabulary, new.draw)}
     show_chart("distribution", "The distribution over the next character", chart, tables, alt=caption)
@@ -123,7 +123,7 @@ def draw_looks(new: GeneratedToken) -> None:
     """What every head of the last character read looked at."""
     caption = look_caption(new)
     st.text(caption)
-    width = BARS_WIDTH if recall("large") else LOOKS_WIDTH  # large figures stand one below the other
+    width = BARS_WIDTH if get_state("large") else LOOKS_WIDTH  # large figures stand one below the other
     chart = grid_template(looks_columns(new), width, numbered=len(new.window) <= MOST_NUMBERED_COLUMNS)
     show_chart("looks", "What the heads looked at", chart, {"cells": looks_table(new)}, alt=caption)
     st.text(window_caption(new))

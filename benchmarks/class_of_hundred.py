@@ -22,9 +22,9 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from client import Session  # noqa: E402
-from habits import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
+from report import judged, say  # noqa: E402
 from servers import ORDINARY, OURS, Fleet  # noqa: E402
-from telling import judged, say  # noqa: E402
+from simulated_class import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
 
 from attention_ui.server.memory import COLLECT_EVERY, GIVE_BACK_SECONDS  # noqa: E402
 

@@ -20,8 +20,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from browser import KeyPresses, measure_key_presses, measure_launches, measure_lessons, typical  # noqa: E402
 from load import Load, press_start_at_once, run_class  # noqa: E402
+from report import judged, say  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
-from telling import judged, say  # noqa: E402
 from training_speed import measure_training  # noqa: E402
 
 SECTIONS = ("class", "training", "keys", "lessons", "launch")

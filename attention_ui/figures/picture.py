@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
-from attention_ui.figures.tones import SCORE_DOMAIN, TONES, WEIGHT_DOMAIN
+from attention_ui.figures.roles import ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 DRAWN = {"score", "weight", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
@@ -103,7 +103,7 @@ def between(colours: Sequence[str], share: float) -> str:
 
 def tone(role: str) -> str:
     """The colour of a role."""
-    return light_theme()["chartCategoricalColors"][TONES.index(role)]
+    return light_theme()["chartCategoricalColors"][ROLES.index(role)]
 
 
 @functools.cache

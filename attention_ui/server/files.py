@@ -6,7 +6,6 @@ such things): with the files packed it gained nothing, so the start page goes ou
 
 import asyncio
 import gzip
-from collections import OrderedDict
 from pathlib import Path
 
 from starlette.datastructures import Headers
@@ -16,7 +15,6 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 MEDIA_TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8"}
 FOR_A_YEAR = "public, immutable, max-age=31536000"  # their names hold a hash of what is in them
 LEVEL = 6  # 9 takes a third longer and saves two parts in a thousand
-KEPT_BYTES = 12 << 20  # more than all of the front end takes
 
 
 def accepts_gzip(headers: Headers) -> bool:
@@ -29,22 +27,20 @@ def accepts_gzip(headers: Headers) -> bool:
 
 
 class PackedFiles:
-    """Answers for scripts and styles from memory, each packed when it is first asked for.
+    """Answers for scripts and styles from memory, each packed when it is first asked for: 7 MB when all were.
 
-    `folder` holds js/ and css/. At most `kept_bytes` of packed files are kept, the longest unused leave
-    first. Whoever cannot unpack, or asks for a part of a file, is left to the app.
+    `folder` holds js/ and css/. Whoever cannot unpack, or asks for a part of a file, is left to the app.
     """
 
-    def __init__(self, app: ASGIApp, folder: Path, kept_bytes: int = KEPT_BYTES):
+    def __init__(self, app: ASGIApp, folder: Path):
         self.app = app
-        self.kept_bytes = kept_bytes
         self.files = {
             f"{place}/{file.name}": file
             for place in ("js", "css")
             for file in (folder / place).glob("*")
             if file.suffix in MEDIA_TYPES
         }
-        self._packing: OrderedDict[str, asyncio.Task[bytes]] = OrderedDict()
+        self._packing: dict[str, asyncio.Task[bytes]] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the packed file if that is what was asked for."""
@@ -79,31 +75,14 @@ class PackedFiles:
         if task is None:
             task = asyncio.create_task(asyncio.to_thread(pack, self.files[name]))
             self._packing[name] = task
-        self._packing.move_to_end(name)
         try:
             # A visitor who leaves does not stop the packing for those who wait for the same file.
-            body = await asyncio.shield(task)
+            return await asyncio.shield(task)
         except OSError:
             self._packing.pop(name, None)
             raise
-        self._forget()
-        return body
-
-    def _forget(self) -> None:
-        done = [(name, len(task.result())) for name, task in self._packing.items() if succeeded(task)]
-        surplus = sum(size for _, size in done) - self.kept_bytes
-        for name, size in done:
-            if surplus <= 0:
-                return
-            del self._packing[name]
-            surplus -= size
 
 
 def pack(file: Path) -> bytes:
     """The file's bytes, packed; the same bytes each time."""
     return gzip.compress(file.read_bytes(), LEVEL, mtime=0)
-
-
-def succeeded(task: asyncio.Task) -> bool:
-    """True when a task has ended with a result."""
-    return task.done() and not task.cancelled() and task.exception() is None

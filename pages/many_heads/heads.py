@@ -6,7 +6,7 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
 from attention_ui.heads_view import functions_of, show_step
-from attention_ui.lesson import tell
+from attention_ui.lesson import show_caption
 from attention_ui.many_heads import (
     chosen_head,
     chosen_role,
@@ -32,7 +32,7 @@ st.latex(heads_formula(trace))
 show_step(trace, step, role, head)
 
 if isinstance(trace, HeadsTrace):
-    tell("heads", parameter_caption(trace))
+    show_caption("heads", parameter_caption(trace))
     parameter_panel(trace.module)
 predict_heads(trace, head)
 code_panel(trace.heads.select(head), trace.scale, *functions_of(trace, step))

@@ -7,7 +7,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.distance import distance_chart, distance_table
 from attention_ui.figures.template import template
-from attention_ui.lesson import covered, pick_chart, show_chart, show_rows, tell
+from attention_ui.lesson import covered, pick_chart, show_caption, show_chart, show_rows
 from attention_ui.order_controls import chosen_order, chosen_positions, chosen_view, mask_of, residuals_of
 from attention_ui.order_view import position_figure, shuffle_figure, similarity_figure
 from attention_ui.quiz import predict
@@ -30,7 +30,7 @@ caption = shuffle_caption(trace.tokens, shuffled, measure_residual(trace.x, maps
 if view == "distance":
     place = asking_token(trace) if kind in ("none", "rotary") else n - 1
     similarity, caption = similarity_figure(trace, maps, kind, place)
-    tell("positions", caption)
+    show_caption("positions", caption)
     chart = template(distance_chart, 760, 250)
     tables = {"distances": distance_table(similarity)}
     show_chart("distance_figure", "Likeness over distance", chart, tables, alt=caption, lesson="positions")
@@ -39,7 +39,7 @@ else:
         table, chart, caption = position_figure(trace, maps, kind)
     else:
         table, chart = shuffle_figure(trace, shuffled, view)
-    tell("positions", caption)
+    show_caption("positions", caption)
     tables, name = {"cells": table}, "Shuffled tokens, and positions"
     picked = pick_chart("positions_figure", name, chart, tables, alt=caption, lesson="positions", given=("x",))
     if not covered("positions"):
@@ -49,7 +49,7 @@ else:
         sheets_panel(sheets, picked, first=next(iter(sheets)))
 
 residuals = residuals_of(trace.example, head, order)
-tell("positions", f"The largest difference that this shuffle leaves, for every way. {leak_caption(residuals)}")
+show_caption("positions", f"The largest difference that this shuffle leaves, for every way. {leak_caption(residuals)}")
 if not covered("positions"):
     show_rows(residual_rows(residuals), 420)
 

@@ -7,7 +7,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
 from attention_ui.figures.differences import differences_chart, differences_table
 from attention_ui.figures.template import template
-from attention_ui.lesson import covered, pick_chart, show_chart, tell
+from attention_ui.lesson import covered, pick_chart, show_caption, show_chart
 from attention_ui.parity_controls import (
     chosen_cases,
     chosen_comparison,
@@ -28,19 +28,19 @@ parity = compare_with_pytorch(trace.tokens, trace.x, may_attend, trace.module)
 if view == "cases":
     cases = chosen_cases()
     caption = cases_caption(cases)
-    tell("pytorch", caption)
+    show_caption("pytorch", caption)
     chart, table = template(differences_chart, 760, 200), differences_table([case.difference for case in cases])
     show_chart("cases_figure", "How far apart random cases are", chart, {"bars": table}, alt=caption, lesson="pytorch")
 elif view == "levels":
     levels = three_levels(parity)
-    tell("pytorch", levels_caption(levels))
+    show_caption("pytorch", levels_caption(levels))
     if not covered("pytorch"):
         show_levels(levels)
 else:
     table, chart, caption = parity_figure(parity, view)
     if view in ("module", "fused") and not covered("pytorch"):
         show_differences(parity)
-    tell("pytorch", caption)
+    show_caption("pytorch", caption)
     tables, name = {"cells": table}, "Ours beside PyTorch's"
     picked = pick_chart("parity_figure", name, chart, tables, alt=caption, lesson="pytorch", given=("mask",))
     trace_parity(parity, view, picked)

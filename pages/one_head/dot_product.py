@@ -10,7 +10,7 @@ from attention_ui.example import current_trace
 from attention_ui.figures.chain import chain_columns, chain_rows, chain_table
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
-from attention_ui.lesson import covered, grid_template, pick_chart, tell
+from attention_ui.lesson import covered, grid_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import row_caption
@@ -61,7 +61,7 @@ else:
     columns = maps_columns([d_model, n, n, d_model])
     sheets = map_sheets(derivation, {matrix.key: matrix.title for matrix in maps})
     st.latex(rf"O = \mathrm{{softmax}}(X X^\top)\, X \qquad ({n}\times{n})\cdot({n}\times{d_model})")
-tell("dot_product", caption)
+show_caption("dot_product", caption)
 chart = grid_template(columns, rows=chain_rows(n + 2) if view == "one" else maps_rows(n))
 tables, given = {"cells": table}, ("x", "asker", "k", "v")
 picked_cell = pick_chart(

@@ -9,7 +9,7 @@ from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_table
 from attention_ui.figures.rows import blind_rows, rows_columns, rows_table
 from attention_ui.formulas import mask_formula
-from attention_ui.lesson import covered, grid_template, pick_chart, tell
+from attention_ui.lesson import covered, grid_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.changes import masking_changes
@@ -45,7 +45,7 @@ else:
     maps = [before, after, change] if view == "difference" else [before, after]
     table, columns = maps_table(maps, tokens, tokens, changes), maps_columns([n] * len(maps))
     caption = change_caption(tokens, free, masked)
-tell("mask", caption)
+show_caption("mask", caption)
 chart = grid_template(columns)
 picked_cell = pick_chart(
     "mask_figure", "Weights with and without a mask", chart, {"cells": table}, alt=caption, lesson="mask"

@@ -11,7 +11,7 @@ from attention_ui.figures.chain import chain_columns, chain_rows, chain_table
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, grid_template, pick_chart, tell
+from attention_ui.lesson import covered, grid_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import output_caption
@@ -53,7 +53,7 @@ else:
     table, columns = maps_table(maps, tokens, ("",) * 2 * n, changes), maps_columns([3, 3, 3])
     sheets = part_sheets(derivation, query, parts)
 caption = contribution_caption(tokens, parts) if view == "parts" else output_caption(tokens, attention, query)
-tell("output", caption)
+show_caption("output", caption)
 chart = grid_template(columns, rows=chain_rows(n + 1) if view == "one" else maps_rows(n))
 picked_cell = pick_chart(
     "output_figure",

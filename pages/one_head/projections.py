@@ -12,7 +12,7 @@ from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
 from attention_ui.figures.product import product_size, product_table
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, fitted_template, pick_chart, tell
+from attention_ui.lesson import covered, fitted_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 from lessons.changes import changed_by_edits, changes_caption
@@ -42,7 +42,7 @@ else:
     product = Matrix(view, view.upper(), result.tolist(), tone=view)
     table = product_table(x, W, product, tokens, changes, numbered=numbered)
 caption = asymmetry_caption(trace, head)
-tell("projections", caption)
+show_caption("projections", caption)
 figure, tables = beside_the_tables(chart, columns)
 with figure:
     picked_cell = pick_chart(
@@ -57,7 +57,7 @@ with figure:
 with tables:
     editing_panel(trace, head, view)
 if trace.example.edits:
-    tell("projections", changes_caption(changes))
+    show_caption("projections", changes_caption(changes))
 if not covered("projections"):
     trace_panel(trace, head, picked_cell)
 

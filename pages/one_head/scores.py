@@ -15,7 +15,7 @@ from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_table
 from attention_ui.figures.template import template
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_chart, show_rows, tell
+from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_caption, show_chart, show_rows
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.changes import division_changes
@@ -31,7 +31,7 @@ attention, tokens, n = trace.heads.select(head), trace.tokens, len(trace.tokens)
 d_k = st.select_slider("d_k", D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
 measured = measure_scaling(KEYS, DRAWS, trace.example.seed)
 story = scaling_caption(measured, d_k)
-tell("scores", f"{story} ({DRAWS} random queries with {KEYS} keys each.)")
+show_caption("scores", f"{story} ({DRAWS} random queries with {KEYS} keys each.)")
 table = curves_table(measured, d_k)
 for column, measures in zip(st.columns(2), (MEASURES[::2], MEASURES[1::2]), strict=True):
     with column:
@@ -46,7 +46,7 @@ q, k, v = attention.q, attention.k, attention.v
 plain, divided = (attend(q, k, v, may_attend, scale=s) for s in (1.0, 1 / math.sqrt(q.shape[-1])))
 own, own_divided = measure_head(plain), measure_head(divided)
 caption = own_scaling_caption(own, own_divided, q.shape[-1])
-tell("scores", caption)
+show_caption("scores", caption)
 visible = plain.visible.tolist()
 maps = [
     Matrix("scores", "scores", plain.masked.tolist(), visible=visible),

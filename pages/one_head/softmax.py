@@ -8,7 +8,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.steps import FACTOR, LABEL_COLUMNS, SHIFT, softmax_chart, softmax_table
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, own_template, pick_chart, picked_with, tell
+from attention_ui.lesson import covered, own_template, pick_chart, picked_with, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.changes import unedited
@@ -25,12 +25,12 @@ with st.container(horizontal=True):
 
 plain = softmax_row(attention, query)
 caption = temperature_caption(tokens, softmax_row(attention, query, factor=1 / begin), begin)
-tell("softmax", caption)
+show_caption("softmax", caption)
 chart = own_template(softmax_chart, LABEL_COLUMNS + len(plain.keys), round(10 * begin))
 tables = {"cells": softmax_table(tokens, plain, softmax_row(unedited(trace).heads.select(head), query))}
 picked_cell = pick_chart("softmax_figure", "From scores to weights", chart, tables, alt=caption, lesson="softmax")
 shifted, doubled = softmax_row(attention, query, shift=SHIFT), softmax_row(attention, query, factor=FACTOR)
-tell("softmax", shift_caption(plain, shifted, doubled, SHIFT, FACTOR))
+show_caption("softmax", shift_caption(plain, shifted, doubled, SHIFT, FACTOR))
 
 temperature = picked_with("softmax_figure", "heat", begin)
 row = softmax_row(attention, query, factor=1 / temperature)

@@ -9,7 +9,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
 from attention_ui.figures.embedding import embedding_columns, embedding_table
 from attention_ui.formulas import stage_formula
-from attention_ui.lesson import covered, grid_template, pick_chart, show_rows, tell
+from attention_ui.lesson import covered, grid_template, pick_chart, show_caption, show_rows
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 from lessons.captions import tokens_caption
@@ -19,7 +19,7 @@ opening("tokens")
 trace = current_trace()
 st.latex(stage_formula("x", trace))
 caption = tokens_caption(trace)
-tell("tokens", caption)
+show_caption("tokens", caption)
 chart = grid_template(embedding_columns(trace))
 picked_cell = pick_chart(
     "tokens_figure",

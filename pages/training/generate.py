@@ -7,8 +7,8 @@ from attention_core.sampling import draw_token, keep_top_k, keep_top_p, next_tok
 from attention_ui.code_panel import plain_code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
+from attention_ui.links import link_notes
 from attention_ui.quiz import predict_about
-from attention_ui.session import link_notes
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing

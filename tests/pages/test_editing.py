@@ -193,8 +193,8 @@ def test_a_learners_token_is_data_in_the_table_and_never_markup():
 def kept(monkeypatch):
     """What one visitor has, without a page."""
     store = {}
-    monkeypatch.setattr(editing, "recall", store.get)
-    monkeypatch.setattr(editing, "keep", store.__setitem__)
+    monkeypatch.setattr(editing, "get_state", store.get)
+    monkeypatch.setattr(editing, "set_state", store.__setitem__)
     return store
 
 

@@ -9,7 +9,7 @@ from visiting import open_page, texts, visitor
 
 from attention_ui.contents import CONTENTS
 from attention_ui.link_rules import LINK_RULES as RULES
-from attention_ui.session import Length, Span, repaired_number, repaired_option, repaired_text
+from attention_ui.links import Length, Span, repaired_number, repaired_option, repaired_text
 from lessons.example import Limit
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]

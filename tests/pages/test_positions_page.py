@@ -14,8 +14,8 @@ from attention_core.permutation import (
     shuffle,
     similarity_of_rows,
 )
-from attention_ui.beside import ROOM
 from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.fitting import ROOM
 from lessons.example import Example, run_example
 from lessons.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
 from lessons.single_lessons import head_projections

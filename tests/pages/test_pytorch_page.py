@@ -17,8 +17,8 @@ from attention_core.pytorch_parity import (
     random_cases,
 )
 from attention_ui import parity_controls
-from attention_ui.beside import ROOM
 from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.fitting import ROOM
 from lessons.captions import magnitude
 from lessons.example import Example, run_example
 from lessons.heads_example import heads_example, run_heads

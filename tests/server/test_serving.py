@@ -73,13 +73,13 @@ def test_reading_what_a_browser_can_unpack(offer, takes):
     assert accepts_gzip(Headers({"accept-encoding": offer})) is takes
 
 
-def packed_files(tmp_path, monkeypatch, kept_bytes=10_000):
+def packed_files(tmp_path, monkeypatch):
     (tmp_path / "js").mkdir()
     for name in "abc":
         (tmp_path / "js" / f"{name}.js").write_bytes(name.encode() + bytes(range(256)) * 5)
     packs = []
     monkeypatch.setattr("attention_ui.server.files.pack", lambda file: packs.append(file.stem) or pack(file))
-    return PackedFiles(app=None, folder=tmp_path, kept_bytes=kept_bytes), packs
+    return PackedFiles(app=None, folder=tmp_path), packs
 
 
 def fetched(middleware, *names):
@@ -94,13 +94,6 @@ def test_a_file_is_packed_once_however_many_ask_at_the_same_time(tmp_path, monke
     first, second = fetched(middleware, "aaaaaaaa", "a")
     assert packs == ["a"]
     assert len({*first, *second}) == 1
-
-
-def test_what_is_kept_is_bounded_and_the_longest_unused_leaves(tmp_path, monkeypatch):
-    middleware, packs = packed_files(tmp_path, monkeypatch, kept_bytes=0)
-    middleware.kept_bytes = 2 * len(pack(tmp_path / "js" / "a.js")) + 20
-    fetched(middleware, "a", "b", "a", "c", "a", "b")
-    assert packs == ["a", "b", "c", "b"]
 
 
 def test_only_the_files_that_were_there_are_served(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 """The rules of the house that can be read off the source."""
 
 import ast
+import re
 import sys
 from pathlib import Path
 
@@ -60,7 +61,18 @@ def test_session_state_and_raw_html_have_no_place(place):
         source = file.read_text()
         assert "unsafe_allow_html" not in source
         assert "st.html(" not in source or file.name == "frame.py"  # style sheets of our own
-        assert "session_state" not in source or file.name == "session.py"
+        assert "session_state" not in source or file.name == "state.py"
+        assert "query_params" not in source or file.name == "links.py"
+
+
+def test_what_streamlit_does_not_promise_stands_in_one_file():
+    insides = ROOT / "attention_ui" / "streamlit_insides.py"
+    for file in [ROOT / "app.py", *python_files("attention_ui"), *python_files("pages")]:
+        if file != insides:
+            source = file.read_text()
+            for part in re.findall(r"(?:from|import) (streamlit\.[\w.]+)", source):
+                assert part == "streamlit.starlette", f"{file}: {part}"
+            assert not re.search(r"\bst\._|import copy\b", source), file
 
 
 def test_random_numbers_never_come_from_global_state():

@@ -5,21 +5,22 @@ import streamlit as st
 from attention_core.observe import ablate_each_head, ablate_layer, observe_task
 from attention_ui.figures.heads import heads_size, numbers_fit
 from attention_ui.figures.replay import frame_steps, replay_chart, replay_table
-from attention_ui.keeping import download_history, download_model, run_checkpoint
 from attention_ui.lesson import own_template, show_chart, show_rows
-from attention_ui.session import hidden, keep, recall
+from attention_ui.links import hidden
+from attention_ui.save_load import download_history, download_model, run_checkpoint
+from attention_ui.state import get_state, set_state
 from lessons.success import heads_off_caption, heads_off_rows, moment_caption
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 
 REPLAY_WIDTH = 1000
-AFTERWARDS = {"replay": "Scrub through the run", "heads_off": "Switch a head off", "keep": "Keep the model"}
+RUN_TOOLS = {"replay": "Scrub through the run", "heads_off": "Switch a head off", "keep": "Keep the model"}
 
 
-def afterwards(run: TrainingRun) -> None:
+def run_tools(run: TrainingRun) -> None:
     """The folds below the picture; each is filled when it is opened."""
     view = run.look()
-    for (name, title), draw in zip(AFTERWARDS.items(), (draw_replay, draw_heads_off, draw_keep), strict=True):
+    for (name, title), draw in zip(RUN_TOOLS.items(), (draw_replay, draw_heads_off, draw_keep), strict=True):
         if hidden(name):
             continue
         with st.expander(title, key=f"{name}_open", on_change="rerun") as panel:
@@ -42,7 +43,7 @@ def draw_replay(run: TrainingRun, view: RunView) -> None:
 
 def replay_of(run: TrainingRun, view: RunView) -> tuple:
     """How many tokens and frames, the table, and the last sentence; made once for each place where a run stands."""
-    made = recall("replay")
+    made = get_state("replay")
     if made is not None and made[0] is run.recording and made[1] == view.position:
         return made[2]
     steps = frame_steps(run.recording.snapshot_steps(view.position))
@@ -52,7 +53,7 @@ def replay_of(run: TrainingRun, view: RunView) -> tuple:
     numbered = numbers_fit(len(tokens), model.n_layers, model.n_heads, REPLAY_WIDTH)
     table = replay_table(tokens, [moment.layers for moment in moments], said, numbered=numbered)
     replay = (len(tokens), len(moments), table, said[-1])
-    keep("replay", (run.recording, view.position, replay))
+    set_state("replay", (run.recording, view.position, replay))
     return replay
 
 

@@ -1,18 +1,14 @@
-"""The only file that touches session state and query parameters: what one visitor has, and nobody else."""
+"""The only file that touches query parameters: what a link says, and the nearest to it that can be."""
 
 import math
 import re
-from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TypeVar
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from attention_core.tokens import clean_text
+from attention_ui.state import get_state, set_state, take_state
 from lessons.example import Limit
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -35,74 +31,15 @@ LinkRule = Limit | Span | Length | dict[str, str]
 SWITCH = {"true": "true", "false": "false"}
 
 
-def remembered(name: str, make: Callable[[], T]) -> T:
-    """Something kept for this visitor from run to run; made the first time."""
-    if name not in st.session_state:
-        st.session_state[name] = make()
-    return st.session_state[name]
-
-
-def recall(name: str) -> object | None:
-    """What was kept under this name, or None."""
-    return st.session_state.get(name)
-
-
-def keep(name: str, value: object) -> None:
-    """Keep something for this visitor; also sets the widget with this key, before it is drawn."""
-    st.session_state[name] = value
-
-
-def give_way() -> None:
-    """End this run of the page here if its visitor has asked for another by now: Streamlit looks at each access."""
-    _ = "anything" in st.session_state
-
-
-def forget_left_controls() -> None:
-    """Let go of controls that are on this visitor's page no longer. To be called before any is drawn.
-
-    Streamlit forgets the value of such a control but keeps its description, half a kilobyte with all that belongs to
-    it, until the visitor is gone. What is shown again is described again. Nothing public reaches these descriptions:
-    in a version that has them elsewhere, they stay.
-    """
-    state = getattr(getattr(get_script_run_ctx(suppress_warning=True), "session_state", None), "_state", None)
-    controls, values = getattr(state, "_new_widget_state", None), getattr(state, "_old_state", None)
-    described, sent = getattr(controls, "widget_metadata", None), getattr(controls, "states", None)
-    if described is None or values is None or sent is None:
-        return
-    there = values.keys() | sent.keys()
-    for control in described.keys() - there:
-        del described[control]
-    forget_left_names(state, there)
-
-
-def forget_left_names(state: object, there: Collection[str]) -> None:
-    """Let go of the names of controls that are not `there`, which Streamlit keeps both ways to the end of the visit.
-
-    Not of those that the address holds: by their names Streamlit knows what a link, or going back, may set.
-    """
-    mapper = getattr(state, "_key_id_mapper", None)
-    names, controls = getattr(mapper, "_id_key_mapping", None), getattr(mapper, "_key_id_mapping", None)
-    bound = getattr(state, "_query_param_bound_widget_ids", None)
-    if names is None or controls is None or bound is None:
-        return
-    for control in names.keys() - there:
-        newest = controls.get(names[control]) == control
-        if newest and control in bound:
-            continue
-        name = names.pop(control)
-        if newest:
-            del controls[name]
-
-
 def repair_link(page, rules: dict[str, LinkRule]) -> None:
     """Where the link asks for the impossible, open the page again with the nearest that is possible.
 
     Streamlit itself would put such a widget at its default, without a word. Short names of choices become
     the labels that Streamlit expects. To be called before any widget is drawn.
     """
-    if recall("link_checked"):
+    if get_state("link_checked"):
         return
-    keep("link_checked", True)
+    set_state("link_checked", True)
     repaired, notes, repeated = {}, [], False
     for name in st.query_params:
         *others, asked = st.query_params.get_all(name)
@@ -112,21 +49,21 @@ def repair_link(page, rules: dict[str, LinkRule]) -> None:
         notes += [note] if note else []
     possible = {name: value for name, value in repaired.items() if value is not None}
     if repeated or possible != st.query_params.to_dict():
-        keep("link_notes", notes)
+        set_state("link_notes", notes)
         st.switch_page(page, query_params=possible)
 
 
 def link_notes() -> list[str]:
     """What had to be changed in the link, in sentences; told once."""
-    return st.session_state.pop("link_notes", [])
+    return take_state("link_notes") or []
 
 
-def said_in_link(name: str) -> str:
+def text_in_link(name: str) -> str:
     """What the link says of this name; nothing where it does not mention it."""
     return st.query_params.get(name, "")
 
 
-def asked_in_link(name: str) -> int | None:
+def number_in_link(name: str) -> int | None:
     """The whole number that the link gives for a widget whose choices depend on others; None without one."""
     asked = st.query_params.get(name, "")
     return int(asked) if asked.isascii() and asked.isdigit() else None
@@ -186,30 +123,30 @@ def linked_number(name: str, limit: Limit, default: int) -> str | None:
     and whoever never chose keeps the default. The sentence returned says what of the link could not be.
     """
     asked, note = st.query_params.get(name), None
-    untouched = recall(name) in (None, recall(f"{name}_default"))
+    untouched = get_state(name) in (None, get_state(f"{name}_default"))
     # A forged message may have put words there.
-    value = default if untouched or not isinstance(recall(name), int) else recall(name)
-    if asked is not None and asked != recall(f"{name}_in_link"):
+    value = default if untouched or not isinstance(get_state(name), int) else get_state(name)
+    if asked is not None and asked != get_state(f"{name}_in_link"):
         found, note = repaired_number(name, asked, limit)
         value = default if found is None else int(found)
-    keep(name, limit.clamp(value))
-    keep(f"{name}_default", default)
+    set_state(name, limit.clamp(value))
+    set_state(f"{name}_default", default)
     return note
 
 
-def tell_link(name: str) -> None:
+def write_in_link(name: str) -> None:
     """After such a control is drawn: the address says what was chosen, unless it is the default."""
-    chosen = None if recall(name) == recall(f"{name}_default") else str(recall(name))
+    chosen = None if get_state(name) == get_state(f"{name}_default") else str(get_state(name))
     if chosen is None:
         st.query_params.pop(name, None)
     elif chosen != st.query_params.get(name):
         st.query_params[name] = chosen
-    keep(f"{name}_in_link", chosen)
+    set_state(f"{name}_in_link", chosen)
 
 
 def too_large_in_link(name: str, most: int) -> str | None:
     """A sentence where the link, before its control was ever drawn, asks for more than there is just now."""
-    asked = asked_in_link(name) if recall(name) is None else None
+    asked = number_in_link(name) if get_state(name) is None else None
     return None if asked is None or asked <= most else f"{link_says(name, str(asked))}, but here are only {most}."
 
 
@@ -218,7 +155,7 @@ def in_link(name: str) -> bool:
     return name in st.query_params
 
 
-def asked_on(name: str) -> bool:
+def switched_on_in_link(name: str) -> bool:
     """True when the address turns this switch on."""
     return st.query_params.get(name, "").lower() == "true"
 

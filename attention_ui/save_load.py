@@ -5,7 +5,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention_ui.lesson import show_notes
-from attention_ui.session import keep, recall
+from attention_ui.state import get_state, set_state
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.run import RunView
 
@@ -54,25 +54,25 @@ def bring_model(then: Callable[[], None]) -> None:
         on_change=take_in,
         args=(then,),
     )
-    if problem := recall(PROBLEM):
+    if problem := get_state(PROBLEM):
         show_notes(problem)
 
 
 def take_in(then: Callable[[], None]) -> None:
     """What happens when a file has been chosen, or was taken away again."""
-    file = recall(FILE)
-    keep(PROBLEM, None)
+    file = get_state(FILE)
+    set_state(PROBLEM, None)
     if file is None:
         return
     try:
-        keep(BROUGHT, load_checkpoint(file.getvalue()))
+        set_state(BROUGHT, load_checkpoint(file.getvalue()))
     except ValueError as error:
-        kept = " The model you brought before stays." if recall(BROUGHT) is not None else ""
-        keep(PROBLEM, f"This file cannot be used: {error}{kept}")
+        kept = " The model you brought before stays." if get_state(BROUGHT) is not None else ""
+        set_state(PROBLEM, f"This file cannot be used: {error}{kept}")
     else:
         then()
 
 
 def brought_model() -> Checkpoint | None:
     """The model this visitor brought last, if any."""
-    return recall(BROUGHT)
+    return get_state(BROUGHT)

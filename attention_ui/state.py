@@ -1,0 +1,30 @@
+"""The only file that touches session state: what one visitor has, and nobody else."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import streamlit as st
+
+T = TypeVar("T")
+
+
+def get_state(name: str) -> object | None:
+    """What is kept for this visitor under this name, the value of the widget with this key included; or None."""
+    return st.session_state.get(name)
+
+
+def set_state(name: str, value: object) -> None:
+    """Keep something for this visitor; also sets the widget with this key, before it is drawn."""
+    st.session_state[name] = value
+
+
+def state_default(name: str, make: Callable[[], T]) -> T:
+    """What is kept for this visitor under this name; made the first time."""
+    if name not in st.session_state:
+        st.session_state[name] = make()
+    return st.session_state[name]
+
+
+def take_state(name: str) -> object | None:
+    """What is kept under this name, or None; from now on nothing is."""
+    return st.session_state.pop(name, None)

@@ -1,0 +1,49 @@
+"""What the app uses of Streamlit without Streamlit promising it: all of it here, each with its reason.
+
+Streamlit is pinned to one version. tests/ui/test_streamlit_insides.py fails where another one does these things
+differently. Two more places rely on what is not promised and cannot stand here: the content security policy, which
+allows the inline scripts of Streamlit's start page by their hash (server/headers.py), and frame.css.
+"""
+
+import copy
+from pathlib import Path
+
+from streamlit.file_util import get_static_dir
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from attention_ui.state import get_state
+
+
+def front_end_folder() -> Path:
+    """Where Streamlit's own front end lies: index.html, and static/ with js/ and css/.
+
+    The security policy needs the start page, and the packing of files its scripts. Nothing public tells the folder.
+    """
+    return Path(get_static_dir())
+
+
+def running_session() -> str | None:
+    """Whose page is being computed on this thread, if any is: for the log.
+
+    Streamlit mentions this function in its guide on threads, and says that it may change.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.session_id
+
+
+def page_of_one_run(page):
+    """A copy of a page of st.Page, for one run of the frame.
+
+    st.navigation writes into the page that it runs, so a page made once and given to several visitors at a time would
+    mix up whose turn it is; and making it anew in each run would look for its file each time, for thirteen pages.
+    """
+    return copy.copy(page)
+
+
+def check_rerun() -> None:
+    """End this run of the page here if its visitor has asked for another by now.
+
+    A page that waits would otherwise compute what nobody looks at any more. Streamlit ends a run that is out of date
+    wherever the script accesses session state or draws; no public function does that alone.
+    """
+    get_state("anything")

@@ -1,0 +1,62 @@
+"""One test for each thing of Streamlit that is not promised: it fails where Streamlit does it differently by now."""
+
+from streamlit.testing.v1 import AppTest
+
+from attention_ui.streamlit_insides import front_end_folder, running_session
+
+
+def test_the_front_end_lies_where_it_is_looked_for():
+    folder = front_end_folder()
+    start = (folder / "index.html").read_text(encoding="utf-8")
+    assert "<script>" in start and 'src="./static/js/' in start
+    assert list((folder / "static" / "js").glob("*.js")) and list((folder / "static" / "css").glob("*.css"))
+
+
+def test_a_page_knows_whose_it_is_and_nobody_is_there_outside_of_one():
+    def page():
+        import streamlit as st
+
+        from attention_ui.streamlit_insides import running_session
+
+        st.text(running_session())
+
+    assert running_session() is None
+    assert len(AppTest.from_function(page).run().text[0].value) > 5
+
+
+def test_the_copy_of_a_page_runs_and_the_original_stays_as_it_was():
+    def frame():
+        import streamlit as st
+
+        from attention_ui.streamlit_insides import page_of_one_run
+
+        made = [st.Page(lambda: st.text("this page"), title="One", url_path="one"), st.Page(print, url_path="two")]
+        before = [vars(page).copy() for page in made]
+        chosen = st.navigation([page_of_one_run(page) for page in made])
+        st.text(f"unchanged: {[vars(page) for page in made] == before}")
+        chosen.run()
+        st.navigation(made)
+        st.text(f"without a copy: {[vars(page) for page in made] == before}")
+
+    at = AppTest.from_function(frame).run()
+    assert not at.exception
+    assert [text.value for text in at.text] == ["unchanged: True", "this page", "without a copy: False"]
+
+
+def test_a_run_ends_where_it_is_checked_once_another_was_asked_for():
+    def page():
+        import streamlit as st
+        from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
+
+        from attention_ui.streamlit_insides import check_rerun
+
+        check_rerun()
+        reached = st.session_state.setdefault("reached", [])
+        if not reached:
+            get_script_run_ctx().script_requests.request_rerun(RerunData())
+            reached.append("asked for another run")
+            check_rerun()
+            reached.append("went on")
+        reached.append("the end")
+
+    assert AppTest.from_function(page).run().session_state["reached"] == ["asked for another run", "the end"]
