@@ -9,8 +9,7 @@ from attention_ui.state import get_state, set_state
 from lessons.captions import plural, seen
 from lessons.changes import INPUTS, shared_row_caption
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers
-from lessons.example import ExampleTrace
-from lessons.single_lessons import projection_of
+from lessons.example import ExampleTrace, projection_of
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50

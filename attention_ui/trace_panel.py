@@ -6,8 +6,8 @@ import streamlit as st
 
 from attention_ui.links import hidden
 from attention_ui.state import get_state, set_state
-from lessons.derivation import Line
 from lessons.example import ExampleTrace
+from lessons.old_arithmetic import Line
 from lessons.sheets import Sheets, pipeline_sheets
 
 

@@ -2,21 +2,9 @@
 
 from attention_core.attention import AttentionTrace
 from lessons.example import ExampleTrace
+from lessons.formatting import magnitude, number, percent, seen
 
 STAGES = ("x", "qkv", "scores", "scaled", "masked", "weights", "output")
-
-
-def number(value: float, digits: int = 2) -> str:
-    """A number with a true minus sign, and no minus before a zero."""
-    text = f"{value:.{digits}f}"
-    return text.replace("-", "−") if float(text) else text.removeprefix("-")
-
-
-def magnitude(value: float) -> str:
-    """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
-    if value == 0:
-        return "0"
-    return number(value) if value >= 0.01 else f"{value:.1e}".replace("-", "−")
 
 
 def tiny_number(value: float) -> str:
@@ -24,20 +12,10 @@ def tiny_number(value: float) -> str:
     return f"{'−' if value < 0 else ''}{magnitude(abs(value))}"
 
 
-def percent(value: float) -> str:
-    """A share as a whole percentage; a share that is small but not zero never reads 0 %."""
-    return "under 1 %" if 0 < value <= 0.005 else f"{value:.0%}".replace("%", " %")
-
-
 def name(tokens: tuple[str, ...], place: int) -> str:
     """The token in quotes; with its place where the same token comes more than once."""
     again = f" ({place + 1})" if tokens.count(tokens[place]) > 1 else ""
     return f"“{seen(tokens[place])}”{again}"
-
-
-def seen(token: str) -> str:
-    """The token as it can be seen: a space gets a sign of its own."""
-    return "␣" if token == " " else token
 
 
 def stage_caption(stage: str, trace: ExampleTrace, head: int = 0) -> str:

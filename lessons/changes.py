@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from jaxtyping import Bool
@@ -11,8 +11,8 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace, Mask, attend
 from attention_core.masks import causal_mask
 from lessons.captions import name, number, plural, seen
-from lessons.example import ExampleTrace, run_example
-from lessons.single_lessons import attend_without_weights, contributions, mask_after_softmax, projection_of
+from lessons.example import ExampleTrace, projection_of, unedited
+from lessons.single_lessons import attend_without_weights, contributions, mask_after_softmax
 
 INPUTS = {"x": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v"}
 RESULTS = {
@@ -69,11 +69,6 @@ def changed_by_edits(trace: ExampleTrace, head: int = 0) -> Changes:
 def changed_in(trace: ExampleTrace, tensors: Callable[[ExampleTrace], dict[str, Tensor]]) -> Changes:
     """As `changed_by_edits`, for what a lesson computes from an example, by the names of its matrices."""
     return Changes(trace.tokens, tensors(unedited(trace)), tensors(trace))
-
-
-def unedited(trace: ExampleTrace) -> ExampleTrace:
-    """The same example without the numbers changed by hand."""
-    return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
 
 
 def division_changes(trace: ExampleTrace, head: int) -> Changes:

@@ -1,281 +1,230 @@
-"""The arithmetic behind any cell of the pipeline, with the real numbers: in one line, or down to X and W."""
+"""How the numbers of one attention head come about, line by line, from the entries of X and W on.
+
+Each lesson computes with numbers of its own: without weights, with another mask, at another temperature. A
+derivation follows the very tensors it was made of, so the arithmetic always belongs to the number on the screen.
+"""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from attention_core.attention import AttentionTrace
-from lessons.captions import name, number
-from lessons.example import ExampleTrace
-from lessons.single_lessons import projection_of
+from lessons.example import ExampleTrace, projection_of
+from lessons.formatting import digits, factor, power, sum_of_products
+from lessons.screen import Cells, Sentence, Step, Token, say
 
-MATRICES = ("x", "q", "k", "k_transposed", "v", "scores", "scaled", "masked", "weights", "output")
-MOST_TERMS = 8
+VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
+TENSORS = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
 
 
-@dataclass(frozen=True)
-class Explainer:
-    """Explains cells of one head. Made once for a picture, so that each cell costs a few microseconds."""
+@dataclass(frozen=True, eq=False)
+class HeadDerivation:
+    """Follows the cells of one head.
 
-    tokens: tuple[str, ...]
-    names: list[str]
+    `numbers` holds its tensors as nested lists; where it has no W_q, W_k and W_v, the rows of X are queries, keys
+    and values as they are. `divisor` is what the scores are divided by, as it is written; None where nothing is.
+    `made` tells how a feature of a query, key or value comes about where that is not a row of X times a column of
+    W; and unless `deep`, those features are not repeated for every score.
+    """
+
+    names: tuple[Token, ...]
     numbers: dict[str, list[list[float]]]
     visible: list[list[bool]]
-    factor: float
-
-    @classmethod
-    def of(cls, trace: ExampleTrace, head: int = 0, attention: AttentionTrace | None = None) -> "Explainer":
-        """For the cells of one head of an example; of another attention with the same q, k and v where one is given."""
-        a = trace.heads.select(head) if attention is None else attention
-        tensors = {
-            "x": trace.x,
-            **{f"W_{role}": projection_of(trace, role, head) for role in "qkv"},
-        }
-        return cls._of_tensors(trace.tokens, a, tensors, 1 / trace.scale)
-
-    @classmethod
-    def without_weights(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
-        """For attention whose queries, keys and values are the rows of X themselves; nothing is divided."""
-        return cls._of_tensors(tokens, attention, {"x": attention.q}, 1.0)
-
-    @classmethod
-    def of_attention(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
-        """For one attention alone, from its queries, keys and values on, whatever made these."""
-        return cls._of_tensors(tokens, attention, {}, 1.0)
-
-    @classmethod
-    def _of_tensors(cls, tokens, a: AttentionTrace, tensors: dict, factor: float) -> "Explainer":
-        steps = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
-        tensors = tensors | {key: getattr(a, key) for key in steps}
-        names = [name(tokens, i) for i in range(len(tokens))]
-        numbers = {key: tensor.tolist() for key, tensor in tensors.items()}
-        return cls(tokens, names, numbers, a.visible.tolist(), factor)
-
-    def explain(self, matrix: str, row: int, column: int) -> str:
-        """One line: what the cell is, and how its number comes about."""
-        n, i, j = self.numbers, row, column
-        if matrix == "x":
-            return f"x of {self.names[i]}, feature {j + 1} = {number(n['x'][i][j])}"
-        if matrix in ("q", "k", "v"):
-            weight = [w[j] for w in n[f"W_{matrix}"]]
-            result = number(n[matrix][i][j])
-            return f"{matrix} of {self.names[i]}, feature {j + 1} = {products(n['x'][i], weight)} = {result}"
-        if matrix == "k_transposed":
-            return f"k of {self.names[j]}, feature {i + 1} = {number(n['k'][j][i])}"
-        if matrix == "output":
-            column_of_v = [v[j] for v in n["v"]]
-            result = number(n["output"][i][j])
-            seen = [m for m, visible in enumerate(self.visible[i]) if visible]
-            mixture = products([n["weights"][i][m] for m in seen], [column_of_v[m] for m in seen])
-            return f"output of {self.names[i]}, feature {j + 1} = {mixture} = {result}"
-        return self._explain_pair(matrix, i, j)
-
-    def _explain_pair(self, matrix: str, i: int, j: int) -> str:
-        n, pair = self.numbers, f"{self.names[i]} → {self.names[j]}"
-        if matrix == "scores":
-            return f"{pair}: q · k = {products(n['q'][i], n['k'][j])} = {number(n['scores'][i][j])}"
-        if matrix == "scaled":
-            score, scaled = number(n["scores"][i][j]), number(n["scaled"][i][j])
-            return f"{pair}: {score} ÷ {number(self.factor)} = {scaled}"
-        if not self.visible[i][j]:
-            return f"{pair}: masked. {self.names[i]} may not look at {self.names[j]}, so its weight is exactly nothing."
-        if matrix == "masked":
-            return f"{pair}: visible, so the score stays {number(n['masked'][i][j])}"
-        row = [n["masked"][i][m] for m, visible in enumerate(self.visible[i]) if visible]
-        shown = row if len(row) <= MOST_TERMS else row[: MOST_TERMS - 1]
-        rest = "" if len(shown) == len(row) else " + …"
-        below = " + ".join(f"e^{number(s)}" for s in shown) + rest
-        return f"{pair}: e^{number(n['masked'][i][j])} ÷ ({below}) = {number(n['weights'][i][j], 3)}"
-
-
-def products(left: list[float], right: list[float]) -> str:
-    """`a·b + c·d + …` with the real numbers; long sums are cut."""
-    terms = [f"{number(a)}·{number(b)}" for a, b in zip(left, right, strict=True)]
-    return " + ".join(terms if len(terms) <= MOST_TERMS else [*terms[: MOST_TERMS - 1], "…"])
-
-
-@dataclass(frozen=True)
-class Line:
-    """One step of a derivation: what it computes in words, its arithmetic, and the exact result."""
-
-    says: str
-    text: str
-    value: float
-
-    @property
-    def equation(self) -> str:
-        """The arithmetic and its result; where there is nothing to compute, the number alone."""
-        result = digits(self.value)
-        return self.text if self.text == result else f"{self.text} = {result}"
-
-
-def trace_number(trace: ExampleTrace, head: int, matrix: str, row: int, column: int) -> tuple[Line, ...]:
-    """How one cell comes about, from the entries of X and W up to the cell itself, which is the last line.
-
-    Raises ValueError for a cell that does not exist.
-    """
-    rows, columns = matrix_shape(trace, matrix)
-    if not (0 <= row < rows and 0 <= column < columns and 0 <= head < trace.example.n_heads):
-        raise ValueError(
-            f"{matrix} of {trace.example.n_heads} heads has {rows} rows and {columns} columns, "
-            f"so there is no row {row}, column {column} of head {head}"
-        )
-    return tuple(Derivation(Explainer.of(trace, head), head, divisor_of(trace)).lines(matrix, row, column))
-
-
-def divisor_of(trace: ExampleTrace) -> str:
-    """What the scores of an example are divided by, as it is written."""
-    return f"√{trace.example.d_k}" if trace.example.scaling else "1"
-
-
-def matrix_shape(trace: ExampleTrace, matrix: str) -> tuple[int, int]:
-    """The rows and columns of a matrix, whichever head it belongs to. Raises ValueError for an unknown one."""
-    if matrix not in MATRICES:
-        raise ValueError(f"the matrices are {', '.join(MATRICES)}, but got {matrix}")
-    n, d_k, d_v = len(trace.tokens), trace.example.d_k, trace.example.d_v
-    others = {"x": (n, trace.x.shape[1]), "q": (n, d_k), "k": (n, d_k), "k_transposed": (d_k, n)}
-    return (others | {"v": (n, d_v), "output": (n, d_v)}).get(matrix, (n, n))
-
-
-@dataclass(frozen=True)
-class Derivation:
-    """Follows cells of one head down to X and W, line by line.
-
-    `divisor` is what the scores are divided by; None where nothing is divided, as in attention without weights.
-    """
-
-    of: Explainer
-    head: int
     divisor: str | None
+    head: int = 0
+    made: Callable[[str, int, int], Step] | None = None
+    deep: bool = True
 
-    def lines(self, matrix: str, i: int, j: int) -> Iterator[Line]:
-        """All lines that lead to a cell, the cell itself last."""
-        if matrix == "x":
-            yield Line(f"x of {self.of.names[i]}, feature {j + 1}: an entry of X", *self._known("x", i, j))
-        elif matrix in ("q", "k", "v"):
-            yield self._feature(matrix, i, j)
-        elif matrix == "k_transposed":
-            yield self._feature("k", j, i)
-            says = f"Kᵀ, row {i + 1}, column {j + 1}: the same number, as rows and columns change places"
-            yield Line(says, *self._known("k", j, i))
-        elif matrix == "output":
-            yield from self._output(i, j)
-        elif matrix in ("masked", "weights") and not self.of.visible[i][j]:
-            yield from self._hidden(matrix, i, j)
-        else:
-            yield from self._pair(matrix, i, j)
+    def step(self, tensor: str, i: int, j: int) -> Step:
+        """The arithmetic of one cell."""
+        if tensor in VECTORS:
+            return self.feature(tensor, i, j)
+        if tensor == "x":
+            says = say("x of {token}, feature {feature}: an entry of X", token=self.names[i], feature=j + 1)
+            return self._known(says, "x", i, j)
+        if tensor == "k_transposed":
+            says = say("feature {feature} of the key of {token}: Kᵀ has a column for each key",
+                       feature=i + 1, token=self.names[j])  # fmt: skip
+            return self._known(says, "k", j, i)
+        if tensor == "output":
+            return self._mixture(i, j)
+        if tensor in ("masked", "weights") and not self.visible[i][j]:
+            return self._hidden(tensor, i, j)
+        return {"scores": self._score, "scaled": self._scaled, "masked": self._stays, "weights": self._share}[tensor](
+            i, j
+        )
 
-    def _pair(self, matrix: str, i: int, j: int) -> Iterator[Line]:
-        n, pair = self.of.numbers, self._pair_name(i, j)
+    def before(self, tensor: str, i: int, j: int) -> Iterator[Step]:
+        """All lines that lead to a cell, without its own."""
+        if tensor == "k_transposed":
+            yield self.feature("k", j, i)
+        elif tensor in ("scores", "scaled", "masked", "weights"):
+            yield from self._before_pair(tensor, i, j)
+        elif tensor == "output":
+            yield from self._before_output(i, j)
+
+    def sources(self, tensor: str, i: int, j: int) -> tuple[Cells, ...]:
+        """The cells that a cell is made of."""
+        if tensor in VECTORS:
+            return Cells("x", row=i), Cells(f"W_{tensor}", column=j)
+        return {
+            "x": (),
+            "k_transposed": (Cells("k", j, i),),
+            "scores": (Cells("q", row=i), Cells("k_transposed", column=j), Cells("k", row=j)),
+            "scaled": (Cells("scores", i, j),),
+            "masked": (Cells("scaled", i, j),),
+            "weights": (Cells("masked", row=i),),
+            "output": (Cells("weights", row=i), Cells("v", column=j)),
+        }[tensor]
+
+    def feature(self, vector: str, token: int, feature: int) -> Step:
+        """A feature of a query, key or value."""
+        if self.made is not None:
+            return self.made(vector, token, feature)
+        who = {"vector": VECTORS[vector], "token": self.names[token], "feature": feature + 1}
+        if f"W_{vector}" not in self.numbers:
+            return self._known(
+                say("{vector} of {token}, feature {feature}: the entry of X", **who), "x", token, feature
+            )
+        weights = [row[feature] for row in self.numbers[f"W_{vector}"]]
+        column = self.head * len(self.numbers[vector][token]) + feature + 1
+        says = say("{vector} of {token}, feature {feature}: its row of X · column {column} of {matrix}",
+                   **who, column=column, matrix=f"W_{vector}")  # fmt: skip
+        arithmetic = sum_of_products(self.numbers["x"][token], weights)
+        return Step(says, arithmetic, self.numbers[vector][token][feature])
+
+    def _features(self, vector: str, token: int) -> Iterator[Step]:
+        width = len(self.numbers[vector][token]) if self.deep else 0
+        return (self.feature(vector, token, c) for c in range(width))
+
+    def _before_pair(self, tensor: str, i: int, j: int) -> Iterator[Step]:
+        if tensor in ("masked", "weights") and not self.visible[i][j]:
+            if tensor == "weights":
+                yield self._hidden("masked", i, j)
+            return
         yield from self._features("q", i)
         yield from self._features("k", j)
-        yield Line(f"score of {pair}: query · key", self._dot(i, j), n["scores"][i][j])
-        if matrix == "scores":
-            return
-        if self.divisor is not None:
-            quotient = f"{factor(n['scores'][i][j])} ÷ {self.divisor}"
-            yield Line(f"scaled score of {pair}", quotient, n["scaled"][i][j])
-        if matrix == "masked":
-            yield Line(f"masked score of {pair}: visible, so it stays", *self._known("masked", i, j))
-        elif matrix == "weights":
-            yield from (self._scaled(i, m) for m in self._seen_by(i) if m != j)
-            scaled = n["masked"][i][j]
-            above = Line(f"e to the {self._score} of {pair}", power(scaled), exponential(scaled))
-            below = self._sum(i)
-            yield from (above, below)
-            quotient = f"{factor(above.value)} ÷ {factor(below.value)}"
-            yield Line(f"weight of {pair}: its part of the sum", quotient, n["weights"][i][j])
+        if tensor != "scores":
+            yield self._score(i, j)
+        if tensor in ("masked", "weights") and self.divisor is not None:
+            yield self._scaled(i, j)
+        if tensor == "weights":
+            yield from (self._in_one_go(i, m) for m in self._seen_by(i) if m != j)
+            scaled = self.numbers["masked"][i][j]
+            says = say("e to the {score} of {key} for {query}", score=self._score_word, **self._pair(i, j))
+            yield Step(says, power(scaled), exponential(scaled))
+            yield self._sum(i)
 
-    def _output(self, i: int, j: int) -> Iterator[Line]:
-        n, seen = self.of.numbers, self._seen_by(i)
+    def _before_output(self, i: int, j: int) -> Iterator[Step]:
+        seen = self._seen_by(i)
         yield from self._features("q", i)
-        yield from (self._scaled(i, m) for m in seen)
+        yield from (self._in_one_go(i, m) for m in seen)
         below = self._sum(i)
         yield below
         for m in seen:
-            quotient = f"{power(n['masked'][i][m])} ÷ {factor(below.value)}"
-            yield Line(f"weight of {self._pair_name(i, m)}", quotient, n["weights"][i][m])
-        yield from (self._feature("v", m, j) for m in seen)
+            quotient = f"{power(self.numbers['masked'][i][m])} ÷ {factor(below.value)}"
+            says = say("weight that {query} puts on {key}", **self._pair(i, m))
+            yield Step(says, quotient, self.numbers["weights"][i][m])
+        yield from (self.feature("v", m, j) for m in seen)
+
+    def _score(self, i: int, j: int) -> Step:
+        says = say("score of {key} for {query}: query · key", **self._pair(i, j))
+        return Step(says, self._dot(i, j), self.numbers["scores"][i][j])
+
+    def _scaled(self, i: int, j: int) -> Step:
+        score = self.numbers["scores"][i][j]
+        arithmetic = digits(score) if self.divisor is None else f"{factor(score)} ÷ {self.divisor}"
+        return Step(
+            say("scaled score of {key} for {query}", **self._pair(i, j)), arithmetic, self.numbers["scaled"][i][j]
+        )
+
+    def _stays(self, i: int, j: int) -> Step:
+        return self._known(
+            say("masked score of {key} for {query}: visible, so it stays", **self._pair(i, j)), "masked", i, j
+        )
+
+    def _hidden(self, tensor: str, i: int, j: int) -> Step:
+        if tensor == "masked":
+            says = say("score of {key} for {query}: masked, as {query} may not look at {key}", **self._pair(i, j))
+            return self._known(says, "masked", i, j)
+        says = say("weight of {key} for {query}: masked, so it is exactly 0", **self._pair(i, j))
+        return Step(says, power(-math.inf), self.numbers["weights"][i][j])
+
+    def _share(self, i: int, j: int) -> Step:
+        above = exponential(self.numbers["masked"][i][j])
+        says = say("weight that {query} puts on {key}: its part of the sum", **self._pair(i, j))
+        return Step(says, f"{factor(above)} ÷ {factor(self._total(i))}", self.numbers["weights"][i][j])
+
+    def _mixture(self, i: int, j: int) -> Step:
+        n, seen = self.numbers, self._seen_by(i)
         mixture = sum_of_products([n["weights"][i][m] for m in seen], [n["v"][m][j] for m in seen])
-        says = f"output of {self.of.names[i]}, feature {j + 1}: weights · values"
-        yield Line(says, mixture, n["output"][i][j])
+        says = say("output of {token}, feature {feature}: weights · values", token=self.names[i], feature=j + 1)
+        return Step(says, mixture, n["output"][i][j])
 
-    def _hidden(self, matrix: str, i: int, j: int) -> Iterator[Line]:
-        n, names, pair = self.of.numbers, self.of.names, self._pair_name(i, j)
-        says = f"masked score of {pair}: masked, as {names[i]} may not look at {names[j]}"
-        yield Line(says, *self._known("masked", i, j))
-        if matrix == "weights":
-            yield Line(f"weight of {pair}: masked, so it is exactly 0", power(-math.inf), n["weights"][i][j])
-
-    def _features(self, vector: str, token: int) -> Iterator[Line]:
-        """Each feature of a query or key."""
-        return (self._feature(vector, token, c) for c in range(len(self.of.numbers[vector][token])))
-
-    def _feature(self, vector: str, token: int, feature: int) -> Line:
-        n, word = self.of.numbers, {"q": "query", "k": "key", "v": "value"}[vector]
-        if f"W_{vector}" not in n:
-            says = f"{word} of {self.of.names[token]}, feature {feature + 1}: an entry of X as it is"
-            return Line(says, *self._known("x", token, feature))
-        column = self.head * len(n[vector][token]) + feature + 1
-        says = f"{word} of {self.of.names[token]}, feature {feature + 1}: its row of X · column {column} of W_{vector}"
-        weight = [w[feature] for w in n[f"W_{vector}"]]
-        return Line(says, sum_of_products(n["x"][token], weight), n[vector][token][feature])
-
-    def _scaled(self, i: int, m: int) -> Line:
-        """A scaled score in one go."""
+    def _in_one_go(self, i: int, m: int) -> Step:
+        """A scaled score, from query and key at once."""
         text = self._dot(i, m) if self.divisor is None else f"({self._dot(i, m)}) ÷ {self.divisor}"
-        return Line(f"{self._score} of {self._pair_name(i, m)}", text, self.of.numbers["scaled"][i][m])
+        says = say("{score} of {key} for {query}", score=self._score_word, **self._pair(i, m))
+        return Step(says, text, self.numbers["scaled"][i][m])
 
     @property
-    def _score(self) -> str:
-        return "score" if self.divisor is None else "scaled score"
+    def _score_word(self) -> Sentence:
+        return say("score") if self.divisor is None else say("scaled score")
 
-    def _sum(self, i: int) -> Line:
+    def _sum(self, i: int) -> Step:
         """What the exponentials of a row are divided by."""
-        row = [self.of.numbers["masked"][i][m] for m in self._seen_by(i)]
-        says = f"sum over all that {self.of.names[i]} may look at"
-        return Line(says, " + ".join(map(power, row)), sum(map(exponential, row)))
+        row = [self.numbers["masked"][i][m] for m in self._seen_by(i)]
+        says = say("sum over all keys that {query} may look at", query=self.names[i])
+        return Step(says, " + ".join(map(power, row)), self._total(i))
+
+    def _total(self, i: int) -> float:
+        return self._totals[i]
+
+    @cached_property
+    def _totals(self) -> list[float]:
+        rows = zip(self.numbers["masked"], self.visible, strict=True)
+        return [sum(exponential(s) for s, seen in zip(*row, strict=True) if seen) for row in rows]
 
     def _dot(self, i: int, m: int) -> str:
-        return sum_of_products(self.of.numbers["q"][i], self.of.numbers["k"][m])
+        return sum_of_products(self.numbers["q"][i], self.numbers["k"][m])
 
-    def _known(self, matrix: str, i: int, j: int) -> tuple[str, float]:
-        """A number with nothing to compute: as it is written, and as it is."""
-        value = self.of.numbers[matrix][i][j]
-        return digits(value), value
+    def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
+        """A number with nothing to compute."""
+        value = self.numbers[tensor][i][j]
+        return Step(says, digits(value), value)
 
-    def _pair_name(self, i: int, j: int) -> str:
-        return f"{self.of.names[j]} for {self.of.names[i]}"
+    def _pair(self, i: int, j: int) -> dict[str, Token]:
+        return {"query": self.names[i], "key": self.names[j]}
 
     def _seen_by(self, i: int) -> list[int]:
-        return [m for m, visible in enumerate(self.of.visible[i]) if visible]
+        return [m for m, visible in enumerate(self.visible[i]) if visible]
 
 
-def digits(value: float) -> str:
-    """The number with four decimals and at least four significant digits, to compute with; no zeros at the end."""
-    size = abs(value)
-    if math.isnan(value):
-        return "not a number"
-    if size == math.inf:
-        text = "-∞" if value < 0 else "∞"
-    elif size and not 1e-4 <= size < 1e6:
-        mantissa, exponent = f"{value:.3e}".split("e")
-        text = f"{mantissa}·10^({int(exponent)})"
-    else:
-        decimals = max(4, 3 - math.floor(math.log10(size))) if size else 1
-        text = f"{value if size else 0:.{decimals}f}".rstrip("0").rstrip(".")
-    return text.replace("-", "−")
+def derive_head(
+    example: ExampleTrace, head: int, attention: AttentionTrace | None = None, divisor: str | None = None
+) -> HeadDerivation:
+    """For one head of an example; or for another attention with its queries, keys and values, and its divisor."""
+    attention = example.heads.select(head) if attention is None else attention
+    weights = {f"W_{role}": projection_of(example, role, head).tolist() for role in "qkv"}
+    numbers = {"x": example.x.tolist()} | weights | numbers_of(attention)
+    return HeadDerivation(example.names, numbers, attention.visible.tolist(), divisor or divisor_of(example), head)
 
 
-def factor(value: float) -> str:
-    """The number as it can stand in a product: in parentheses where it needs them."""
-    text = digits(value)
-    return f"({text})" if text.startswith("−") or "·" in text else text
+def derive_without_weights(example: ExampleTrace, attention: AttentionTrace) -> HeadDerivation:
+    """For attention in which the rows of X are queries, keys and values, and nothing is divided."""
+    numbers = {"x": example.x.tolist()} | numbers_of(attention)
+    return HeadDerivation(example.names, numbers, attention.visible.tolist(), None)
 
 
-def power(exponent: float) -> str:
-    """e to this number."""
-    return f"e^({digits(exponent)})"
+def numbers_of(attention: AttentionTrace) -> dict[str, list[list[float]]]:
+    """The tensors of an attention as nested lists."""
+    return {name: getattr(attention, name).tolist() for name in TENSORS}
+
+
+def divisor_of(example: ExampleTrace) -> str:
+    """What the scores of an example are divided by, as it is written."""
+    return f"√{example.example.d_k}" if example.example.scaling else "1"
 
 
 def exponential(exponent: float) -> float:
@@ -284,8 +233,3 @@ def exponential(exponent: float) -> float:
         return math.exp(exponent)
     except OverflowError:
         return math.inf
-
-
-def sum_of_products(left: list[float], right: list[float]) -> str:
-    """`a·b + c·d + …` with every term, and with digits enough to compute it again."""
-    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))

@@ -7,6 +7,7 @@ each source, at the end), and what follows from them (`run_example`).
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -21,6 +22,8 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.edits import LETTERS, Edits, apply_edits, waiting_notes
+from lessons.formatting import names
+from lessons.screen import Sentence, Token, say
 
 Source = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
 WeightKind = Literal["normal", "small", "linear"]
@@ -114,6 +117,24 @@ class ExampleTrace:
     heads: AttentionTrace
     notes: tuple[str, ...] = ()
 
+    @cached_property
+    def names(self) -> tuple[Token, ...]:
+        """The tokens as sentences name them."""
+        return names(self.tokens)
+
+
+def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:
+    """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head."""
+    packed = getattr(trace, f"W_{role}")
+    return packed.unflatten(-1, (trace.heads.q.shape[0], -1))[:, head]
+
+
+def whose_weights(trace: ExampleTrace) -> Sentence:
+    """What made the weights of this example: chance, and where there are some, the learner's edits."""
+    if trace.example.edits:
+        return say("Untrained: random weights (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
+    return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
+
 
 def run_example(example: Example) -> ExampleTrace:
     """Compute the whole example: tokens, vectors, projections and attention.
@@ -131,6 +152,11 @@ def run_example(example: Example) -> ExampleTrace:
     heads = attend(q, k, v, may_attend, scale=scale)
     x, W_q, W_k, W_v = drawn.x, drawn.W_q, drawn.W_k, drawn.W_v
     return ExampleTrace(example, tokens, ids, x, W_q, W_k, W_v, scale, heads, (*notes, *waiting))
+
+
+def unedited(trace: ExampleTrace) -> ExampleTrace:
+    """The same example without the numbers changed by hand."""
+    return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
 
 
 def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,8 +9,8 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from attention_core.heads import MultiHeadAttention
 from lessons.captions import name
-from lessons.derivation import Derivation, Explainer, Line, digits, factor, sum_of_products
 from lessons.heads_example import HeadsTrace, SideBySide, home_of
+from lessons.old_arithmetic import Derivation, Explainer, Line, digits, factor, sum_of_products
 from lessons.sheets import Names, Sheet, Sheets, follow, places
 
 MOST_REPEATED = 16  # features: sums longer than this stand in their own sheet only

@@ -10,8 +10,8 @@ from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotate, rotation_angles
 from attention_core.permutation import PositionKind, Projections, Shuffle, added_positions
 from lessons.captions import name
-from lessons.derivation import Derivation, Explainer, Line, digits, factor, sum_of_products
 from lessons.many_heads_sheets import VECTORS, OwnDerivation
+from lessons.old_arithmetic import Derivation, Explainer, Line, digits, factor, sum_of_products
 from lessons.sheets import Names, Sheet, Sheets, features, follow, places
 
 

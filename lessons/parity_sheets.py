@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 
 from attention_core.heads import merge_heads
 from attention_core.pytorch_parity import Parity
-from lessons.derivation import Line, digits, factor
 from lessons.many_heads_sheets import HeadsArithmetic
+from lessons.old_arithmetic import Line, digits, factor
 from lessons.sheets import Sheet, Sheets, places
 
 Lines = Callable[[int, int], Iterator[Line]]

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from attention_core.attention import AttentionTrace
 from attention_core.reference import LoopsBesideMatrices
 from lessons.captions import seen
-from lessons.derivation import (
+from lessons.example import ExampleTrace
+from lessons.old_arithmetic import (
     MATRICES,
     Derivation,
     Explainer,
@@ -22,7 +23,6 @@ from lessons.derivation import (
     matrix_shape,
     power,
 )
-from lessons.example import ExampleTrace
 from lessons.single_lessons import BlindRow, Contributions, MaskingMistake, RowSoftmax
 
 TITLES = {"x": "X", "q": "Q", "k": "K", "k_transposed": "Kᵀ", "v": "V"}

@@ -12,7 +12,7 @@ from attention_core.embeddings import embed, with_unknown_row
 from attention_core.permutation import Projections
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.captions import name, number, percent
-from lessons.example import MAX_TOKENS, ExampleTrace
+from lessons.example import MAX_TOKENS, ExampleTrace, projection_of
 
 
 def attend_without_weights(x: Float[Tensor, "tokens d_model"]) -> AttentionTrace:
@@ -66,12 +66,6 @@ def lookup_caption(lookup: Lookup) -> str:
 def head_projections(trace: ExampleTrace, head: int) -> Projections:
     """The projections of one head of the running example."""
     return Projections(*(projection_of(trace, role, head) for role in "qkv"), trace.scale)
-
-
-def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d_model d_head"]:
-    """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head."""
-    packed = getattr(trace, f"W_{role}")
-    return packed.unflatten(-1, (trace.heads.q.shape[0], -1))[:, head]
 
 
 def asymmetry(scores: Float[Tensor, "tokens tokens"]) -> float:

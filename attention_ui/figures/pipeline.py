@@ -11,8 +11,8 @@ import pyarrow as pa
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, column_tag, row_tag
 from lessons.captions import STAGES, seen
 from lessons.changes import Changes, changed_by_edits
-from lessons.derivation import Explainer
 from lessons.example import ExampleTrace
+from lessons.old_arithmetic import Explainer
 
 LABEL_COLUMNS = 2
 HEADER_ROWS = 2  # title and shape above the upper matrices

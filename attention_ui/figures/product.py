@@ -7,7 +7,7 @@ import pyarrow as pa
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, column_tag, row_tag
 from lessons.captions import name, number, seen
 from lessons.changes import Changes
-from lessons.derivation import products
+from lessons.old_arithmetic import products
 
 LABEL_COLUMNS = 2
 HEADER_ROWS = 2

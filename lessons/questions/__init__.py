@@ -20,7 +20,7 @@ from lessons.questions import (
     softmax,
     tokens,
 )
-from lessons.questions.base import Maker, Question, first_fair
+from lessons.questions.old_base import Maker, Question, first_fair
 
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,

@@ -14,7 +14,7 @@ from attention_core.generation import GeneratedToken
 from attention_core.sampling import Sampling, keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.captions import number, percent
-from lessons.questions.base import CLEAR_LEAD, Choice, Question, among, among_numbers, first_fair
+from lessons.questions.old_base import CLEAR_LEAD, Choice, Question, among, among_numbers, first_fair
 from lessons.writing import quoted
 
 HALF, DOUBLE = 0.5, 2.0

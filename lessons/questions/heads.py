@@ -17,7 +17,7 @@ from lessons.heads_example import (
     shown_features,
 )
 from lessons.many_heads_captions import thousands
-from lessons.questions.base import Choice, Question, among, among_numbers, below, one_of
+from lessons.questions.old_base import Choice, Question, among, among_numbers, below, one_of
 
 HeadsMaker = Callable[[SideBySide, int, torch.Generator], Question | None]
 

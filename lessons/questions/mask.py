@@ -1,88 +1,101 @@
-"""Questions of the lesson mask: who may look at whom?"""
+"""Questions of the lesson on masks: who may look at whom?
+
+Each is about an example, its head without a mask, and the same head with the mask on the screen.
+"""
 
 import torch
 
-from attention_core.attention import softmax_rows
-from lessons.captions import name
+from attention_core.attention import AttentionTrace, softmax_rows
 from lessons.example import ExampleTrace
-from lessons.questions.base import Choice, Maker, Question, among, among_numbers, below, two_of, weights_if
+from lessons.questions.base import among, among_numbers, below, one_of
+from lessons.screen import Card, Question, say
 
 
-def hidden_weight(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def hidden_weight(
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
+) -> Question | None:
     """What is hidden gets exactly nothing."""
-    pair = two_of(len(trace.tokens), random)
-    if pair is None:
+    query = one_of(~masked.visible.all(dim=-1), random)
+    if query is None:
         return None
-    i, j = sorted(pair)
-    weights, free = weights_if(trace, head, causal=True), float(weights_if(trace, head, causal=False)[i, j])
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
-    row = trace.heads.select(head).scores[i] * trace.scale
-    zero_score = float(softmax_rows(torch.where(torch.arange(len(row)) <= i, row, 0.0)[None])[0, j])
+    key = one_of(~masked.visible[query], random)
+    a, b = example.names[query], example.names[key]
+    row = free.scaled[query]
+    zero_score = float(softmax_rows(row.where(masked.visible[query], 0.0)[None])[0, key])
     return among_numbers(
-        lambda shown: f"With the causal mask, which weight does {a} give to {b}, which comes later?",
-        (float(weights[i, j]), "Its score is −∞ before the softmax, and exp(−∞) is exactly 0."),
-        (free, f"That is the weight without the mask. {a} may not look ahead."),
-        (float(weights[j, i]), f"That is what {b} gives to {a}: looking back is allowed. Rows ask, columns answer."),
-        (zero_score, "That is what a hidden score of 0 would give, as exp(0) = 1. A hidden score is −∞."),
-    )
+        lambda shown: say("The mask hides {key} from {query}. What weight does {query} put on {key}?", query=a, key=b),
+        (0.0, say("Its score is −∞ before the softmax, and exp(−∞) is exactly 0.")),
+        (float(free.weights[query, key]), say("That is the weight without the mask.")),
+        (float(masked.weights[key, query]), say("That is what {key} puts on {query}: rows are queries, columns keys.",
+                                                query=a, key=b)),
+        (zero_score, say("A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.")),
+    )  # fmt: skip
 
 
-def mask_switched(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def weight_with_the_mask(
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
+) -> Question | None:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
-    causal, n = trace.example.causal, len(trace.tokens)
-    if n < 2:
+    query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
+    if query is None:
         return None
-    i = below(n - 1, random)  # the last token sees everything either way
-    j = below(i + 1, random)
-    now, then = (weights_if(trace, head, causal=mask) for mask in (causal, not causal))
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
+    key = one_of(masked.visible[query], random)
+    a, b = example.names[query], example.names[key]
+    before, after = float(free.weights[query, key]), float(masked.weights[query, key])
+    hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
+    n_visible = int(masked.visible[query].sum())
     return among_numbers(
-        lambda shown: (
-            f"{'With' if causal else 'Without'} the causal mask, {a} gives the weight {shown(float(now[i, j]))} "
-            f"to {b}. What is it {'without' if causal else 'with'} the mask?"
+        lambda shown: say(
+            "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with "
+            "the mask?",
+            query=a, key=b, before=shown(before),
         ),
-        (float(then[i, j]), "A row sums to 1, so whoever comes in or drops out changes the shares of all others."),
-        (float(now[i, j]), "The score stays, but the share does not: the row is shared among other tokens now."),
-        (float(then[j, i]), f"That is what {b} gives to {a}. The row is the one that asks."),
-        (1 / (n if causal else i + 1), "Equal shares need equal scores. The mask leaves visible scores as they are."),
-    )
+        (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor.")),
+        (before, say("The score stays, but the share does not: fewer keys share the whole now.")),
+        (before + hidden / n_visible, say("It is not dealt out evenly: each weight grows by the same factor.")),
+        (1 / n_visible, say("Equal shares need equal scores. The mask leaves visible scores as they are.")),
+    )  # fmt: skip
 
 
-def zeros_after_softmax(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def zeros_after_softmax(
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
+) -> Question | None:
     """Zeroing after the softmax is not a mask."""
-    n = len(trace.tokens)
-    if n < 2:
+    query = one_of(~masked.visible.all(dim=-1), random)
+    if query is None:
         return None
-    i = below(n - 1, random)
-    row = weights_if(trace, head, causal=False)[i]
-    kept = float(row[: i + 1].sum())
+    kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
+    n = len(example.tokens)
     return among_numbers(
-        lambda shown: (
-            f"Somebody takes the softmax over all {n} tokens first, and only then writes 0 where the causal mask "
-            f"hides. What does the row of {name(trace.tokens, i)} sum to?"
+        lambda shown: say(
+            "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. "
+            "What does the row of {query} sum to?",
+            n=n, query=example.names[query],
         ),
-        (kept, "The hidden tokens have taken their share already. A mask must come before the softmax."),
-        (1.0, "Only if the mask comes first: then the visible tokens share the whole."),
-        (1 - kept, "That is the share of the hidden tokens, which was thrown away."),
-        ((i + 1) / n, "That counts tokens. Their shares are not equal."),
-    )
+        (kept, say("The hidden keys have taken their share already. A mask must come before the softmax.")),
+        (1.0, say("Only if the mask comes first: then the visible keys share the whole.")),
+        (1 - kept, say("That is the share of the hidden keys, which was thrown away.")),
+        (int(masked.visible[query].sum()) / n, say("That counts keys. Their shares are not equal.")),
+    )  # fmt: skip
 
 
-def how_many_visible(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """Oneself and what came before. Always possible."""
-    n = len(trace.tokens)
-    i = below(n, random)
-    token, causal = name(trace.tokens, i), trace.example.causal
-    back = Choice(str(i + 1), "That would be so with the causal mask, which is switched off here.")
-    right = Choice(str(n), "Without a mask every token may look at every token, itself included.")
-    itself = Choice(str(n - 1), "It may look at itself, too.")
-    if causal:
-        right = Choice(str(i + 1), "It may look at itself and at what came before.")
-        back = Choice(str(n), "That would be so without the mask. The causal mask hides what comes later.")
-        itself = Choice(str(i), "It may look at itself, too.")
-    around = Choice(str(n - i), f"That is how many may look at {token} under the mask: its column. Rows ask.")
-    where = f"The causal mask is {'on' if causal else 'off'}, and {token} is token {i + 1} of {n}."
-    return among(f"{where} How many tokens may it look at?", right, itself, back, *([around] if causal else []))
+def how_many_visible(
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
+) -> Question | None:
+    """Count along the row. Always possible."""
+    n = len(example.tokens)
+    query = below(n, random)
+    visible, seen_by = int(masked.visible[query].sum()), int(masked.visible[:, query].sum())
+    token = example.names[query]
+    return among(
+        say("{query} is token {position} of {n}. How many keys may it look at under this mask?",
+            query=token, position=query + 1, n=n),
+        Card(say("{count}", count=visible), say("Its row has that many visible cells.")),
+        Card(say("{count}", count=seen_by), say("That many queries may look at {token}: its column.", token=token)),
+        Card(say("{count}", count=n - visible), say("That many are hidden from it.")),
+        Card(say("{count}", count=visible - 1), say("Count every visible cell of its row.")),
+        Card(say("{count}", count=visible + 1), say("One of these is hidden from it, or there is none.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (hidden_weight, mask_switched, zeros_after_softmax, how_many_visible)
+QUESTIONS = (hidden_weight, weight_with_the_mask, zeros_after_softmax, how_many_visible)

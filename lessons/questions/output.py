@@ -8,7 +8,7 @@ from attention_core.attention import attend
 from attention_core.masks import causal_mask
 from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.base import (
+from lessons.questions.old_base import (
     CLEAR_LEAD,
     Choice,
     Maker,

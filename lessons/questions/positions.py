@@ -11,7 +11,7 @@ from attention_core.masks import causal_mask
 from attention_core.permutation import attend_with_positions, shuffle
 from lessons.captions import name
 from lessons.example import ExampleTrace
-from lessons.questions.base import Choice, Maker, Question, among, among_numbers, below, one_of, two_of, weights_if
+from lessons.questions.old_base import Choice, Maker, Question, among, among_numbers, below, one_of, two_of, weights_if
 from lessons.single_lessons import head_projections
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question

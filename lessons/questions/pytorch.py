@@ -9,7 +9,7 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.pytorch_parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.captions import magnitude, name, number, plural
-from lessons.questions.base import Choice, Question, among, among_numbers, below, one_of, shape
+from lessons.questions.old_base import Choice, Question, among, among_numbers, below, one_of, shape
 
 ParityMaker = Callable[[Parity, int, torch.Generator], Question | None]
 

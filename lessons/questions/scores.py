@@ -6,7 +6,7 @@ import torch
 
 from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.base import (
+from lessons.questions.old_base import (
     Maker,
     Question,
     among_numbers,

@@ -7,7 +7,7 @@ import torch
 from attention_core.attention import softmax_rows
 from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.base import (
+from lessons.questions.old_base import (
     Choice,
     Maker,
     Question,

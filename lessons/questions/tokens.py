@@ -4,7 +4,7 @@ import torch
 
 from lessons.captions import name, number, plural
 from lessons.example import ExampleTrace
-from lessons.questions.base import Choice, Maker, Question, among, below, one_of, shape, two_of
+from lessons.questions.old_base import Choice, Maker, Question, among, below, one_of, shape, two_of
 
 
 def shape_of_x(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:

@@ -12,7 +12,7 @@ from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.training import TrainingSettings
 from lessons.captions import name
-from lessons.questions.base import Choice, Question, among, among_numbers, below, first_fair
+from lessons.questions.old_base import Choice, Question, among, among_numbers, below, first_fair
 
 Maker = Callable[[TrainingSettings, torch.Generator], Question | None]
 

@@ -12,7 +12,7 @@ from attention_ui.order_controls import chosen_order, chosen_positions, chosen_v
 from attention_ui.order_view import position_figure, shuffle_figure, similarity_figure
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
-from lessons.derivation import divisor_of
+from lessons.old_arithmetic import divisor_of
 from lessons.order_captions import leak_caption, residual_rows, shuffle_caption
 from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
 from lessons.single_lessons import head_projections

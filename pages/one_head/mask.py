@@ -1,6 +1,5 @@
 """Lesson: who may look at whom?"""
 
-from attention_core.attention import attend, mask_scores
 from attention_ui.choices import chosen_mask, stepped
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening

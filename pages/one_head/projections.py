@@ -16,8 +16,8 @@ from attention_ui.lesson import covered, fitted_template, pick_chart, show_capti
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 from lessons.changes import changed_by_edits, changes_caption
-from lessons.example import run_example
-from lessons.single_lessons import asymmetry_caption, projection_of
+from lessons.example import projection_of, run_example
+from lessons.single_lessons import asymmetry_caption
 
 opening("projections")
 trace = current_trace()

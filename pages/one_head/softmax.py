@@ -11,7 +11,7 @@ from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, own_template, pick_chart, picked_with, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
-from lessons.changes import unedited
+from lessons.example import unedited
 from lessons.sheets import derivation_with, softmax_sheets
 from lessons.single_lessons import shift_caption, softmax_row, temperature_caption
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.derivation import Explainer
 from lessons.example import Example, run_example
+from lessons.old_arithmetic import Explainer
 
 EXPLAIN = Explainer.of(run_example(Example())).explain
 RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]

@@ -1,7 +1,7 @@
 """Clicking a number in a real browser: the panel shows its arithmetic, and the picture stays what it was."""
 
-from lessons.derivation import Explainer, trace_number
 from lessons.example import Example, run_example
+from lessons.old_arithmetic import Explainer, trace_number
 
 EXPLAIN = Explainer.of(run_example(Example())).explain
 LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"

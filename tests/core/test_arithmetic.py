@@ -6,8 +6,8 @@ from hypothesis import given
 from strategies import SIZES_CHOSEN
 
 from lessons.captions import name
-from lessons.derivation import MATRICES, MOST_TERMS, Explainer, products
 from lessons.example import Example, run_example
+from lessons.old_arithmetic import MATRICES, MOST_TERMS, Explainer, products
 
 ROUNDING = 0.005 + 1e-6  # of a number shown with two digits
 

@@ -31,8 +31,7 @@ from lessons.edits import (
     put_edit,
     set_numbers,
 )
-from lessons.example import PRESETS, Example, run_example
-from lessons.single_lessons import projection_of
+from lessons.example import PRESETS, Example, projection_of, run_example
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(

@@ -14,7 +14,7 @@ from attention_core.measures import measure_scaling, softmax_jacobian_norm
 from attention_core.randomness import generator
 from attention_core.reference import compare_references
 from lessons.captions import number
-from lessons.example import Example, run_example
+from lessons.example import Example, projection_of, run_example
 from lessons.measures_captions import scaling_caption
 from lessons.shapes import shape_table
 from lessons.single_lessons import (
@@ -28,7 +28,6 @@ from lessons.single_lessons import (
     contributions,
     mask_after_softmax,
     masking_caption,
-    projection_of,
     shift_caption,
     softmax_caption,
     softmax_row,

@@ -17,9 +17,9 @@ from attention_core.heads import merge_heads
 from attention_core.masks import causal_mask
 from attention_core.permutation import added_positions, kinds_for, random_permutation, shuffle
 from attention_core.pytorch_parity import compare_with_pytorch
-from lessons.derivation import divisor_of
 from lessons.example import Example, run_example
 from lessons.heads_example import run_heads
+from lessons.old_arithmetic import divisor_of
 from lessons.order_sheets import PlacedHead, position_sheets, shuffle_sheets
 from lessons.parity_sheets import averaged_sheets, output_sheets
 from lessons.single_lessons import head_projections

@@ -11,8 +11,8 @@ from torch import nn
 from attention_core.heads import default_weight
 from attention_core.randomness import generator
 from lessons.captions import STAGES, stage_caption
-from lessons.derivation import MATRICES, Explainer
 from lessons.example import JOURNEY_X, LIMITS, PRESETS, Example, run_example
+from lessons.old_arithmetic import MATRICES, Explainer
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 

@@ -15,7 +15,7 @@ from lessons import questions as quiz
 from lessons.captions import name
 from lessons.example import LIMITS, Example, run_example
 from lessons.questions import QUESTIONS, ask
-from lessons.questions.base import Choice, Question, among_numbers
+from lessons.questions.old_base import Choice, Question, among_numbers
 
 NAME = r"(“[^”]*”(?: \(\d+\))?)"
 
@@ -380,6 +380,6 @@ def test_numbers_that_print_alike_are_never_both_offered():
 def test_shuffling_keeps_the_right_choice_right():
     question = Question("?", tuple(Choice(text, text) for text in "abcd"), 2)
     for seed in range(10):
-        again = quiz.base.shuffled(question, generator(seed))
+        again = quiz.old_base.shuffled(question, generator(seed))
         assert again.choices[again.right].text == "c"
         assert {choice.text for choice in again.choices} == set("abcd")

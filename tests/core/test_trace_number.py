@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from strategies import EXAMPLES
 
 from lessons.captions import name
-from lessons.derivation import MATRICES, Line, digits, factor, matrix_shape, trace_number
 from lessons.example import Example, run_example
+from lessons.old_arithmetic import MATRICES, Line, digits, factor, matrix_shape, trace_number
 
 
 def tensor_of(trace, head, matrix):

@@ -5,8 +5,8 @@ from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
 from attention_ui.lesson import picked_cell
-from lessons.derivation import MATRICES, matrix_shape, trace_number
 from lessons.example import Example, run_example
+from lessons.old_arithmetic import MATRICES, matrix_shape, trace_number
 from lessons.sheets import TITLES
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")

@@ -17,3 +17,11 @@ def is_right(line):
     """Whether the arithmetic gives the value, but for the rounding of the numbers that are shown."""
     found = evaluate(line.text)
     return found == line.value or abs(found - line.value) <= 2e-3 + 2e-3 * abs(line.value)
+
+
+def evaluates(step):
+    """The same for a step of a derivation; what has no value, such as 0 ÷ 0, is said to have none."""
+    if math.isnan(step.value):
+        return step.arithmetic in ("0 ÷ 0", "not a number")
+    found = evaluate(step.arithmetic)
+    return found == step.value or abs(found - step.value) <= 2e-3 + 2e-3 * abs(step.value)

@@ -1,0 +1,188 @@
+"""A figure of matrices as a table for the template of `cells`: where each matrix stands, and what its cells say."""
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from attention_ui.figures import grid as drawn
+from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
+from lessons.formatting import apart, digits, english, equation
+from lessons.screen import Cells, Matrices, Matrix, Step, say
+
+LABEL_COLUMNS = 2  # of the grid, for the names of rows
+TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
+LETTER = 0.26  # of a cell, in a title
+LONGEST = 150  # letters of the arithmetic in a tooltip
+
+
+@dataclass(frozen=True)
+class Place:
+    """A matrix with the column and the row of the grid where its cells begin, and whether its rows are named."""
+
+    matrix: Matrix
+    left: int
+    top: int
+    header: int
+    named: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """Where everything stands: in columns and rows of cells."""
+
+    figure: Matrices
+
+    @cached_property
+    def of_single_rows(self) -> bool:
+        """True where single rows stand below each other: their titles go beside them."""
+        return all(len(band) == 1 and band[0].values.shape[0] == 1 for band in self.figure.bands)
+
+    @cached_property
+    def places(self) -> tuple[Place, ...]:
+        """Every matrix, band by band."""
+        return tuple(self._rows_below_each_other() if self.of_single_rows else self._bands())
+
+    @cached_property
+    def columns(self) -> int:
+        """Columns of the grid that the figure needs."""
+        return max(place.left + room(place.matrix) for place in self.places)
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of the grid that the matrices need, without the lines below them."""
+        return max(place.top + place.matrix.values.shape[0] for place in self.places)
+
+    def _rows_below_each_other(self) -> Iterator[Place]:
+        for line, (matrix,) in enumerate(self.figure.bands):
+            yield Place(matrix, TITLE_COLUMNS, 2 + 2 * line, 2 if line == 0 else 0, False)
+
+    def _bands(self) -> Iterator[Place]:
+        top, lefts = 0, self._lefts()
+        for band in self.figure.bands:
+            header = 3 if any(matrix.columns.named for matrix in band if matrix is not None) else 2
+            height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
+            for at, matrix in enumerate(band):
+                if matrix is not None:
+                    below = top + header + height - matrix.values.shape[0]
+                    yield Place(matrix, lefts[at], below, header, names_rows(band, at))
+            top += header + height
+
+    def _lefts(self) -> list[int]:
+        """Where the matrices begin that stand at the same place of their bands."""
+        lefts, left = [], 0
+        for at in range(max(map(len, self.figure.bands))):
+            here = [(band, band[at]) for band in self.figure.bands if at < len(band) and band[at] is not None]
+            left += LABEL_COLUMNS * any(names_rows(band, at) for band, _ in here)
+            lefts.append(left)
+            left += max(room(matrix) for _, matrix in here) + 1
+        return lefts
+
+
+def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
+    """True where the rows of a matrix have names that do not stand beside another matrix to its left already."""
+    matrix = band[at]
+    if matrix is None or not matrix.rows.named:
+        return False
+    return all(other is None or other.rows.labels != matrix.rows.labels for other in band[:at])
+
+
+def room(matrix: Matrix) -> int:
+    """Columns of the grid that a matrix needs, as wide as its title at least."""
+    return max(matrix.values.shape[1], math.ceil(len(english(matrix.title)) * LETTER))
+
+
+def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """Everything that is drawn, place by place."""
+    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    grid = Grid(lambda key, i, j: lights(matrices, matrices[key], i, j), lambda key, i, j: tooltip(matrices[key], i, j))
+    for place in layout.places:
+        if layout.of_single_rows:
+            grid.text(english(place.matrix.title), place.left - 1, place.top, "row", "ink")
+        else:
+            name_matrix(grid, place)
+        if place.header and place.matrix.columns.named:
+            grid.column_names(place.matrix.columns.labels, place.left, place.top - 1)
+        grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
+    bottom = grid.height
+    if figure.weights is not None:
+        grid.text(english(figure.weights), 0, bottom, "shape", "ink")
+        bottom += 1
+    grid.text(POINT_AT if numbered else POINT_AT_CELL, 0, bottom, "hint")
+    return grid.table()
+
+
+def name_matrix(grid: Grid, place: Place) -> None:
+    """Its title, what its rows and columns are, and the names of its rows."""
+    matrix, left, top = place.matrix, place.left, place.top
+    grid.text(english(matrix.title), left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
+    if not matrix.columns.named:
+        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else english(matrix.remark)
+        grid.text(shape, left, top - 1, "shape")
+    if not place.named:
+        return
+    grid.text(f"{english(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+    if matrix.columns.named:
+        grid.text(f"{english(matrix.columns.name)} →", left - 1, top - 2, "row")
+    for i, label in enumerate(matrix.rows.labels):
+        grid.text(label, left - 1, top + i, "row")
+
+
+def look(matrix: Matrix) -> drawn.Matrix:
+    """What the grid draws of a matrix."""
+    values = matrix.values.tolist()
+    changed = None
+    if matrix.marked is not None:
+        changed = matrix.marked.tolist()
+    elif matrix.was is not None:
+        was = matrix.was.tolist()
+        changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
+    visible = matrix.visible.tolist() if hasattr(matrix.visible, "tolist") else matrix.visible
+    kind = "weight" if matrix.scale == "weight" else "score"
+    return drawn.Matrix(
+        matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, matrix.scale == "difference"
+    )
+
+
+def lights(matrices: dict[str, Matrix], matrix: Matrix, i: int, j: int) -> Iterator[str]:
+    """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
+    yield cell_tag(matrix.key, i, j)
+    sources = tuple(matrix.sources(i, j))
+    for source in sources or same_place(matrices.values(), matrix, i, j):
+        yield tag(source)
+
+
+def same_place(matrices: Iterable[Matrix], matrix: Matrix, i: int, j: int) -> Iterator[Cells]:
+    """The same cell of each matrix with the same axes, the same row of any other with the same rows."""
+    for other in matrices:
+        if other is not matrix and other.rows.labels == matrix.rows.labels:
+            yield Cells(other.key, i, j if other.columns.labels == matrix.columns.labels else None)
+
+
+def tag(cells: Cells) -> str:
+    """The tag that such cells carry."""
+    if cells.row is None:
+        return column_tag(cells.matrix, cells.column)
+    return row_tag(cells.matrix, cells.row) if cells.column is None else cell_tag(cells.matrix, cells.row, cells.column)
+
+
+def tooltip(matrix: Matrix, i: int, j: int) -> str:
+    """What pointing at a cell says: the last line of its derivation, and what it was before a change by hand."""
+    if matrix.step is None:
+        at = f"{english(matrix.title)}, {matrix.rows.labels[i]} → {matrix.columns.labels[j]}"
+        text = f"{at}: {drawn.cell_text(matrix.values[i][j])}" if matrix.sees(i, j) else f"{at}: masked"
+    else:
+        step = matrix.step(i, j)
+        text = english(step.meaning) if not matrix.sees(i, j) else said(step)
+    if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
+        return text
+    before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
+    return f"{text}. {english(say('It was {before} before your change.', before=before))}"
+
+
+def said(step: Step) -> str:
+    """A step in one line; of arithmetic that is too long for it, the result."""
+    meaning, arithmetic = english(step.meaning), equation(step)
+    return f"{meaning}: {arithmetic if len(arithmetic) <= LONGEST else digits(step.value)}"

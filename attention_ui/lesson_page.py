@@ -1,0 +1,92 @@
+"""The page of a lesson: its question, the running example in the sidebar, and its screen from top to bottom."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+
+import streamlit as st
+
+from attention_ui.contents import next_and_previous, opening
+from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.example import current_trace, head_choice
+from attention_ui.lesson import covered
+from attention_ui.panels.code import show_code
+from attention_ui.panels.derivation import Picked, derivation_panel
+from attention_ui.panels.question import question_panel
+from lessons.diff import diff
+from lessons.example import ExampleTrace, unedited
+from lessons.formatting import english
+from lessons.screen import Figure, Matrices, Screen
+
+
+@dataclass(frozen=True, eq=False)
+class LessonPage:
+    """The page of a lesson that is open: what its controls and its screen are about."""
+
+    lesson: ModuleType
+    address: str
+    example: ExampleTrace
+    head: int
+
+    def show(self, choices: object) -> None:
+        """Draw the screen that these choices make, with what the learner's edits changed in it."""
+        screen = self.lesson.screen(self.example, self.head, choices)
+        if self.example.example.edits:
+            screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
+        draw_screen(self.address, screen)
+        next_and_previous(self.address)
+
+
+def open_lesson(
+    lesson: ModuleType, *, address: str = "", heads: bool = True, own_sizes: bool = False, own_mask: bool = False
+) -> LessonPage:
+    """Open the page of a lesson: the question it answers, the controls of the running example, the choice of a head.
+
+    A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
+    `own_mask` does not offer the switch of the causal mask.
+    """
+    address = address or lesson.__name__.rpartition(".")[2]
+    opening(address)
+    example = current_trace(own_sizes=own_sizes, own_mask=own_mask)
+    return LessonPage(lesson, address, example, head_choice(example) if heads else 0)
+
+
+def draw_screen(lesson: str, screen: Screen) -> None:
+    """Formula, figures with what there is to notice, the derivation of a number, the question, the code."""
+    if screen.formula is not None:
+        st.latex(screen.formula)
+    picked = None
+    for group in groups(screen.figures):
+        picked = draw_group(lesson, group) or picked
+    for remark in screen.remarks:
+        st.text(english(remark))
+    if not covered(lesson):
+        derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
+    if screen.ask is not None:
+        question_panel(lesson, screen.ask)
+    show_code(screen.code)
+
+
+def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
+    """The figures that stand side by side, together."""
+    together = []
+    for figure in figures:
+        if figure.beside and together:
+            together[-1].append(figure)
+        else:
+            together.append([figure])
+    return together
+
+
+def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
+    """Figures side by side, below all that they show; the cell that was picked in one of them."""
+    if group[0].heading is not None:
+        st.subheader(english(group[0].heading), anchor=False)
+    draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
+    if len(group) == 1:
+        return draw_figure(lesson, group[0])
+    picked = None
+    for column, figure in zip(st.columns([figure.width for figure in group]), group, strict=True):
+        with column:
+            picked = draw_figure(lesson, figure) or picked
+    return picked

@@ -1,0 +1,80 @@
+"""Trace one number: the arithmetic of a cell that was clicked or chosen, line by line down to X and W."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from attention_ui.links import hidden
+from attention_ui.state import get_state, set_state
+from lessons.formatting import english, equation
+from lessons.screen import Axis, Matrices, Matrix, Step
+
+Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
+
+
+def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None:
+    """The panel for the cells of these figures.
+
+    It opens at a click on a cell; the selectors reach every cell without a mouse.
+    """
+    matrices = {
+        matrix.key: matrix
+        for figure in figures
+        for matrix in figure.matrices
+        if matrix.step is not None and matrix.drawn
+    }
+    if not matrices:
+        return
+    follow_click(picked, matrices)
+    if hidden("trace"):
+        return
+    with st.expander("Trace one number", key="trace_open", on_change="rerun") as panel:
+        if panel.open:
+            st.caption("Click a number in the picture, or choose it here.")
+            first = next((figure.first for figure in figures if figure.first in matrices), next(iter(matrices)))
+            matrix, row, column = chosen_cell(matrices, first)
+            show_steps(matrices[matrix].derive(row, column))
+
+
+def show_steps(steps: Sequence[Step]) -> None:
+    """Each line in words, which may hold a learner's text, and below it the arithmetic."""
+    with st.container(gap="xxsmall"):
+        for step in steps:
+            st.text(english(step.meaning))
+            st.code(equation(step), language=None, wrap_lines=True)
+
+
+def follow_click(picked: Picked | None, matrices: dict[str, Matrix]) -> None:
+    """Open the panel at a cell that was picked just now; what was chosen after an earlier click stays."""
+    new = picked != get_state("trace_picked")
+    set_state("trace_picked", picked)
+    if new and picked is not None and picked[0] in matrices:
+        for part, value in zip(("matrix", "row", "column"), picked, strict=True):
+            set_state(f"trace_{part}", value)
+        set_state("trace_open", True)
+
+
+def chosen_cell(matrices: dict[str, Matrix], first: str) -> Picked:
+    """Draw the selectors and return what they say. A cell that no longer exists gives way to the nearest."""
+    at_matrix, at_row, at_column = st.columns(3)
+    set_state("trace_matrix", get_state("trace_matrix") if get_state("trace_matrix") in matrices else first)
+    titles = {key: english(matrix.title) for key, matrix in matrices.items()}
+    key = at_matrix.selectbox("Matrix", list(matrices), format_func=titles.get, key="trace_matrix")
+    rows, columns = entry_names(matrices[key].rows), entry_names(matrices[key].columns)
+    set_state("trace_row", nearest(get_state("trace_row"), len(rows), default=len(rows) - 1))
+    row = at_row.selectbox("Row", range(len(rows)), format_func=rows.__getitem__, key="trace_row")
+    set_state("trace_column", nearest(get_state("trace_column"), len(columns), default=0))
+    column = at_column.selectbox("Column", range(len(columns)), format_func=columns.__getitem__, key="trace_column")
+    return key, row, column
+
+
+def entry_names(axis: Axis) -> list[str]:
+    """What rows or columns are called in a selector, each by a name of its own."""
+    if axis.named:
+        return [f"{position + 1} · “{label}”" for position, label in enumerate(axis.labels)]
+    return [f"{english(axis.name).removesuffix('s')} {label}" for label in axis.labels]
+
+
+def nearest(index: object, size: int, default: int) -> int:
+    """The index, or the last one where there are fewer by now; the default for what is none."""
+    return min(index, size - 1) if isinstance(index, int) else default

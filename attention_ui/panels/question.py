@@ -1,0 +1,96 @@
+"""Predict, then look: a question about the numbers on this page, and a reply to every card."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_ui.lesson import cover_switch
+from attention_ui.links import hidden
+from attention_ui.state import get_state, set_state, state_default
+from lessons.formatting import english
+from lessons.screen import Question
+
+LETTERS = "ABCD"
+MOST_SKIPPED = 20
+
+Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
+
+
+def question_panel(lesson: str, ask: Ask, *, cover: bool = True) -> None:
+    """Draw one question about the current tensors; nothing is revealed before something is chosen.
+
+    Where the question is another one by now, the old choice is forgotten. With `cover`, the figures of the page can
+    be covered until something is chosen.
+    """
+    if hidden("predict"):
+        return
+    question = ask(question_number(lesson, ask))
+    forget_old_choice(lesson, as_text(question))
+    with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
+        st.subheader("Predict, then look", anchor=False)
+        st.text(english(question.prompt))
+        cards = zip(LETTERS, question.cards, strict=False)
+        st.text("\n".join(f"{letter}  {english(card.text)}" for letter, card in cards))
+        letters = list(LETTERS[: len(question.cards)])
+        chosen = st.segmented_control("Your prediction", letters, key=f"{lesson}_answer", label_visibility="collapsed")
+        if chosen in letters:  # a forged message may name what is none
+            reveal(lesson, question, LETTERS.index(chosen))
+        with st.container(horizontal=True, vertical_alignment="center"):
+            left = get_state(f"{lesson}_question") or 0
+            st.button("Another question", key=f"{lesson}_another", on_click=set_state, args=(f"{lesson}_left", left))
+            show_score()
+            if cover:
+                cover_switch()
+
+
+def as_text(question: Question) -> str:
+    """A question as it is read: two that read alike are the same."""
+    return "\n".join([english(question.prompt), *(english(card.text) for card in question.cards)])
+
+
+def forget_old_choice(lesson: str, asked: str) -> None:
+    """Clear the choice where it was made for another question."""
+    if get_state(f"{lesson}_asked") != asked:
+        set_state(f"{lesson}_asked", asked)
+        seen_too_early = get_state("cover") and get_state(f"{lesson}_answer") is not None
+        set_state(f"{lesson}_answer", None)
+        if seen_too_early:  # the figure above was drawn for the old choice, so it shows the answer
+            st.rerun()
+
+
+def reveal(lesson: str, question: Question, chosen: int) -> None:
+    """Say whether it is right and why. Only the first choice counts; trying on is free."""
+    right = chosen == question.right
+    first_tries().setdefault((lesson, as_text(question)), right)
+    st.text(f"{'Yes.' if right else 'Not quite.'} {english(question.cards[chosen].reply)}")
+
+
+def first_tries() -> dict[tuple[str, str], bool]:
+    """The questions this visitor has answered, and whether the first choice was right."""
+    return state_default("first_tries", dict)
+
+
+def show_score() -> None:
+    """How many first choices were right, once there is one."""
+    tries = first_tries()
+    if tries:
+        st.text(f"{sum(tries.values())} of {len(tries)} first tries")
+
+
+def question_number(lesson: str, ask: Ask) -> int:
+    """The number of the question to ask: another where the button left the last one behind.
+
+    The button itself must not hold `ask`: a visit keeps its buttons to its end, and with it all that they hold.
+    """
+    count = get_state(f"{lesson}_question") or 0
+    if get_state(f"{lesson}_left") == count:
+        count = number_after(count, ask)
+        set_state(f"{lesson}_question", count)
+    return count
+
+
+def number_after(count: int, ask: Ask) -> int:
+    """The next number whose question is another one, where there is another."""
+    prompt = english(ask(count).prompt)
+    numbers = range(count + 1, count + 1 + MOST_SKIPPED)
+    return next((number for number in numbers if english(ask(number).prompt) != prompt), count + 1)

@@ -1,0 +1,142 @@
+"""How numbers, tokens and sentences are written in English; and which of several numbers read as the largest."""
+
+import math
+from collections.abc import Callable, Sequence
+
+from lessons.screen import All, Argument, Array, Number, Sentence, Share, Size, Step, Token
+
+
+def english(sentence: Sentence) -> str:
+    """The sentence as it is read."""
+    template = sentence.template if sentence.many is None or sentence.count == 1 else sentence.many
+    arguments = sentence.arguments
+    return template.format_map({name: written(value) for name, value in arguments.items()}) if arguments else template
+
+
+def together(sentences: Sequence[Sentence]) -> str:
+    """Several sentences, one after the other."""
+    return " ".join(map(english, sentences))
+
+
+def written(argument: Argument) -> str:
+    """An argument of a sentence as it is read."""
+    match argument:
+        case str():
+            return argument
+        case Number(value, decimals):
+            return number(value, decimals)
+        case Share(value):
+            return percent(value)
+        case Token(text, position, repeated):
+            return f"“{seen(text)}” ({position + 1})" if repeated else f"“{seen(text)}”"
+        case Sentence():
+            return english(argument)
+        case Size(value):
+            return magnitude(value)
+        case All(items):
+            return listed([written(item) for item in items])
+        case _:
+            return str(argument)
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def number(value: float, decimals: int = 2) -> str:
+    """A number with a true minus sign, and no minus before a zero."""
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def magnitude(value: float) -> str:
+    """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
+    if value == 0:
+        return "0"
+    return number(value) if abs(value) >= 0.01 else f"{value:.1e}".replace("-", "−")
+
+
+def percent(value: float) -> str:
+    """A share as a whole percentage; what is small but not zero, or large but not the whole, never reads 0 or 100 %."""
+    if 0 < value <= 0.005:
+        return "under 1 %"
+    if 0.995 <= value < 1 - 1e-6:
+        return "over 99 %"
+    return f"{value:.0%}".replace("%", " %")
+
+
+def seen(token: str) -> str:
+    """The token as it can be seen: a space gets a sign of its own."""
+    return "␣" if token == " " else token
+
+
+def names(tokens: Sequence[str]) -> tuple[Token, ...]:
+    """The tokens as sentences name them."""
+    return tuple(Token(text, position, tokens.count(text) > 1) for position, text in enumerate(tokens))
+
+
+def leaders(values: Array, write: Callable[[float], str] = number) -> list[tuple[int, ...]]:
+    """Where the largest number stands: every index whose number reads the same as it. Infinite ones do not count.
+
+    A superlative is true only where this finds one index; else the sentence names all of them, or says that they tie.
+    """
+    cells = [(index, value) for index, value in entries(values.tolist()) if math.isfinite(value)]
+    if not cells:
+        return []
+    most = max(value for _, value in cells)
+    return [index for index, value in cells if write(value) == write(most)]
+
+
+def entries(values: list | float, index: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], float]]:
+    """Every number of a nested list, with its index."""
+    if not isinstance(values, list):
+        return [(index, values)]
+    return [entry for i, inner in enumerate(values) for entry in entries(inner, (*index, i))]
+
+
+# Arithmetic, in digits enough to compute it again.
+
+
+def digits(value: float) -> str:
+    """The number with four decimals and at least four significant digits; no zeros at the end."""
+    size = abs(value)
+    if math.isnan(value):
+        return "not a number"
+    if size == math.inf:
+        text = "-∞" if value < 0 else "∞"
+    elif size and not 1e-4 <= size < 1e6:
+        mantissa, exponent = f"{value:.3e}".split("e")
+        text = f"{mantissa}·10^({int(exponent)})"
+    else:
+        decimals = max(4, 3 - math.floor(math.log10(size))) if size else 1
+        text = f"{value if size else 0:.{decimals}f}".rstrip("0").rstrip(".")
+    return text.replace("-", "−")
+
+
+def factor(value: float) -> str:
+    """The number as it can stand in a product: in parentheses where it needs them."""
+    text = digits(value)
+    return f"({text})" if text.startswith("−") or "·" in text else text
+
+
+def power(exponent: float) -> str:
+    """e to this number."""
+    return f"e^({digits(exponent)})"
+
+
+def sum_of_products(left: Sequence[float], right: Sequence[float]) -> str:
+    """`a·b + c·d + …` with every term."""
+    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))
+
+
+def equation(step: Step) -> str:
+    """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
+    result = digits(step.value)
+    return step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}"
+
+
+def apart(one: float, other: float) -> tuple[Number, Number]:
+    """Two different numbers with as many decimals as it takes to tell them apart, two at least."""
+    enough = next((n for n in range(2, 9) if number(one, n) != number(other, n)), 9)
+    return Number(one, enough), Number(other, enough)

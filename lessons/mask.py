@@ -1,0 +1,241 @@
+"""Who may look at whom?"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace, attend, mask_scores
+from lessons.derivation import HeadDerivation, derive_head
+from lessons.example import ExampleTrace, whose_weights
+from lessons.formatting import apart, digits, factor, leaders, number, percent, power
+from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
+from lessons.questions.base import asking
+from lessons.questions.mask import QUESTIONS
+from lessons.screen import All, Code, Matrices, Matrix, Number, Screen, Sentence, Share, Size, Step, say
+
+LARGE_NEGATIVE = -1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What the learner chose on this page; the rest is the running example."""
+
+    may_attend: Bool[Tensor, "queries keys"]
+    view: Literal["change", "difference", "late", "blind"] = "change"
+
+
+@dataclass(frozen=True, eq=False)
+class Masking:
+    """One head without a mask and with it, on the same queries and keys, and how both come about."""
+
+    free: AttentionTrace
+    masked: AttentionTrace
+    to_free: HeadDerivation
+    to_masked: HeadDerivation
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """The weights with and without a mask."""
+    a = example.heads.select(head)
+    free = attend(a.q, a.k, a.v, scale=example.scale)
+    masked = attend(a.q, a.k, a.v, choices.may_attend, scale=example.scale)
+    both = Masking(free, masked, derive_head(example, head, free), derive_head(example, head, masked))
+    view = {"late": late_view, "blind": blind_view}.get(choices.view, change_view)
+    hidden = int((~masked.visible).sum())
+    return Screen(
+        formula=r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
+        rf"\qquad {hidden} \text{{ of }} {masked.visible.numel()}",
+        figures=(view(example, both, choices),),
+        code=Code((mask_scores,), masked, example.scale),
+        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked),
+    )
+
+
+def masking_figure(example: ExampleTrace, notice: Sentence, first: str, *bands: tuple[Matrix, ...]) -> Matrices:
+    """The figure of this lesson, whatever it shows."""
+    return Matrices(
+        key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
+        weights=whose_weights(example),
+    )  # fmt: skip
+
+
+def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+    """Without and with the mask, and perhaps the difference."""
+    before = head_matrix(both.to_free, "weights", say("weights without a mask"), both.free.weights, key="without",
+                         visible=None)  # fmt: skip
+    after = head_matrix(both.to_masked, "weights", say("weights with the mask"), both.masked.weights, key="with")
+    band = (before, after, difference(example, both)) if choices.view == "difference" else (before, after)
+    return masking_figure(example, notice_change(example, both.free, both.masked), "with", band)
+
+
+def difference(example: ExampleTrace, both: Masking) -> Matrix:
+    """What the mask adds to each weight."""
+    before, after = both.free.weights.tolist(), both.masked.weights.tolist()
+
+    def step(i: int, j: int) -> Step:
+        arithmetic = f"{factor(after[i][j])} + (−1)·{factor(before[i][j])}"
+        return Step(say("with the mask − without"), arithmetic, after[i][j] - before[i][j])
+
+    def lead(i: int, j: int) -> Iterator[Step]:
+        for derivation in (both.to_free, both.to_masked):
+            yield from derivation.before("weights", i, j)
+            yield derivation.step("weights", i, j)
+
+    tokens = example.tokens
+    return Matrix(
+        key="difference", title=say("difference"), values=both.masked.weights - both.free.weights,
+        rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS), step=step, before=lead,
+    )  # fmt: skip
+
+
+def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Sentence:
+    """The visible weight that grew most: what is hidden is shared out among the rest."""
+    growth = (masked.weights - free.weights).where(masked.visible, -math.inf)
+    if masked.visible.all():
+        return say("This mask hides nothing, so every weight stays as it is.")
+    grown = leaders(growth, percent)
+    query, key = grown[0]
+    before, after = float(free.weights[query, key]), float(masked.weights[query, key])
+    if percent(before) == percent(after):
+        return say(
+            "What this mask hides had almost no weight: no visible weight grows by more than {most}.",
+            most=Size(float(growth.max())),
+        )
+    if len(grown) > 1:
+        pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
+        return say(
+            "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} each.",
+            pairs=pairs,
+            growth=Share(after - before),
+        )
+    return say(
+        "What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
+        "more than any other.",
+        query=example.names[query],
+        key=example.names[key],
+        before=Share(before),
+        after=Share(after),
+    )
+
+
+def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+    """The classical mistake: weights set to 0 after the softmax, where they should never have been computed."""
+    late = zero_after_softmax(both.free, choices.may_attend)
+    zeroed, sums, before = late.tolist(), late.sum(dim=-1).tolist(), both.free.weights.tolist()
+
+    def stays(i: int, j: int) -> Step:
+        if both.masked.visible[i, j]:
+            return Step(say("visible, so it stays"), f"{factor(before[i][j])}·1", zeroed[i][j])
+        return Step(say("hidden only after the softmax: set to 0"), f"{factor(before[i][j])}·0", zeroed[i][j])
+
+    def weight(i: int, j: int) -> Iterator[Step]:
+        yield from both.to_free.before("weights", i, j)
+        yield both.to_free.step("weights", i, j)
+
+    def total(i: int, j: int) -> Step:
+        says = say("sum of what is left in the row of {query}", query=example.names[i])
+        return Step(says, " + ".join(map(factor, zeroed[i])), sums[i])
+
+    rows, columns = token_axis(example.tokens, QUERIES), token_axis(example.tokens, KEYS)
+    after = head_matrix(both.to_masked, "weights", say("weights with the mask"), both.masked.weights, key="with")
+    matrix = Matrix(
+        key="late", title=say("zeroed after the softmax"), values=late, rows=rows, columns=columns,
+        scale="weight", colour="weight", step=stays, before=weight,
+    )  # fmt: skip
+    row_sums = Matrix(
+        key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=rows,
+        columns=single_axis("sum"), scale="weight", step=total,
+    )  # fmt: skip
+    return masking_figure(example, notice_late(example, late, both.masked), "late", (after, matrix, row_sums))
+
+
+def zero_after_softmax(free: AttentionTrace, may_attend: Bool[Tensor, "queries keys"]) -> Float[Tensor, "queries keys"]:
+    """The weights over all keys, set to 0 where the mask hides: what a mask is not."""
+    return free.weights.where(may_attend, 0.0)
+
+
+def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Sentence:
+    """The row that loses most."""
+    if masked.visible.all():
+        return say("This mask hides nothing, so it makes no difference when it comes.")
+    sums = late.sum(dim=-1)
+    left, _ = apart(float(sums.min()), 1.0)
+    lost = leaders(-sums, lambda sum_: number(sum_, left.decimals))
+    rows = All(tuple(example.names[query] for (query,) in lost))
+    if len(lost) > 1:
+        return say(
+            "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.", rows=rows, left=left
+        )
+    return say(
+        "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a "
+        "whole that it may not see.",
+        query=example.names[lost[0][0]],
+        left=left,
+    )
+
+
+def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+    """A query that may see nothing, hidden in the two usual ways: with −∞, and with a large negative number."""
+    query = len(example.tokens) - 1
+    scores = both.free.scaled[query]
+    everything = torch.ones_like(scores, dtype=torch.bool)
+    nan, even = (scores.masked_fill(everything, hidden).softmax(dim=-1) for hidden in (-math.inf, LARGE_NEGATIVE))
+    steps = blind_steps(example, scores.tolist(), nan.tolist(), even.tolist())
+    rows, columns = single_axis(example.tokens[query]), token_axis(example.tokens, KEYS)
+
+    def row(key: str, title: Sentence, values: Tensor, **look: object) -> tuple[Matrix]:
+        steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]} | look
+        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **steps_of),)
+
+    hidden, weights = [[False] * len(scores)], {"scale": "weight", "colour": "weight"}
+    scaled = {
+        "step": lambda i, j: both.to_free.step("scaled", query, j),
+        "before": lambda i, j: both.to_free.before("scaled", query, j),
+    }
+    bands = (
+        row("scores", say("scores"), scores, **scaled),
+        row("infinity", say("hidden with −∞"), scores.masked_fill(everything, -math.inf), visible=hidden),
+        row("nan", say("softmax"), nan, **weights),
+        row("number", say("hidden with −1e9"), torch.full_like(scores, LARGE_NEGATIVE)),
+        row("even", say("softmax"), even, **weights),
+    )
+    return masking_figure(example, notice_blind(even), "even", *bands)
+
+
+def blind_steps(
+    example: ExampleTrace, scores: list[float], nan: list[float], even: list[float]
+) -> dict[str, Callable[[int], list[Step]]]:
+    """How each number of the two ways comes about, for one key."""
+    n, names, large = len(scores), example.names, factor(LARGE_NEGATIVE)
+
+    def hidden(value: float) -> Callable[[int], list[Step]]:
+        return lambda j: [Step(say("score of {key}: hidden", key=names[j]), digits(value), value)]
+
+    return {
+        "infinity": hidden(-math.inf),
+        "number": hidden(LARGE_NEGATIVE),
+        "nan": lambda j: [
+            Step(say("e to a hidden score"), power(-math.inf), 0.0),
+            Step(say("sum over all keys"), " + ".join([power(-math.inf)] * n), 0.0),
+            Step(say("weight of {key}: 0 ÷ 0 has no value", key=names[j]), "0 ÷ 0", nan[j]),
+        ],
+        "even": lambda j: [
+            Step(say("score of {key} minus the largest", key=names[j]), f"{large} + (−1)·{large}", 0.0),
+            Step(say("sum of e to that over all keys"), " + ".join([power(0.0)] * n), float(n)),
+            Step(say("weight of {key}", key=names[j]), f"{power(0.0)} ÷ {n}", even[j]),
+        ],
+    }
+
+
+def notice_blind(even: Float[Tensor, " keys"]) -> Sentence:
+    """What the two ways give: no number at all, or equal weights that look like an answer."""
+    return say(
+        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
+        "and nothing warns you. Attention Lab refuses such a mask.",
+        even=Number(float(even[0])),
+    )

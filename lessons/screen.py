@@ -1,0 +1,332 @@
+"""What a lesson puts on the screen, as plain data: no Streamlit, no Altair, no language.
+
+A lesson is one pure function from the learner's choices to a `Screen`. The page draws it, the tests read it, and
+so can whatever else wants a lesson: a notebook, a worksheet, a translation.
+
+Reading order: what is said (`Sentence` and its arguments), how a number comes about (`Step`), what is drawn
+(`Figure`, of a few kinds), what is asked (`Question`), and all of it together (`Screen`).
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from attention_core.attention import AttentionTrace
+
+
+@runtime_checkable
+class Array(Protocol):
+    """An array of any library."""
+
+    shape: Sequence[int]
+
+    def tolist(self) -> list: ...
+
+
+# What is said.
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as a sentence writes it, with so many decimals."""
+
+    value: float
+    decimals: int = 2
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole, written as a percentage."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of something that may be tiny: two decimals, or a power of ten below 0.01."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of the sentence, written in quotes; with its position where the same word comes more than once."""
+
+    text: str
+    position: int
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class All:
+    """Several things in one sentence: “a”, “b” and “c”."""
+
+    items: tuple["Argument", ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with numbers in it. `template` is the English text, by which translators find it.
+
+    The arguments stay numbers until somebody says the sentence, so that a test can compare them with the tensors,
+    and each language can write them in its own way. `many` is the template for every `count` but one.
+    """
+
+    template: str
+    arguments: Mapping[str, "Argument"] = field(default_factory=dict)
+    many: str | None = None
+    count: int = 1
+
+
+# A text stands as it is: a symbol, a name of ours, or a learner's word.
+Argument = int | str | Number | Share | Size | Token | All | Sentence
+
+
+def say(template: str, **arguments: Argument) -> Sentence:
+    """A sentence; the names in braces stand for the arguments."""
+    return Sentence(template, arguments)
+
+
+def say_count(one: str, many: str, count: int, **arguments: Argument) -> Sentence:
+    """A sentence about a number of things, which it may name as {count}."""
+    return Sentence(one, {"count": count} | arguments, many, count)
+
+
+# How a number comes about.
+
+
+@dataclass(frozen=True)
+class Step:
+    """One line of a derivation. The arithmetic is written with the real numbers, and evaluates to `value`."""
+
+    meaning: Sentence
+    arithmetic: str
+    value: float
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of a matrix in the same figure: one, a whole row, a whole column, or all of them."""
+
+    matrix: str
+    row: int | None = None
+    column: int | None = None
+
+
+# What is drawn.
+
+Scale = Literal["number", "weight", "difference"]  # around 0; from 0 to 1; around 0, and possibly tiny
+Colour = Literal["ink", "q", "k", "v", "weight"]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What the rows or the columns of a matrix are, such as queries, and what each is called.
+
+    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are.
+    """
+
+    name: Sentence
+    labels: tuple[str, ...]
+    named: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrix:
+    """One matrix of a figure.
+
+    `step(i, j)` is the arithmetic of that cell and `before(i, j)` all that leads to it, from X and the weights on.
+    `sources(i, j)` are the cells that light up when one points at it. A question covers what is not `given`.
+    Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
+    what they were without the learner's edits (`was`).
+    """
+
+    key: str
+    title: Sentence
+    values: Array
+    rows: Axis
+    columns: Axis
+    scale: Scale = "number"
+    colour: Colour = "ink"
+    visible: Array | Sequence[Sequence[bool]] | None = None
+    step: Callable[[int, int], Step] | None = None
+    before: Callable[[int, int], Iterable[Step]] = lambda i, j: ()
+    sources: Callable[[int, int], Iterable[Cells]] = lambda i, j: ()
+    given: bool = False
+    drawn: bool = True
+    marked: Array | None = None
+    was: Array | None = None
+    remark: Sentence | None = None  # below the title, in place of the shape
+
+    def derive(self, row: int, column: int) -> list[Step]:
+        """How a cell comes about, line by line, itself last: what pointing at it shows."""
+        return [*self.before(row, column), self.step(row, column)]
+
+    def sees(self, row: int, column: int) -> bool:
+        """False where a mask hides the cell."""
+        return self.visible is None or bool(self.visible[row][column])
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Figure:
+    """Something to look at.
+
+    `name` says what kind of picture it is and never changes with the numbers; `notice` is what there is to see in
+    it, and its alternative text. `weights` says whose weights these are, where there are any. A figure may stand
+    `beside` the one before it; `width` are the pixels that are free for it.
+    """
+
+    key: str
+    name: Sentence
+    notice: tuple[Sentence, ...] = ()
+    heading: Sentence | None = None
+    weights: Sentence | None = None
+    beside: bool = False
+    width: int = 1000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Matrices(Figure):
+    """Matrices on a common grid: bands from top to bottom, each read from left to right.
+
+    Matrices at the same place of their bands begin in the same column, and those of a band end in the same row, so
+    that a product can stand where its factors meet; None leaves a place empty. `first` is the matrix whose
+    derivation is offered first.
+    """
+
+    bands: tuple[tuple[Matrix | None, ...], ...]
+    first: str
+    numbered: bool | None = None  # None: numbers stand in the cells where they have room
+
+    @property
+    def matrices(self) -> tuple[Matrix, ...]:
+        """All of them, in the order in which they are read."""
+        return tuple(matrix for band in self.bands for matrix in band if matrix is not None)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Line:
+    """One curve: y over x, with a band between `low` and `high` where there is one. Dots stand for themselves."""
+
+    key: str
+    name: Sentence
+    x: Sequence[float]
+    y: Sequence[float]
+    colour: Colour = "ink"
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    style: Literal["line", "dashed", "dots"] = "line"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Curves(Figure):
+    """Curves over one axis. `levels` are horizontal lines with a meaning; `chosen` is the x that the learner chose."""
+
+    lines: tuple[Line, ...]
+    x: Sentence
+    y: Sentence
+    logarithmic: bool = False  # the x axis, in powers of two
+    x_domain: tuple[float, float] | None = None
+    y_domain: tuple[float, float] | None = None
+    levels: tuple[tuple[Sentence, float], ...] = ()
+    chosen: float | None = None
+    height: int = 250
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Points(Figure):
+    """A cloud of points, each with what pointing at it says."""
+
+    xs: Sequence[float]
+    ys: Sequence[float]
+    says: tuple[Sentence, ...]
+    x: Sentence
+    y: Sentence
+    logarithmic: tuple[bool, bool] = (False, False)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Part:
+    """One part of a whole: its name, its size in each of the rows, and what pointing at it says."""
+
+    name: str
+    shares: tuple[float, ...]
+    says: tuple[Sentence, ...]
+    chosen: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Parts(Figure):
+    """One whole shared out among named parts, once for each row."""
+
+    rows: tuple[Sentence, ...]
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Arcs(Figure):
+    """Arcs between the tokens of a sentence, as wide as the weights; each query has its own, all of them one whole."""
+
+    tokens: tuple[str, ...]
+    weights_of: Array  # queries × keys
+    query: int
+    says: Callable[[int, int], Sentence]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Film(Figure):
+    """The same figure at several moments; a slider in the browser moves through them."""
+
+    frames: tuple[Figure, ...]
+    moments: tuple[Sentence, ...]  # what is said below each frame
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Table(Figure):
+    """A few numbers in rows and columns, for what is read and not looked at."""
+
+    columns: tuple[Sentence, ...]
+    cells: tuple[tuple[Argument, ...], ...]
+
+
+# What is asked.
+
+
+@dataclass(frozen=True)
+class Card:
+    """An answer to choose, and what is said to whoever chooses it."""
+
+    text: Sentence
+    reply: Sentence
+
+
+@dataclass(frozen=True)
+class Question:
+    """A prompt and two to four cards that read differently; `right` is the index of the only right one."""
+
+    prompt: Sentence
+    cards: tuple[Card, ...]
+    right: int
+
+
+# All of it together.
+
+
+@dataclass(frozen=True, eq=False)
+class Code:
+    """The functions that ran. Where an attention is named, it is computed with loops and with NumPy as well."""
+
+    functions: tuple[Callable, ...]
+    attention: AttentionTrace | None = None
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Screen:
+    """Everything one screen of a lesson shows, says and asks."""
+
+    figures: tuple[Figure, ...]
+    code: Code
+    formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
+    ask: Callable[[int], Question] | None = None  # the same number gives the same question
+    remarks: tuple[Sentence, ...] = ()  # what follows from the learner's edits

@@ -1,0 +1,278 @@
+"""What holds for every screen of every lesson, and how a test recomputes what its sentences say.
+
+A test file of a lesson offers
+
+- `cases(example)`: all the choices worth trying on an example;
+- `ORACLE`: for each template with numbers or tokens in it, a function of the case and the sentence that computes its
+  arguments again. A superlative needs a `Ranked` among them: the numbers it ranks, and those it names;
+- `ANSWERS`: for the template of each question's prompt, a function of the case and the prompt. It gives, by the
+  template of the reply to it, what each card must say (a number, a position, or a text), the right one first.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from arithmetic_checks import evaluates
+
+from lessons.example import ExampleTrace
+from lessons.formatting import english, written
+from lessons.screen import (
+    All,
+    Arcs,
+    Curves,
+    Figure,
+    Film,
+    Matrices,
+    Matrix,
+    Number,
+    Parts,
+    Points,
+    Question,
+    Screen,
+    Sentence,
+    Share,
+    Size,
+    Step,
+    Table,
+    Token,
+)
+
+SUPERLATIVE = re.compile(
+    r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I
+)
+QUESTIONS = 12  # asked of every screen
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A screen and all that it was made from. `step` is set while the words of a derivation are checked."""
+
+    example: ExampleTrace
+    head: int
+    choices: object
+    screen: Screen
+
+    @property
+    def attention(self):
+        return self.example.heads.select(self.head)
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Numbers of which a sentence names the largest: all whose writing reads the same, and no others."""
+
+    values: Sequence[float]
+    named: Sequence[int]
+    write: Callable[[float], str]
+
+
+Oracle = dict[str, Callable[[Case, Sentence], dict[str, object]]]
+Answers = dict[str, Callable[[Case, Sentence], dict[str, object]]]
+
+
+def chosen(case: Case, sentence: Sentence) -> dict[str, object]:
+    """For sentences whose tokens and counts were drawn or chosen, not computed: they are what they are."""
+    return {name: as_expected(value) for name, value in sentence.arguments.items()}
+
+
+def as_expected(value: object) -> object:
+    assert not isinstance(value, Number | Share | Size), "a number is computed, not chosen"
+    return (
+        value.position
+        if isinstance(value, Token)
+        else [*map(as_expected, value.items)]
+        if isinstance(value, All)
+        else (... if isinstance(value, Sentence) else value)
+    )
+
+
+# What many lessons say.
+SHARED: Oracle = {
+    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.example.example.seed},
+    "Untrained: random weights (seed {seed}), some of them changed by hand.": lambda case, sentence: {
+        "seed": case.example.example.seed
+    },
+}
+
+
+def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
+    """Check one screen; the templates that it used."""
+    used, oracle = set(), SHARED | oracle
+    for figure in figures(case.screen.figures):
+        check_figure(figure)
+    for sentence in sentences(case.screen):
+        used |= check_sentence(case, sentence, oracle)
+    if case.screen.ask is not None:
+        for number in range(QUESTIONS):
+            question = case.screen.ask(number)
+            check_question(case, question, answers)
+            assert english(question.prompt) == english(case.screen.ask(number).prompt)
+            for sentence in words(question):
+                used |= check_sentence(case, sentence, oracle)
+    return used
+
+
+def figures(several: Sequence[Figure]) -> Iterator[Figure]:
+    for figure in several:
+        yield figure
+        if isinstance(figure, Film):
+            yield from figures(figure.frames)
+
+
+def sentences(screen: Screen) -> Iterator[Sentence]:
+    """All that the screen says, but for the words of derivations and questions."""
+    yield from screen.remarks
+    for figure in figures(screen.figures):
+        yield figure.name
+        yield from figure.notice
+        yield from filter(None, (figure.heading, figure.weights))
+        match figure:
+            case Matrices():
+                for matrix in figure.matrices:
+                    yield matrix.title
+                    yield from filter(None, [matrix.remark])
+            case Curves():
+                yield from (figure.x, figure.y, *(line.name for line in figure.lines))
+                yield from (name for name, _ in figure.levels)
+            case Points():
+                yield from (figure.x, figure.y, *figure.says)
+            case Parts():
+                yield from figure.rows
+                yield from (said for part in figure.parts for said in part.says)
+            case Table():
+                yield from figure.columns
+                yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))
+            case Film():
+                yield from figure.moments
+            case Arcs():
+                n = len(figure.tokens)
+                yield from (figure.says(i, j) for i in range(n) for j in range(n))
+
+
+def words(question: Question) -> Iterator[Sentence]:
+    """What a question says, but for the cards, which `check_question` computes again."""
+    yield question.prompt
+    yield from (card.reply for card in question.cards)
+
+
+def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
+    """Its arguments are those that the oracle computes, ties are named, and nothing reads the same that is not."""
+    text = english(sentence)
+    assert "{" not in text or "{" in "".join(a for a in sentence.arguments.values() if isinstance(a, str)), text
+    assert "  " not in text, text
+    check_shares(sentence)
+    template = sentence.template
+    if computed(sentence) or SUPERLATIVE.search(template):
+        assert template in oracle, f"no oracle recomputes: {template!r}"
+        expected = oracle[template](case, sentence)
+        ranked = expected.pop("ranked", None)
+        if SUPERLATIVE.search(template) and "at most" not in template and ranked is None:
+            assert expected.pop("concept", False), f"what does this superlative rank? {template!r}"
+        if ranked is not None:
+            check_ranked(ranked, text)
+        expected.pop("concept", None)
+        assert expected.keys() == sentence.arguments.keys(), template
+        for name, value in expected.items():
+            check_argument(sentence.arguments[name], value, f"{template!r}: {name}")
+    used = {template}
+    for argument in sentence.arguments.values():
+        for inner in argument.items if isinstance(argument, All) else (argument,):
+            if isinstance(inner, Sentence):
+                used |= check_sentence(case, inner, oracle)
+    return used
+
+
+def computed(sentence: Sentence) -> bool:
+    """True where a sentence says a number or names a token, which must be computed again."""
+    kinds = (int, Number, Share, Size, Token, All)
+    return any(isinstance(argument, kinds) for argument in sentence.arguments.values())
+
+
+def check_argument(said: object, expected: object, where: str) -> None:
+    match said:
+        case Number(value) | Share(value) | Size(value):
+            assert np.isclose(value, float(expected), rtol=1e-4, atol=1e-6, equal_nan=True), (
+                f"{where}: {said}, {expected}"
+            )
+        case Token(_, position):
+            assert position == expected, f"{where}: {said}, {expected}"
+        case All(items):
+            assert len(items) == len(expected), f"{where}: {said}, {expected}"
+            for item, one in zip(items, expected, strict=True):
+                check_argument(item, one, where)
+        case Sentence():
+            assert expected is ... or english(said) == expected, f"{where}: {english(said)!r}, {expected!r}"
+        case _:
+            assert said == expected, f"{where}: {said!r}, {expected!r}"
+
+
+def check_ranked(ranked: Ranked, text: str) -> None:
+    """All that read like the largest are named, and nothing else."""
+    finite = [v for v in ranked.values if np.isfinite(v)]
+    most = ranked.write(max(finite))
+    tied = [i for i, v in enumerate(ranked.values) if np.isfinite(v) and ranked.write(v) == most]
+    assert sorted(ranked.named) == tied, f"{text}: {ranked.named} are named, but {tied} are the largest"
+
+
+def check_shares(sentence: Sentence) -> None:
+    """No percentage stands twice as if it were two; and “mostly” is more than half."""
+    shares = [a.value for a in sentence.arguments.values() if isinstance(a, Share)]
+    for i, one in enumerate(shares):
+        for other in shares[:i]:
+            assert abs(one - other) < 1e-6 or written(Share(one)) != written(Share(other)), english(sentence)
+    if "mostly" in sentence.template.lower():
+        assert shares and max(shares) > 0.5, english(sentence)
+
+
+def check_question(case: Case, question: Question, answers: Answers) -> None:
+    """The cards read differently, each says what its reply speaks of, and the right one is right."""
+    texts = [english(card.text) for card in question.cards]
+    assert 2 <= len(texts) <= 4
+    assert len(set(texts)) == len(texts), texts
+    assert question.prompt.template in answers, f"no answer is computed again for: {question.prompt.template!r}"
+    expected = answers[question.prompt.template](case, question.prompt)
+    right = question.cards[question.right]
+    assert right.reply.template == next(iter(expected)), (english(question.prompt), texts)
+    for card in question.cards:
+        value = expected[card.reply.template]
+        for argument in card.text.arguments.values() if value is not ... else ():
+            if isinstance(argument, Number):  # a card is written with few decimals, and so is what it must be
+                assert english(card.text) == written(Number(float(value), argument.decimals)), english(question.prompt)
+            else:
+                check_argument(argument, value, english(question.prompt))
+        assert card is right or value is ... or texts[question.right] != english(card.text)
+
+
+def check_figure(figure: Figure) -> None:
+    if isinstance(figure, Matrices):
+        keys = [matrix.key for matrix in figure.matrices]
+        assert len(set(keys)) == len(keys)
+        assert figure.first in keys
+        for matrix in figure.matrices:
+            check_matrix(matrix)
+
+
+def check_matrix(matrix: Matrix) -> None:
+    """Its axes have its shape; a sample of its cells is followed down, each line evaluated."""
+    rows, columns = matrix.values.shape
+    assert (len(matrix.rows.labels), len(matrix.columns.labels)) == (rows, columns), matrix.key
+    for name in ("visible", "marked", "was"):
+        other = getattr(matrix, name)
+        assert other is None or np.asarray(other).shape == (rows, columns), (matrix.key, name)
+    if matrix.step is None:
+        return
+    values = np.asarray(matrix.values.tolist(), float)
+    for i, j in {(0, 0), (rows - 1, columns - 1), (rows - 1, 0), (0, columns - 1), (rows // 2, columns // 2)}:
+        steps = matrix.derive(i, j)
+        assert np.isclose(steps[-1].value, values[i, j], rtol=1e-4, atol=1e-6, equal_nan=True), (matrix.key, i, j)
+        for step in steps:
+            check_step(step)
+        if not matrix.sees(i, j):
+            assert "masked" in english(steps[-1].meaning) or "hidden" in english(steps[-1].meaning), matrix.key
+
+
+def check_step(step: Step) -> None:
+    assert "{" not in english(step.meaning) or "{" in "".join(map(written, step.meaning.arguments.values()))
+    assert evaluates(step), (english(step.meaning), step.arithmetic, step.value)

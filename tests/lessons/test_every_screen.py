@@ -1,0 +1,83 @@
+"""One test over all lessons, views, matrices and sentences: what a screen says is computed again from the tensors."""
+
+import ast
+import importlib.util
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from screens import Case, check_case
+from strategies import EXAMPLES
+
+from lessons.example import run_example
+
+ROOT = Path(__file__).parents[2]
+SAYING = {"say": 1, "say_count": 2}
+
+
+def parsed(path):
+    return ast.parse(path.read_text())
+
+
+LESSONS = sorted(
+    path.stem
+    for path in (ROOT / "lessons").glob("*.py")
+    if {"screen", "Choices"} <= {node.name for node in parsed(path).body if hasattr(node, "name")}
+)
+
+
+@cache
+def file_of(lesson):
+    """The test file of a lesson, which offers `cases` and `ORACLE`."""
+    path = Path(__file__).with_name(f"test_{lesson}.py")
+    assert path.exists(), f"the lesson {lesson} needs a test file"
+    spec = importlib.util.spec_from_file_location(f"tests_of_{lesson}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_number_on_every_screen_is_computed_again(lesson):
+    module = file_of(lesson)
+    examples = getattr(module, "EXAMPLES", EXAMPLES)
+
+    @given(examples)
+    def check(chosen):
+        example = run_example(chosen)
+        for choices in module.cases(example):
+            head = example.example.n_heads - 1
+            screen = module.screen(example, head, choices)
+            check_case(Case(example, head, choices, screen), module.ORACLE, module.ANSWERS)
+
+    check()
+
+
+def templates_of(path):
+    """Every argument of a file that is a template, and its line."""
+    if "lessons.screen import" not in path.read_text():
+        return
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYING:
+            for argument in node.args[: SAYING[node.func.id]]:
+                yield node.lineno, argument
+
+
+@pytest.mark.parametrize("folder", ["lessons", "attention_ui"])
+def test_every_template_is_written_out_so_that_a_catalogue_holds_it(folder):
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for line, argument in templates_of(path):
+            assert isinstance(argument, ast.Constant) and isinstance(argument.value, str), f"{path}:{line}"
+
+
+def test_babel_extracts_every_template():
+    from babel.messages.extract import extract_from_file
+
+    keywords = {"say": None, "say_count": (1, 2)}
+    for path in sorted((ROOT / "lessons").rglob("*.py")):
+        found = set()
+        for _, message, *_ in extract_from_file("python", path, keywords):
+            found |= {message} if isinstance(message, str) else set(message)
+        wanted = {argument.value for _, argument in templates_of(path) if argument.value}
+        assert found == wanted, path

@@ -1,0 +1,204 @@
+"""The lesson on masks says only what its tensors say. No server, no browser: a screen is data."""
+
+import math
+
+import pytest
+import torch
+from screens import Ranked, chosen
+
+from attention_core.masks import causal_mask, full_mask, sliding_window_mask
+from lessons.example import Example, run_example
+from lessons.formatting import english, number, percent
+from lessons.mask import Choices, screen
+
+VIEWS = ("change", "difference", "late", "blind")
+
+
+def cases(example):
+    n = len(example.tokens)
+    for mask in (causal_mask(n), full_mask(n), sliding_window_mask(n, 1)):
+        for view in VIEWS:
+            yield Choices(mask, view)
+
+
+def softmax(scores):
+    """Plain Python, row by row."""
+    powers = [math.exp(s - max(scores)) for s in scores]
+    return [p / sum(powers) for p in powers]
+
+
+def weights_of(case, masked):
+    """The weights without the mask or with it, from the scaled scores."""
+    rows = (case.attention.scores * case.example.scale).tolist()
+    may = case.choices.may_attend.tolist() if masked else [[True] * len(rows)] * len(rows)
+    return [
+        softmax([s if sees else -math.inf for s, sees in zip(row, see, strict=True)])
+        for row, see in zip(rows, may, strict=True)
+    ]
+
+
+def growth(case):
+    free, masked, may = weights_of(case, False), weights_of(case, True), case.choices.may_attend.tolist()
+    return {(i, j): masked[i][j] - free[i][j] for i in range(len(may)) for j in range(len(may)) if may[i][j]}
+
+
+def grown_most(case, sentence):
+    cells = growth(case)
+    i, j = (sentence.arguments[name].position for name in ("query", "key"))
+    named = [list(cells).index((i, j))]
+    free, masked = weights_of(case, False), weights_of(case, True)
+    return {
+        "query": i, "key": j, "before": free[i][j], "after": masked[i][j],
+        "ranked": Ranked(list(cells.values()), named, percent),
+    }  # fmt: skip
+
+
+def several_grown_most(case, sentence):
+    cells = growth(case)
+    pairs = [(p.arguments["query"].position, p.arguments["key"].position) for p in sentence.arguments["pairs"].items]
+    return {
+        "pairs": [...] * len(pairs),
+        "growth": cells[pairs[0]],
+        "ranked": Ranked(list(cells.values()), [list(cells).index(pair) for pair in pairs], percent),
+    }
+
+
+def left(case):
+    free, may = weights_of(case, False), case.choices.may_attend.tolist()
+    return [sum(w for w, sees in zip(row, see, strict=True) if sees) for row, see in zip(free, may, strict=True)]
+
+
+def one_row_left(case, sentence):
+    query = sentence.arguments["query"].position
+    assert left(case)[query] == pytest.approx(min(left(case)), abs=1e-4)
+    return {"query": query, "left": left(case)[query]}
+
+
+def several_rows_left(case, sentence):
+    rows = [token.position for token in sentence.arguments["rows"].items]
+    decimals = sentence.arguments["left"].decimals
+    assert [
+        i for i, sum_ in enumerate(left(case)) if number(sum_, decimals) == number(min(left(case)), decimals)
+    ] == rows
+    return {"rows": rows, "left": min(left(case))}
+
+
+def weight_before(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    return {"query": query, "key": key, "before": weights_of(case, False)[query][key]}
+
+
+ORACLE = {
+    "What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
+    "more than any other.": grown_most,
+    "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
+    "each.": several_grown_most,
+    "{key} for {query}": chosen,
+    "What this mask hides had almost no weight: no visible weight grows by more than {most}.": lambda case, sentence: {
+        "most": max(growth(case).values())
+    },
+    "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a whole "
+    "that it may not see.": one_row_left,
+    "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.": several_rows_left,
+    "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and nothing "
+    "warns you. Attention Lab refuses such a mask.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
+    "The mask hides {key} from {query}. What weight does {query} put on {key}?": chosen,
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
+    "mask?": weight_before,
+    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
+    "of {query} sum to?": chosen,
+    "{query} is token {position} of {n}. How many keys may it look at under this mask?": chosen,
+    "That is what {key} puts on {query}: rows are queries, columns keys.": chosen,
+    "That many queries may look at {token}: its column.": chosen,
+}
+
+
+def pair_of(prompt):
+    return (prompt.arguments[name].position for name in ("query", "key"))
+
+
+def answer_hidden(case, prompt):
+    query, key = pair_of(prompt)
+    assert not case.choices.may_attend[query, key]
+    visible = case.choices.may_attend[query].tolist()
+    zeroed = [
+        s if sees else 0.0
+        for s, sees in zip((case.attention.scores[query] * case.example.scale).tolist(), visible, strict=True)
+    ]
+    return {
+        "Its score is −∞ before the softmax, and exp(−∞) is exactly 0.": 0.0,
+        "That is the weight without the mask.": weights_of(case, False)[query][key],
+        "That is what {key} puts on {query}: rows are queries, columns keys.": weights_of(case, True)[key][query],
+        "A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.": softmax(zeroed)[key],
+    }
+
+
+def answer_with_the_mask(case, prompt):
+    query, key = pair_of(prompt)
+    before, visible = weights_of(case, False)[query], case.choices.may_attend[query].tolist()
+    hidden = sum(w for w, sees in zip(before, visible, strict=True) if not sees)
+    return {
+        "The softmax divides by a smaller sum, so each visible weight grows by the same factor.": before[key]
+        / (1 - hidden),
+        "The score stays, but the share does not: fewer keys share the whole now.": before[key],
+        "It is not dealt out evenly: each weight grows by the same factor.": before[key] + hidden / sum(visible),
+        "Equal shares need equal scores. The mask leaves visible scores as they are.": 1 / sum(visible),
+    }
+
+
+def answer_zeroed(case, prompt):
+    query = prompt.arguments["query"].position
+    kept = left(case)[query]
+    return {
+        "The hidden keys have taken their share already. A mask must come before the softmax.": kept,
+        "Only if the mask comes first: then the visible keys share the whole.": 1.0,
+        "That is the share of the hidden keys, which was thrown away.": 1 - kept,
+        "That counts keys. Their shares are not equal.": sum(case.choices.may_attend[query].tolist())
+        / len(case.example.tokens),
+    }
+
+
+def answer_count(case, prompt):
+    query, n = prompt.arguments["query"].position, len(case.example.tokens)
+    row, column = case.choices.may_attend[query].tolist(), case.choices.may_attend[:, query].tolist()
+    return {
+        "Its row has that many visible cells.": sum(row),
+        "That many queries may look at {token}: its column.": sum(column),
+        "That many are hidden from it.": n - sum(row),
+        "Count every visible cell of its row.": sum(row) - 1,
+        "One of these is hidden from it, or there is none.": sum(row) + 1,
+    }
+
+
+ANSWERS = {
+    "The mask hides {key} from {query}. What weight does {query} put on {key}?": answer_hidden,
+    "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
+    "mask?": answer_with_the_mask,
+    "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
+    "of {query} sum to?": answer_zeroed,
+    "{query} is token {position} of {n}. How many keys may it look at under this mask?": answer_count,
+}
+
+
+def notice(view, mask, **choices):
+    example = run_example(Example(source="sentence", **choices))
+    return english(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
+
+
+def test_a_mask_that_hides_nothing_says_so():
+    assert notice("change", full_mask(3), text="a b c") == "This mask hides nothing, so every weight stays as it is."
+    assert "makes no difference" in notice("late", full_mask(3), text="a b c")
+
+
+def test_a_row_that_loses_a_thousandth_is_not_said_to_lose_nothing():
+    """ "hi there", seed 3: the row sum is 0.9984."""
+    said = notice("late", causal_mask(2), text="hi there", seed=3)
+    assert "hides nothing" not in said and "0.998" in said
+
+
+def test_zeroing_after_the_softmax_breaks_the_rows():
+    example = run_example(Example())
+    n = len(example.tokens)
+    _, late, sums = screen(example, 0, Choices(causal_mask(n), "late")).figures[0].matrices
+    assert torch.allclose(late.values.sum(dim=-1, keepdim=True), sums.values)
+    assert (sums.values[:-1] < 1).all()
