@@ -36,8 +36,7 @@ def main() -> int:
         set_up("requirements.txt")
         return call(PYTHON, "-m", "streamlit", "run", "app.py", *asked.rest)
     set_up("requirements-dev.txt")
-    find_a_browser()
-    find_a_proxy()
+    install_for_tests()
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
         if failed := call(PYTHON, "-m", *check):
             return failed
@@ -77,37 +76,32 @@ def has_module(name: str) -> bool:
     return subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False).returncode == 0
 
 
-def find_a_browser() -> None:
-    """The browser tests need Chromium: install Debian's where that is possible, else say what is missing."""
-    if "CHROMIUM" in os.environ or any(map(shutil.which, BROWSERS)):
-        return
-    install("chromium", "the browser tests")
-    if not any(map(shutil.which, BROWSERS)):
+def install_for_tests() -> None:
+    """Chromium and HAProxy, which some tests need. Root installs them; anybody else is told how, and what is left out."""
+    missing = missing_packages()
+    if missing and getattr(os, "geteuid", lambda: 1)() == 0 and shutil.which("apt-get"):
+        print(f"Installing {' and '.join(missing)} for the tests", flush=True)
+        quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+        subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
+        subprocess.run(["apt-get", "install", "-y", "-qq", *missing], check=False, **quiet)
+        missing = missing_packages()
+    if missing:
+        print(f"NOT TESTED: {'; '.join(missing.values())}.", flush=True)
         print(
-            "NOT TESTED: everything that needs a browser (tests/browser is skipped). No Chromium was found, and it "
-            "could not be installed. Install it, or name its path in the variable CHROMIUM.",
+            f"On Debian or Ubuntu this installs what is missing: sudo apt-get install -y {' '.join(missing)}",
             flush=True,
         )
+        print("A Chromium elsewhere can be named in the variable CHROMIUM.", flush=True)
 
 
-def find_a_proxy() -> None:
-    """One test kills a server behind HAProxy: install Debian's where that is possible, else say what is missing."""
-    if shutil.which("haproxy", path=PROXY_PATH):
-        return
-    install("haproxy", "the test of several servers")
+def missing_packages() -> dict[str, str]:
+    """Packages of Debian that the tests use and this machine lacks, and what stays untested without each."""
+    missing = {}
+    if "CHROMIUM" not in os.environ and not any(map(shutil.which, BROWSERS)):
+        missing["chromium"] = "everything in a real browser"
     if not shutil.which("haproxy", path=PROXY_PATH):
-        print("NOT TESTED: several servers behind a proxy. No HAProxy was found or could be installed.", flush=True)
-
-
-def install(package: str, purpose: str) -> None:
-    """Install a package of Debian's or Ubuntu's, where one may without being asked; elsewhere do nothing."""
-    admin = [] if getattr(os, "geteuid", lambda: 1)() == 0 else ["sudo", "-n"] if shutil.which("sudo") else None
-    if admin is None or not shutil.which("apt-get"):
-        return
-    print(f"Installing {package} for {purpose}", flush=True)
-    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
-    subprocess.run([*admin, "apt-get", "update", "-qq"], check=False, **quiet)
-    subprocess.run([*admin, "apt-get", "install", "-y", "-qq", package], check=False, **quiet)
+        missing["haproxy"] = "several servers behind a proxy"
+    return missing
 
 
 def call(*command: object) -> int:

@@ -18,6 +18,20 @@ settings.load_profile("core")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
+SERVERS = ("browser", "hostile", "server")  # the folders whose tests start servers
+
+
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
+def pytest_collection_modifyitems(items):
+    """Where several workers share the tests, a file stays whole, and one worker has all servers and the browser.
+
+    Two servers and two browsers at a time would wait for each other longer than a test allows.
+    """
+    for item in items:
+        group = "servers" if item.path.parent.name in SERVERS else str(item.path.relative_to(item.config.rootpath))
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
 def pytest_sessionfinish():
     """End the training thread of pages: where it computes while Python ends, the whole process is aborted."""
     services = sys.modules.get("attention_ui.services")

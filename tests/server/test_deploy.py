@@ -4,65 +4,27 @@ import re
 import subprocess
 
 import pytest
+import yaml
 from replicas import HAPROXY, ROOT, local_configuration
 
 DEPLOY = ROOT / "deploy"
 
 
-def read_yaml(text):
-    """The documents of a text in the small part of YAML that deploy/ uses; whatever is more than that fails."""
-    return [block(lines_of(part), 0)[0] for part in re.split(r"(?m)^---$", text)]
+class OnceEach(yaml.SafeLoader):
+    """Reads YAML, in which no key may come twice: of two, the first would silently be lost."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        assert len(keys) == len(set(keys)), f"twice among {keys}"
+        return super().construct_mapping(node, deep)
 
 
-def lines_of(text):
-    lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
-    assert not any("\t" in line or line != line.rstrip() for line in lines)
-    return [(len(line) - len(line.lstrip()), line.strip()) for line in lines]
-
-
-def block(lines, at):
-    """The value that begins at a line, and the line after it."""
-    indent, first = lines[at]
-    values = [] if first.startswith("- ") else {}
-    while at < len(lines) and lines[at][0] == indent:
-        words = lines[at][1]
-        if isinstance(values, list):
-            assert words.startswith("- "), words
-            if re.match(r"- [\w.]+:( |$)", words):
-                lines[at] = (indent + 2, words[2:])
-                value, at = block(lines, at)
-            else:
-                value, at = scalar(words[2:]), at + 1
-            values.append(value)
-            continue
-        key, rest = re.fullmatch(r"([\w./-]+):(?: (.+))?", words).groups()
-        assert key not in values, f"{key} twice"
-        if rest is not None:
-            values[key], at = scalar(rest), at + 1
-        else:
-            assert lines[at + 1][0] > indent or lines[at + 1][1].startswith("- "), words
-            values[key], at = block(lines, at + 1)
-    assert at == len(lines) or lines[at][0] < indent, lines[at]
-    return values, at
-
-
-def scalar(text):
-    if text[0] == '"':
-        return re.fullmatch(r'"([^"]*)"', text)[1]
-    assert ": " not in text and " #" not in text, text
-    return {"true": True, "false": False}.get(text, int(text) if text.isdigit() else text)
-
-
-def test_the_small_reader_reads():
-    text = 'a:\n  - b: 1\n    c: "2"\n  - d\ne: true\n---\nf: x\n'
-    assert read_yaml(text) == [{"a": [{"b": 1, "c": "2"}, "d"], "e": True}, {"f": "x"}]
-    for wrong in ("a: 1\na: 2", "a:\n  b: 1\n c: 2", "a: 1\n\tb: 2", "a\nb"):
-        with pytest.raises((AssertionError, AttributeError)):
-            read_yaml(wrong)
+def read_yaml(name):
+    return list(yaml.load_all((DEPLOY / name).read_text(), OnceEach))
 
 
 def test_the_composition_has_several_replicas_with_one_secret_behind_the_proxy():
-    [compose] = read_yaml((DEPLOY / "compose.yaml").read_text())
+    [compose] = read_yaml("compose.yaml")
     app, proxy = compose["services"]["app"], compose["services"]["proxy"]
     assert (
         ROOT / "deploy" / app["build"]["context"] / app["build"]["dockerfile"]
@@ -75,7 +37,7 @@ def test_the_composition_has_several_replicas_with_one_secret_behind_the_proxy()
 
 
 def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
-    deployment, service, ingress = read_yaml((DEPLOY / "kubernetes.yaml").read_text())
+    deployment, service, ingress = read_yaml("kubernetes.yaml")
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert deployment["spec"]["replicas"] > 1
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
@@ -89,7 +51,8 @@ def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
 def test_the_image_takes_all_that_the_app_is_made_of_and_runs_as_nobody_special():
     lines = (DEPLOY / "Containerfile").read_text()
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text().split()
-    for part in ("requirements.txt", ".streamlit", "attention_core", "attention_ui", "pages", "app.py"):
+    folders = ("attention_core", "lessons", "runs", "attention_ui", "pages")
+    for part in ("requirements.txt", ".streamlit", *folders, "app.py"):
         assert re.search(rf"(?m)^COPY {re.escape(part)} ", lines)
         assert f"!{part}" in ignored
         assert (ROOT / part).exists()
