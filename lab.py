@@ -77,7 +77,7 @@ def has_module(name: str) -> bool:
 
 
 def install_for_tests() -> None:
-    """Chromium and HAProxy, which some tests need. Root installs them; anybody else is told how, and what is left out."""
+    """Chromium and HAProxy, which some tests need. Root installs them; others are told how, and what is left out."""
     missing = missing_packages()
     if missing and getattr(os, "geteuid", lambda: 1)() == 0 and shutil.which("apt-get"):
         print(f"Installing {' and '.join(missing)} for the tests", flush=True)
@@ -86,12 +86,9 @@ def install_for_tests() -> None:
         subprocess.run(["apt-get", "install", "-y", "-qq", *missing], check=False, **quiet)
         missing = missing_packages()
     if missing:
-        print(f"NOT TESTED: {'; '.join(missing.values())}.", flush=True)
-        print(
-            f"On Debian or Ubuntu this installs what is missing: sudo apt-get install -y {' '.join(missing)}",
-            flush=True,
-        )
-        print("A Chromium elsewhere can be named in the variable CHROMIUM.", flush=True)
+        print(f"NOT TESTED: {'; '.join(missing.values())}. On Debian or Ubuntu this installs what is missing:")
+        print(f"    sudo apt-get install -y {' '.join(missing)}")
+        print("A browser that is elsewhere can be named in the variable CHROMIUM.", flush=True)
 
 
 def missing_packages() -> dict[str, str]:
