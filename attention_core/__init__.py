@@ -21,7 +21,7 @@ Reading order
     quiz          questions about the current tensors, each with one right answer
     model         a small transformer made of `attend`
     tasks         what there is to learn
-    gradients     the same steps backwards
+    backward      the same steps backwards
     optimiser     from gradients to better weights
     weights       all weights of a model in one vector, and models to borrow for one
     training      `train`: an iterator of steps; recordings and runs (shelf: where recordings keep weights)

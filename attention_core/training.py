@@ -15,11 +15,11 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 from torch.nn.functional import cross_entropy, mse_loss
 
-from attention_core.gradients import NO_TARGET, cross_entropy_backward, mean_shares, squared_error_backward
+from attention_core.backward import cross_entropy_backward, mean_shares, model_backward, squared_error_backward
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
-from attention_core.tasks import Batch, Task
+from attention_core.tasks import NO_TARGET, Batch, Task
 from attention_core.weights import borrowed_model, weights_of
 
 MAX_STEPS = 5000
@@ -199,7 +199,7 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
     else:
         answers = batch.targets.clamp(min=0)[..., None]
         d_logits = cross_entropy_backward(trace.logits, answers, mean_shares(batch.targets))
-    model.backward(trace, d_logits)
+    model_backward(model, trace, d_logits)
     gradient = torch.cat([weight.grad.flatten() for weight in model.weights])
     for weight in model.weights:
         weight.grad = None  # a run that waits need not hold it twice
@@ -221,10 +221,10 @@ def evaluate_now(settings: TrainingSettings, model: TinyTransformer, step: int) 
 
 @torch.inference_mode()
 def evaluate(
-    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, without: Collection[tuple[int, int]] = ()
+    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
 ) -> Evaluation:
-    """How well a model answers a batch, perhaps without some (layer, head) pairs, and where its heads look."""
-    trace = model(batch.inputs, without)
+    """How well a model answers a batch, perhaps with some (layer, head) pairs ablated, and where its heads attend."""
+    trace = model(batch.inputs, ablated)
     accuracy = accuracy_of(predicted_ids(model, trace), batch.targets)
     role_weights = weights_on_targets(trace, batch.target_attention)
     evaluation = Evaluation(step, loss_of(model, trace, batch), accuracy, role_weights, False)

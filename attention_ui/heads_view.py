@@ -21,10 +21,10 @@ from lessons.sheets import Sheets
 RAN: dict[str, tuple[Callable, ...]] = {
     "project": (MultiHeadAttention.project,),
     "split": (MultiHeadAttention.project, split_heads),
-    "attend": (MultiHeadAttention.attend, total_variation),
-    "concatenate": (MultiHeadAttention.join, merge_heads),
-    "output": (MultiHeadAttention.forward, MultiHeadAttention.join),
-    "slices": (MultiHeadAttention.project, SlicedHeads.forward),
+    "attend": (MultiHeadAttention.forward, total_variation),
+    "concatenate": (MultiHeadAttention.forward, merge_heads),
+    "output": (MultiHeadAttention.forward,),
+    "slices": (MultiHeadAttention.project, SlicedHeads.project),
     "dropout": (drop_weights,),
 }
 SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels

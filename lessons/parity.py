@@ -17,9 +17,7 @@ from attention_core.pytorch_parity import Parity, heads_as_module, heads_built_i
 
 CASES = 300  # random ones, compared at once
 RUNS = 15
-MODULE_STEPS = (
-    MultiHeadAttention.forward, MultiHeadAttention.project, MultiHeadAttention.attend, MultiHeadAttention.join,
-)  # fmt: skip
+MODULE_STEPS = (MultiHeadAttention.forward, MultiHeadAttention.project)
 
 
 def parameter_table(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> list[dict[str, str | int]]:

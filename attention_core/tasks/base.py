@@ -12,11 +12,11 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention_core.gradients import NO_TARGET
 from attention_core.randomness import generator as make_generator
 from attention_core.tokens import Vocabulary
 
 MAX_VOCABULARY = 128
+NO_TARGET = -100  # the target of a position that does not count in the loss, as PyTorch's cross_entropy has it
 ENOUGH_RIGHT = 0.95  # the accuracy from which on a task counts as learnt
 EXAMPLE_SEED = 5
 

@@ -9,8 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention_core.gradients import NO_TARGET
-from attention_core.tasks.base import PERFECT, Baseline, Batch, Task, attention_to, guessing, shuffles
+from attention_core.tasks.base import NO_TARGET, PERFECT, Baseline, Batch, Task, attention_to, guessing, shuffles
 from attention_core.tokens import Vocabulary
 
 

@@ -10,8 +10,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from attention_core.gradients import NO_TARGET
-from attention_core.tasks.base import ENOUGH_RIGHT, PERFECT, Baseline, Batch, Task, attention_to, guessing
+from attention_core.tasks.base import ENOUGH_RIGHT, NO_TARGET, PERFECT, Baseline, Batch, Task, attention_to, guessing
 from attention_core.tokens import Vocabulary
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"

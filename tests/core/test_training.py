@@ -8,10 +8,9 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attention_core import training
-from attention_core.gradients import NO_TARGET
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import MAX_SEED, generator
-from attention_core.tasks import MAX_VOCABULARY, TASKS, CharacterTask
+from attention_core.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
 from attention_core.weights import IdleModels
 

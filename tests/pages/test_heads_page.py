@@ -305,10 +305,10 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
     [
         ("project", (MultiHeadAttention.project,)),
         ("split", (MultiHeadAttention.project, split_heads)),
-        ("attend", (MultiHeadAttention.attend, total_variation)),
-        ("concatenate", (MultiHeadAttention.join, merge_heads)),
-        ("output", (MultiHeadAttention.forward, MultiHeadAttention.join)),
-        ("slices", (MultiHeadAttention.project, SlicedHeads.forward)),
+        ("attend", (MultiHeadAttention.forward, total_variation)),
+        ("concatenate", (MultiHeadAttention.forward, merge_heads)),
+        ("output", (MultiHeadAttention.forward,)),
+        ("slices", (MultiHeadAttention.project, SlicedHeads.project)),
         ("dropout", (drop_weights,)),
     ],
 )

@@ -7,12 +7,14 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attention_core.attention import attend
-from attention_core.gradients import (
+from attention_core.backward import (
     attend_backward,
     cross_entropy_backward,
-    layer_norm_backward,
+    heads_backward,
     linear_backward,
     mean_shares,
+    model_backward,
+    norm_backward,
     softmax_backward,
     squared_error_backward,
 )
@@ -92,7 +94,7 @@ def test_a_layer_norm_backwards(batch):
         layer.bias.copy_(random(D_V, seed=6))
     x, direction = random(*batch, QUERIES, D_V).requires_grad_(), random(*batch, QUERIES, D_V, seed=1)
     d_x, d_gain, d_shift = autograd(layer(x), direction, x, layer.weight, layer.bias)
-    torch.testing.assert_close(layer_norm_backward(layer, x, direction).detach(), d_x)
+    torch.testing.assert_close(norm_backward(layer, x, direction).detach(), d_x)
     torch.testing.assert_close(layer.weight.grad, d_gain)
     torch.testing.assert_close(layer.bias.grad, d_shift)
 
@@ -128,7 +130,7 @@ def test_several_heads_backwards(kind, batch, scale):
     x, direction = random(*batch, QUERIES, 6).requires_grad_(), random(*batch, QUERIES, 6, seed=1)
     output, trace = heads(x, causal_mask(QUERIES), scale=scale)
     d_x, *d_parameters = autograd(output, direction, x, *heads.parameters())
-    torch.testing.assert_close(heads.backward(x, trace, direction, scale).detach(), d_x)
+    torch.testing.assert_close(heads_backward(heads, x, trace, direction, scale)[0].detach(), d_x)
     for parameter, expected in zip(heads.parameters(), d_parameters, strict=True):
         torch.testing.assert_close(parameter.grad, expected)
 
@@ -185,7 +187,7 @@ def test_a_model_that_gives_vectors_backwards(n_layers, residual, positions):
     expected = {name: parameter.grad for name, parameter in model.named_parameters()}
     assert "token_table" not in expected
     with torch.inference_mode():
-        model.backward(trace, squared_error_backward(trace.logits, wanted))
+        model_backward(model, trace, squared_error_backward(trace.logits, wanted))
     for name, parameter in model.named_parameters():
         assert expected[name].abs().sum() > 0, name
         torch.testing.assert_close(parameter.grad, expected[name], msg=name)
@@ -212,7 +214,8 @@ def compare_with_autograd(config, n_tokens, batch=(2,), dtype=torch.float64):
     for parameter in model.parameters():
         parameter.grad = None
     with torch.inference_mode():
-        model.backward(trace, cross_entropy_backward(trace.logits, tokens_of(targets), shares_of(targets, dtype)))
+        d_logits = cross_entropy_backward(trace.logits, tokens_of(targets), shares_of(targets, dtype))
+        model_backward(model, trace, d_logits)
     for name, parameter in model.named_parameters():
         message = f"{name} of {config}"
         assert parameter.grad is not None, message
@@ -248,9 +251,9 @@ def test_gradients_are_replaced_and_not_added_up():
     with torch.inference_mode():
         trace = model(ids)
         direction = cross_entropy_backward(trace.logits, tokens_of(ids), mean_shares(ids))
-        model.backward(trace, direction)
+        model_backward(model, trace, direction)
         once = [parameter.grad.clone() for parameter in model.parameters()]
-        model.backward(trace, direction)
+        model_backward(model, trace, direction)
     for parameter, expected in zip(model.parameters(), once, strict=True):
         assert torch.equal(parameter.grad, expected)
 
@@ -261,7 +264,7 @@ def test_gradients_through_dropped_weights_are_right_or_refused():
     output, trace = heads(x)
     (expected,) = autograd(output, direction, x)
     try:
-        ours = heads.backward(x, trace, direction, None)
+        ours, _ = heads_backward(heads, x, trace, direction)
     except (ValueError, RuntimeError) as refusal:
         assert "dropout" in str(refusal)
     else:
