@@ -1,6 +1,8 @@
 """A figure of matrices as an SVG file: the places, numbers and colours of its table, drawn once more for a slide.
 
-Vega draws in the browser, and Streamlit lets out nothing but its PNG. The colours are those of the light theme.
+Vega draws in the browser and could save SVG from a menu of its own, but Streamlit leaves that menu out (it embeds with
+`actions: false`, and of a chart's embedOptions it passes on theme, renderer and padding alone); what it has is a PNG.
+The colours are those of the light theme.
 """
 
 import functools
