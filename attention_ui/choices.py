@@ -85,7 +85,9 @@ def chosen_mask(n_tokens: int) -> Mask:
         kind = picked("mask")
     with size:
         if kind == "window" and n_tokens > 1:
-            return sliding_window_mask(n_tokens, size_slider("Width of the window", "width", n_tokens, 2))
+            return sliding_window_mask(
+                n_tokens, size_slider("Hide keys this many positions away, or more", "width", n_tokens, 2)
+            )
         if kind == "padding" and n_tokens > 1:
             label = "Real tokens before the padding"
             return padding_mask(n_tokens, size_slider(label, "real", n_tokens, n_tokens - 1))
@@ -109,7 +111,7 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
 
     The boxes write the code. Where the code comes from elsewhere, from a link or typed, it fills the boxes anew.
     """
-    st.text("Rows ask, columns answer, by their places. A tick lets the query look.")
+    st.text("Rows are queries, columns are keys, by their positions. A tick lets the query look at the key.")
     boxes, beside = st.columns(2)
     causal = causal_mask(n_tokens)
     code = beside.text_input(

@@ -52,6 +52,8 @@ def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tupl
         causal = st.toggle(
             "Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
         )
+        if own_mask:
+            st.caption("This page has a mask of its own.")
         scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
         edits, notes = (), ()
         if not own_sizes:

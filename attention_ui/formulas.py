@@ -32,13 +32,6 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
     return formulas[stage]
 
 
-def mask_formula(hidden: int, scores: int) -> str:
-    """LaTeX for any mask: how many scores of how many it hides."""
-    return (
-        r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j" + rf"\qquad {hidden} \text{{ of }} {scores}"
-    )
-
-
 def shape(rows: int, columns: int) -> str:
     """Rows × columns, in LaTeX."""
     return rf"({rows}\times{columns})"

@@ -8,11 +8,11 @@ from functools import cached_property
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, Mask, attend
+from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
 from lessons.captions import name, number, plural, seen
 from lessons.example import ExampleTrace, projection_of, unedited
-from lessons.single_lessons import attend_without_weights, contributions, mask_after_softmax
+from lessons.single_lessons import attend_without_weights, contributions
 
 INPUTS = {"x": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v"}
 RESULTS = {
@@ -80,19 +80,6 @@ def division_changes(trace: ExampleTrace, head: int) -> Changes:
         plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
         maps = {"scores": plain.masked, "scaled": divided.masked, "plain": plain.weights, "divided": divided.weights}
         return maps
-
-    return changed_in(trace, tensors)
-
-
-def masking_changes(trace: ExampleTrace, head: int, may_attend: Mask) -> Changes:
-    """In the lesson on masks: the weights without and with the mask, and with a mask that comes too late."""
-
-    def tensors(one: ExampleTrace) -> dict[str, Tensor]:
-        a = one.heads.select(head)
-        free, masked = (attend(a.q, a.k, a.v, mask, scale=one.scale) for mask in (None, may_attend))
-        late = mask_after_softmax(free, may_attend)
-        maps = {"without": free.weights, "with": masked.weights, "difference": masked.weights - free.weights}
-        return maps | {"late": late.zeroed, "sums": late.row_sums[:, None]}
 
     return changed_in(trace, tensors)
 

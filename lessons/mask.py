@@ -200,9 +200,9 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matric
     bands = (
         row("scores", say("scores"), scores, **scaled),
         row("infinity", say("hidden with −∞"), scores.masked_fill(everything, -math.inf), visible=hidden),
-        row("nan", say("softmax"), nan, **weights),
+        row("nan", say("softmax of −∞"), nan, **weights),
         row("number", say("hidden with −1e9"), torch.full_like(scores, LARGE_NEGATIVE)),
-        row("even", say("softmax"), even, **weights),
+        row("even", say("softmax of −1e9"), even, **weights),
     )
     return masking_figure(example, notice_blind(even), "even", *bands)
 

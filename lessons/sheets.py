@@ -4,7 +4,6 @@ Each lesson computes with numbers of its own: with no weights, another mask, ano
 follows the very tensor it is named after, so the arithmetic always belongs to the number that was clicked.
 """
 
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -23,7 +22,7 @@ from lessons.old_arithmetic import (
     matrix_shape,
     power,
 )
-from lessons.single_lessons import BlindRow, Contributions, MaskingMistake, RowSoftmax
+from lessons.single_lessons import Contributions, RowSoftmax
 
 TITLES = {"x": "X", "q": "Q", "k": "K", "k_transposed": "Kᵀ", "v": "V"}
 Names = tuple[str, ...]
@@ -179,66 +178,6 @@ def division_sheets(plain: Derivation, divided: Derivation) -> Sheets:
         "divided": ("weights ÷ √d_k", divided, "weights"),
     }
     return {key: Sheet(title, tokens, tokens, follow(way, matrix)) for key, (title, way, matrix) in ways.items()}
-
-
-def mask_sheets(free: Derivation, masked: Derivation, mistake: MaskingMistake) -> Sheets:
-    """The weights without and with a mask, their difference, and what comes of a mask that comes too late."""
-    before, after = free.of.numbers["weights"], masked.of.numbers["weights"]
-    visible, zeroed, sums = masked.of.visible, mistake.zeroed.tolist(), mistake.row_sums.tolist()
-    names = masked.of.names
-
-    def difference(i: int, j: int) -> Iterator[Line]:
-        yield from free.lines("weights", i, j)
-        yield from masked.lines("weights", i, j)
-        text = f"{factor(after[i][j])} + (−1)·{factor(before[i][j])}"
-        yield Line("with the mask − without", text, after[i][j] - before[i][j])
-
-    def late(i: int, j: int) -> Iterator[Line]:
-        yield from free.lines("weights", i, j)
-        stays = int(visible[i][j])
-        says = "visible, so it stays" if stays else "hidden, but only after the softmax: it is set to 0"
-        yield Line(says, f"{factor(before[i][j])}·{stays}", zeroed[i][j])
-
-    def total(i: int, j: int) -> Iterator[Line]:
-        yield Line(f"sum of what is left of the row of {names[i]}", " + ".join(map(factor, zeroed[i])), sums[i])
-
-    tokens = places(masked.of.tokens)
-    return {
-        "without": Sheet("weights without", tokens, tokens, follow(free, "weights")),
-        "with": Sheet("weights with the mask", tokens, tokens, follow(masked, "weights")),
-        "difference": Sheet("difference", tokens, tokens, difference),
-        "late": Sheet("zeroed after the softmax", tokens, tokens, late),
-        "sums": Sheet("row sum", tokens, ("sum",), total),
-    }
-
-
-def blind_sheets(derivation: Derivation, query: int, row: BlindRow) -> Sheets:
-    """A query that may see nothing: its scores, and what the softmax makes of −∞ and of a large negative number."""
-    names, n_keys = derivation.of.names, len(row.scores)
-
-    def infinity(i: int, j: int) -> Iterator[Line]:
-        yield Line("e to a hidden score", power(-math.inf), 0.0)
-        yield Line("sum over all keys", " + ".join([power(-math.inf)] * n_keys), 0.0)
-        yield Line(f"weight of {names[j]}: nobody can say what this is", "0 ÷ 0", row.with_infinity[j])
-
-    def large(i: int, j: int) -> Iterator[Line]:
-        largest = factor(row.large)
-        yield Line(f"{names[j]}: minus the largest", f"{largest} + (−1)·{largest}", 0.0)
-        yield Line("sum of e to that over all keys", " + ".join([power(0.0)] * n_keys), float(n_keys))
-        yield Line(f"weight of {names[j]}", f"{power(0.0)} ÷ {n_keys}", row.with_number[j])
-
-    def hidden(value: float) -> Callable[[int, int], Iterator[Line]]:
-        return lambda i, j: iter([Line(f"score of {names[j]}: hidden", digits(value), value)])
-
-    tokens = places(derivation.of.tokens)
-    ways = {
-        "scores": ("scores", lambda i, j: derivation.lines("scaled", query, j)),
-        "infinity": ("hidden with −∞", hidden(-math.inf)),
-        "nan": ("softmax of −∞", infinity),
-        "number": ("hidden with −1e9", hidden(row.large)),
-        "even": ("softmax of −1e9", large),
-    }
-    return {key: Sheet(title, (tokens[query],), tokens, lines) for key, (title, lines) in ways.items()}
 
 
 @dataclass(frozen=True)

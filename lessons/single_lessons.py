@@ -1,10 +1,9 @@
 """What single lessons compute on top of the running example."""
 
-import math
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
@@ -174,75 +173,4 @@ def contribution_caption(tokens: tuple[str, ...], parts: Contributions) -> str:
     return (
         f"Weight and contribution disagree most for {name(tokens, most)}: a weight of {percent(weight)}, but "
         f"{percent(share)} of what is added up, because its value is {why} than the others' on average."
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class MaskingMistake:
-    """Hiding keys after the softmax instead of before: rows that no longer share out the whole."""
-
-    zeroed: Float[Tensor, "queries keys"]
-    row_sums: Float[Tensor, " queries"]
-
-
-def mask_after_softmax(attention: AttentionTrace, may_attend: Bool[Tensor, "queries keys"]) -> MaskingMistake:
-    """Softmax over all scores, then zeros where the mask hides: what a mask is not."""
-    zeroed = attention.scaled.softmax(dim=-1) * may_attend
-    return MaskingMistake(zeroed, zeroed.sum(dim=-1))
-
-
-def masking_caption(tokens: tuple[str, ...], mistake: MaskingMistake) -> str:
-    """How much of its weight the worst row loses when the mask comes too late."""
-    worst = int(mistake.row_sums.argmin())
-    total = float(mistake.row_sums[worst])
-    if total > 0.995:
-        return "This mask hides nothing, so it makes no difference when it comes."
-    return (
-        f"Zeroed after the softmax, the row of {name(tokens, worst)} sums to {number(total)} instead of 1: "
-        "its weights were shares of a whole that it may not see."
-    )
-
-
-def change_caption(tokens: tuple[str, ...], before: AttentionTrace, after: AttentionTrace) -> str:
-    """Whose weights the mask changes most."""
-    change = (after.weights - before.weights).abs()
-    i, j = divmod(int(change.argmax()), len(tokens))
-    if float(change[i, j]) < 0.005:
-        return "This mask changes no weight."
-    fate = "is hidden" if not after.visible[i, j] else "gains"
-    return (
-        f"The largest change: {name(tokens, i)} gave {name(tokens, j)} {percent(float(before.weights[i, j]))} "
-        f"and gives it {percent(float(after.weights[i, j]))} now; that key {fate}."
-    )
-
-
-LARGE_NEGATIVE = -1e9
-
-
-@dataclass(frozen=True)
-class BlindRow:
-    """The weights of a query that may see nothing, with −∞ and with a large negative number."""
-
-    scores: tuple[float, ...]  # before anything is hidden
-    large: float
-    with_infinity: tuple[float, ...]
-    with_number: tuple[float, ...]
-
-
-def blind_row(attention: AttentionTrace, query: int, large: float = LARGE_NEGATIVE) -> BlindRow:
-    """Hide every key from one query, in the two usual ways."""
-    scores = attention.scaled[query]
-    everything = torch.ones_like(scores, dtype=torch.bool)
-    ways = (scores.masked_fill(everything, hidden).softmax(dim=-1) for hidden in (-math.inf, large))
-    return BlindRow(tuple(scores.tolist()), large, *(tuple(weights.tolist()) for weights in ways))
-
-
-def blind_caption(row: BlindRow) -> str:
-    """What the two give: no number at all, or equal weights that look like an answer."""
-    first = "not a number (0 ÷ 0)" if math.isnan(row.with_infinity[0]) else number(row.with_infinity[0])
-    spread = max(row.with_number) - min(row.with_number)
-    how = "the same for every key" if spread < 1e-6 else "different for each key"
-    return (
-        f"A query that may see nothing: with −∞ each weight is {first}; with −1e9 it is "
-        f"{number(row.with_number[0])}, {how}, and nobody is warned. Attention Lab refuses such a mask."
     )

@@ -179,7 +179,7 @@ def tooltip(matrix: Matrix, i: int, j: int) -> str:
     if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
         return text
     before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
-    return f"{text}. {english(say('It was {before} before your change.', before=before))}"
+    return f"{text}. {english(say('Changed: it was {before}.', before=before))}"
 
 
 def said(step: Step) -> str:

@@ -11,7 +11,6 @@ from lessons.heads_example import SideBySide
 from lessons.questions import (
     dot_product,
     heads,
-    mask,
     output,
     positions,
     projections,
@@ -27,7 +26,6 @@ QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "dot_product": dot_product.QUESTIONS,
     "projections": projections.QUESTIONS,
     "scores": scores.QUESTIONS,
-    "mask": mask.QUESTIONS,
     "softmax": softmax.QUESTIONS,
     "output": output.QUESTIONS,
 }

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_core.attention import attend
-from attention_core.masks import causal_mask, full_mask
 from attention_core.measures import measure_scaling, softmax_jacobian_norm
 from attention_core.randomness import generator
 from attention_core.reference import compare_references
@@ -21,13 +20,8 @@ from lessons.single_lessons import (
     asymmetry,
     asymmetry_caption,
     attend_without_weights,
-    blind_caption,
-    blind_row,
-    change_caption,
     contribution_caption,
     contributions,
-    mask_after_softmax,
-    masking_caption,
     shift_caption,
     softmax_caption,
     softmax_row,
@@ -128,33 +122,6 @@ def test_contributions_are_weight_times_length(example):
     sentence = contribution_caption(trace.tokens, parts)
     gap = (parts.shares - parts.weights).abs()
     assert ("disagree" in sentence) == (float(gap.max()) >= 0.005)
-
-
-@many
-@given(examples)
-def test_a_mask_that_comes_too_late_loses_weight(example):
-    trace = run_example(example)
-    n = len(trace.tokens)
-    free = attend(*(getattr(trace.heads.select(0), name) for name in "qkv"), scale=trace.scale)
-    mistake = mask_after_softmax(free, causal_mask(n))
-    for i in range(n):
-        assert float(mistake.row_sums[i]) == pytest.approx(
-            sum(float(free.weights[i, j]) for j in range(i + 1)), abs=1e-5
-        )
-    worst = float(mistake.row_sums.min())
-    sentence = masking_caption(trace.tokens, mistake)
-    assert f"sums to {number(worst)}" in sentence if worst <= 0.995 else "hides nothing" in sentence
-    assert "no weight" in change_caption(
-        trace.tokens, free, attend(free.q, free.k, free.v, full_mask(n), scale=trace.scale)
-    )
-
-
-def test_a_blind_row_is_no_number_or_silently_even():
-    attention = run_example(Example(causal=False)).heads.select(0)
-    row = blind_row(attention, 2)
-    assert all(math.isnan(w) for w in row.with_infinity)
-    assert row.with_number == pytest.approx([1 / 6] * 6)
-    assert "0.17" in blind_caption(row)
 
 
 @many

@@ -252,14 +252,6 @@ KINDS = {
         right_switched_scaling,
     ),
     "spread_of_scores": (r"Let all features .* for d_k = (\d+), divided by √\1\?", right_spread),
-    "hidden_weight": (rf"With the causal mask, which weight does {NAME} give to {NAME}, .*", right_hidden),
-    "mask_switched": (
-        rf"(With|Without) the causal mask, {NAME} gives the weight (\S+) to {NAME}\. "
-        r"What is it (with|without) the mask\?",
-        right_switched_mask,
-    ),
-    "zeros_after_softmax": (rf"Somebody takes the softmax .* the row of {NAME} sum to\?", right_zeros),
-    "how_many_visible": (rf"The causal mask is (on|off), and {NAME} is token (\d+) of (\d+)\. .*", right_visible),
     "most_looked_at": (rf"Which token does {NAME} give its largest weight\?", right_most),
     "weight_cell": (rf"What is the weight that {NAME} gives to {NAME}\?", right_weight),
     "scores_doubled": (rf"{NAME} gives {NAME} the weight (\S+)\. All scores in the row are doubled.*", right_doubled),
@@ -298,7 +290,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
+    assert list(QUESTIONS) == ["tokens", "dot_product", "projections", "scores", "softmax", "output"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))
@@ -350,7 +342,6 @@ def wrong_answers(maker):
     ("maker", "mended"),
     [
         (quiz.scores.spread_of_scores, "does not make it softer and softer"),
-        (quiz.mask.zeros_after_softmax, "Only if the mask comes first"),
         (quiz.scores.best_match, "read down the column"),
         (quiz.softmax.weight_cell, "Rows ask, columns answer"),
         (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),

@@ -11,24 +11,22 @@ from hypothesis import strategies as st
 from strategies import EXAMPLES
 
 from attention_core.attention import attend
-from attention_core.masks import causal_mask, sliding_window_mask
+from attention_core.masks import causal_mask
 from attention_core.reference import attend_with_loops, loops_beside_matrices
 from lessons.example import Example, run_example
 from lessons.reference_captions import loops_caption
 from lessons.sheets import (
-    blind_sheets,
     chain_sheets,
     derivation_with,
     derivation_without_weights,
     division_sheets,
     map_sheets,
-    mask_sheets,
     part_sheets,
     pipeline_sheets,
     softmax_sheets,
     ways_sheets,
 )
-from lessons.single_lessons import attend_without_weights, blind_row, contributions, mask_after_softmax, softmax_row
+from lessons.single_lessons import attend_without_weights, contributions, softmax_row
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -101,27 +99,6 @@ def test_the_weighted_sum_of_one_query_and_what_each_key_adds(example, data):
         agree(sheet, tensor, data)
 
 
-@given(EXAMPLES, st.integers(1, 4), st.data())
-@few
-def test_a_mask_is_followed_with_its_own_numbers_not_with_the_causal_ones(example, width, data):
-    trace = run_example(example)
-    head = data.draw(st.integers(0, trace.example.n_heads - 1))
-    a, may_attend = trace.heads.select(head), sliding_window_mask(len(trace.tokens), width)
-    free, masked = (attend(a.q, a.k, a.v, mask, scale=trace.scale) for mask in (None, may_attend))
-    mistake = mask_after_softmax(free, may_attend)
-    sheets = mask_sheets(*(derivation_with(trace, head, way) for way in (free, masked)), mistake)
-    tensors = {
-        "without": free.weights,
-        "with": masked.weights,
-        "difference": masked.weights - free.weights,
-        "late": mistake.zeroed,
-        "sums": mistake.row_sums[:, None],
-    }
-    assert list(sheets) == list(tensors)
-    for key, tensor in tensors.items():
-        agree(sheets[key], tensor, data)
-
-
 @given(EXAMPLES, st.integers(1, 50), st.data())
 @few
 def test_a_row_of_softmax_at_any_temperature(example, tenths, data):
@@ -144,21 +121,6 @@ def test_a_hidden_key_has_no_part_and_says_why():
     sheets = chain_sheets(derivation_with(trace, 0, trace.heads.select(0)), 1)
     assert "may not look at" in list(sheets["score"].lines(4, 0))[-1].says
     assert list(sheets["part"].lines(4, 0))[-1].value == 0
-
-
-@given(EXAMPLES, st.data())
-@few
-def test_a_row_that_sees_nothing(example, data):
-    trace = run_example(example)
-    free = attend(*(getattr(trace.heads.select(0), name) for name in "qkv"), scale=trace.scale)
-    query = data.draw(st.integers(0, len(trace.tokens) - 1))
-    row = blind_row(free, query)
-    sheets = blind_sheets(derivation_with(trace, 0, free), query, row)
-    agree(sheets["scores"], free.scaled[query][None], data)
-    agree(sheets["even"], torch.tensor([row.with_number]), data)
-    assert {line.value for line in sheets["number"].lines(0, 0)} == {-1e9}
-    *powers, weight = sheets["nan"].lines(0, 0)
-    assert all(map(is_right, powers)) and weight.equation == "0 ÷ 0 = not a number"
 
 
 @given(EXAMPLES, st.data())

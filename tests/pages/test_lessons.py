@@ -214,7 +214,7 @@ def test_a_control_is_hidden_by_its_key_and_keeps_what_the_link_says():
     assert not [element for element in open_lesson("mask").get("html") if "display: none" in element.proto.body]
 
 
-@pytest.mark.parametrize("lesson", ["many_heads/positions", "many_heads/pytorch"])
+@pytest.mark.parametrize("lesson", ["one_head/mask", "many_heads/positions", "many_heads/pytorch"])
 def test_where_a_lesson_has_its_own_mask_the_switch_waits_as_it_was_left(lesson):
     at = open_page(lesson, causal="false")
     assert at.toggle(key="causal").disabled and not at.toggle(key="causal").value

@@ -13,7 +13,7 @@ from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_w
 from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references, loops_beside_matrices
 from lessons.example import Example, run_example
 from lessons.reference_captions import loops_caption
-from lessons.single_lessons import attend_without_weights, mask_after_softmax, softmax_row
+from lessons.single_lessons import attend_without_weights, softmax_row
 
 
 def open_lesson(lesson, **query):
@@ -90,7 +90,7 @@ def test_a_row_that_sees_nothing_is_shown_as_numbers():
     assert [drawn[f"nan 0,{j}"]["text"] for j in range(5)] == ["nan"] * 5
     assert [drawn[f"even 0,{j}"]["text"] for j in range(5)] == ["0.20"] * 5
     assert drawn["infinity 0,0"]["kind"] == "masked" and drawn["number 0,0"]["v"] == -1e9
-    assert any("with −1e9 it is 0.20" in line for line in texts(at))
+    assert any("with −1e9 each is 0.20" in line for line in texts(at))
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,7 @@ def test_weights_are_those_of_the_drawn_mask():
     trace = run_example(Example())
     a = trace.heads.select(0)
     free = attend(a.q, a.k, a.v, scale=trace.scale)
-    sums = mask_after_softmax(free, causal_mask(6).mT).row_sums
+    sums = (free.weights * causal_mask(6).mT).sum(dim=-1)
     assert [cells(at)[f"sums {i},0"]["v"] for i in range(6)] == pytest.approx(sums.tolist())
 
 

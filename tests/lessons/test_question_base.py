@@ -1,0 +1,71 @@
+"""How questions are made, whatever they are about."""
+
+import torch
+
+from attention_core.randomness import generator
+from lessons.formatting import english
+from lessons.questions.base import among, among_numbers, among_tokens, asking, shuffled
+from lessons.screen import Card, Question, Token, say
+
+
+def card(text):
+    return Card(say("{text}", text=text), say("because"))
+
+
+def test_numbers_that_read_alike_are_never_both_offered():
+    def prompt(shown):
+        return say("{number}?", number=shown(0.3))
+
+    yes, no = say("yes"), say("no")
+    assert among_numbers(prompt, (0.3, yes), (0.30001, no)) is None
+    question = among_numbers(prompt, (0.3, yes), (0.3001, no), (0.304, no), (0.304, no), (0.29, no))
+    assert [english(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
+    assert english(question.prompt) == "0.300?"
+
+
+def test_what_is_no_number_is_not_offered():
+    question = among_numbers(
+        lambda shown: say("?"),
+        (0.5, say("yes")),
+        (float("nan"), say("no")),
+        (float("inf"), say("no")),
+        (0.1, say("no")),
+    )
+    assert [english(card.text) for card in question.cards] == ["0.50", "0.10"]
+
+
+def test_at_most_three_wrong_cards_which_differ():
+    question = among(say("?"), card("a"), card("b"), card("a"), card("b"), card("c"), card("d"), card("e"))
+    assert [english(card.text) for card in question.cards] == ["a", "b", "c", "d"]
+    assert among(say("?"), card("a"), card("a")) is None
+
+
+def test_a_tie_makes_no_question():
+    names = tuple(Token(word, position) for position, word in enumerate("abc"))
+    about = (say("?"), names, torch.tensor([0.5, 0.5, 0.1]), say("yes"), [], lambda p: say("no"))
+    assert among_tokens(*about) is None
+    clear = (*about[:2], torch.tensor([0.5, 0.7, 0.1]), *about[3:])
+    assert english(among_tokens(*clear).cards[0].text) == "“b”"
+
+
+def test_shuffling_keeps_the_right_card_right():
+    question = Question(say("?"), tuple(map(card, "abcd")), 2)
+    for seed in range(10):
+        again = shuffled(question, generator(seed))
+        assert english(again.cards[again.right].text) == "c"
+        assert sorted(english(card.text) for card in again.cards) == list("abcd")
+
+
+def test_the_seed_of_the_example_and_the_number_of_the_question_both_enter_the_draw():
+    def maker(random):
+        return Question(say("?"), tuple(map(card, "abcd")), 0)
+
+    rights = {
+        (seed, number): asking("a lesson", [maker], seed)(number).right for seed in range(40) for number in range(2)
+    }
+    assert rights == {
+        (seed, number): asking("a lesson", [maker], seed)(number).right for seed in range(40) for number in range(2)
+    }
+    for number in range(2):
+        assert {rights[seed, number] for seed in range(40)} == {0, 1, 2, 3}
+    assert any(rights[seed, 0] != rights[seed, 1] for seed in range(40))
