@@ -4,13 +4,13 @@ import re
 
 import streamlit as st
 
-from attention_ui.formulas import A, K, Q, V
 from attention_ui.lesson import picked_cell, show_notes, show_rows
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.quiz import predict_about
 from attention_ui.state import get_state, set_state
 from lessons.captions import plural
 from lessons.example import ExampleTrace, Limit
+from lessons.formulas import A, K, Q, V
 from lessons.heads_example import (
     HEADS_PRESETS,
     LIMITS,

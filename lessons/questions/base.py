@@ -12,7 +12,10 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from attention_core.attention import AttentionTrace, mask_scores, scale_scores, softmax_rows
+from attention_core.masks import causal_mask
 from attention_core.randomness import generator
+from lessons.example import ExampleTrace
 from lessons.formatting import english
 from lessons.screen import Card, Number, Question, Sentence, Token, say
 
@@ -121,3 +124,24 @@ def two_of(n_tokens: int, random: torch.Generator) -> tuple[int, int] | None:
         return None
     first, second = torch.randperm(n_tokens, generator=random).tolist()[:2]
     return first, second
+
+
+def shaped(rows: int, columns: int) -> Sentence:
+    """The shape of a matrix, as prompts and cards write it."""
+    return say("{rows} × {columns}", rows=rows, columns=columns)
+
+
+def row_with_a_choice(attention: AttentionTrace, random: torch.Generator) -> int | None:
+    """A random query that may look at more than one key."""
+    return one_of(attention.visible.sum(dim=-1) > 1, random)
+
+
+def weights_if(
+    example: ExampleTrace, head: int, *, causal: bool | None = None, scaling: bool | None = None
+) -> Float[Tensor, "queries keys"]:
+    """The weights of a head with the causal mask or the scaling switched on or off."""
+    causal = example.example.causal if causal is None else causal
+    scaling = example.example.scaling if scaling is None else scaling
+    mask = causal_mask(len(example.tokens)) if causal else None
+    scale = 1 / math.sqrt(example.example.d_k) if scaling else 1.0
+    return softmax_rows(mask_scores(scale_scores(example.heads.select(head).scores, scale), mask))

@@ -10,12 +10,12 @@ from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.chain import chain_columns, chain_rows, chain_table
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.captions import output_caption
 from lessons.changes import output_changes
+from lessons.formulas import stage_formula
 from lessons.sheets import chain_sheets, derivation_with, map_sheets, part_sheets
 from lessons.single_lessons import contribution_caption, contributions
 

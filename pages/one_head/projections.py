@@ -11,12 +11,12 @@ from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_rows, maps_table
 from attention_ui.figures.product import product_size, product_table
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, fitted_template, pick_chart, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 from lessons.changes import changed_by_edits, changes_caption
 from lessons.example import projection_of, run_example
+from lessons.formulas import stage_formula
 from lessons.single_lessons import asymmetry_caption
 
 opening("projections")

@@ -14,11 +14,11 @@ from attention_ui.figures.curves import TITLES, curve_chart, curves_table
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_table
 from attention_ui.figures.template import template
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_caption, show_chart, show_rows
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.changes import division_changes
+from lessons.formulas import stage_formula
 from lessons.measures_captions import own_scaling_caption, scaling_caption
 from lessons.sheets import derivation_with, division_sheets
 

@@ -7,11 +7,11 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.steps import FACTOR, LABEL_COLUMNS, SHIFT, softmax_chart, softmax_table
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, own_template, pick_chart, picked_with, show_caption
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import sheets_panel
 from lessons.example import unedited
+from lessons.formulas import stage_formula
 from lessons.sheets import derivation_with, softmax_sheets
 from lessons.single_lessons import shift_caption, softmax_row, temperature_caption
 

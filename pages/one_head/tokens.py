@@ -8,11 +8,11 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace
 from attention_ui.figures.embedding import embedding_columns, embedding_table
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import covered, grid_template, pick_chart, show_caption, show_rows
 from attention_ui.quiz import predict
 from attention_ui.trace_panel import trace_panel
 from lessons.captions import tokens_caption
+from lessons.formulas import stage_formula
 from lessons.single_lessons import look_up, lookup_caption
 
 opening("tokens")

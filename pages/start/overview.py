@@ -8,11 +8,11 @@ from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.pipeline import pipeline_size, pipeline_table
-from attention_ui.formulas import stage_formula
 from attention_ui.lesson import fitted_template, pick_chart, stepper
 from attention_ui.trace_panel import trace_panel
 from lessons.captions import STAGES, stage_caption
 from lessons.changes import changed_by_edits, changes_caption
+from lessons.formulas import stage_formula
 
 opening("home")
 trace = current_trace()

@@ -1,11 +1,11 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
-from attention_ui.figures.roles import FORMULA_COLOURS
 from lessons.example import ExampleTrace
 
+# The colours of their roles in the figures. Formulas know no theme, so these read on white and on black.
 Q, K, V, A = (
-    rf"\textcolor{{{FORMULA_COLOURS[key]}}}{{{letter}}}"
-    for key, letter in zip(("q", "k", "v", "weight"), "QKVA", strict=True)
+    rf"\textcolor{{{colour}}}{{{letter}}}"
+    for letter, colour in {"Q": "#0a7dc0", "K": "#d55e00", "V": "#009e73", "A": "#8466c4"}.items()
 )
 
 
