@@ -36,7 +36,7 @@ def draw_matrices(lesson: str, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
     if figure.numbered is None:
-        template, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW)
+        template, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW, figure.height)
     else:
         template, numbered = grid_template(layout.columns, figure.width, numbered=figure.numbered), figure.numbered
     return pick_chart(

@@ -190,12 +190,14 @@ class Matrices(Figure):
     """Matrices on a common grid: bands from top to bottom, each read from left to right.
 
     Matrices at the same place of their bands begin in the same column, and those of a band end in the same row, so
-    that a product can stand where its factors meet; None leaves a place empty. `first` is the matrix whose
-    derivation is offered first.
+    that a product can stand where its factors meet; None leaves a place empty. A band that is alone goes on below
+    itself where it is too wide for the page. `first` is the matrix whose
+    derivation is offered first. `height` are the pixels that are free for all of it on the screen of a laptop.
     """
 
     bands: tuple[tuple[Matrix | None, ...], ...]
     first: str
+    height: int = 530
     numbered: bool | None = None  # None: numbers stand in the cells where they have room
 
     @property

@@ -16,6 +16,8 @@ LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER = 0.26  # of a cell, in a title
 LONGEST = 150  # letters of the arithmetic in a tooltip
+WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
+FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,12 @@ class Layout:
         return tuple(self._rows_below_each_other() if self.of_single_rows else self._bands())
 
     @cached_property
+    def bands(self) -> tuple[tuple[Matrix | None, ...], ...]:
+        """The bands of the figure. One that stands alone and is too wide for the page goes on below itself."""
+        bands = self.figure.bands
+        return tuple(folded(bands[0])) if len(bands) == 1 and None not in bands[0] else bands
+
+    @cached_property
     def columns(self) -> int:
         """Columns of the grid that the figure needs."""
         return max(place.left + room(place.matrix) for place in self.places)
@@ -61,7 +69,7 @@ class Layout:
 
     def _bands(self) -> Iterator[Place]:
         top, lefts = 0, self._lefts()
-        for band in self.figure.bands:
+        for band in self.bands:
             header = 3 if any(matrix.columns.named for matrix in band if matrix is not None) else 2
             height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
             for at, matrix in enumerate(band):
@@ -73,12 +81,25 @@ class Layout:
     def _lefts(self) -> list[int]:
         """Where the matrices begin that stand at the same place of their bands."""
         lefts, left = [], 0
-        for at in range(max(map(len, self.figure.bands))):
-            here = [(band, band[at]) for band in self.figure.bands if at < len(band) and band[at] is not None]
+        for at in range(max(map(len, self.bands))):
+            here = [(band, band[at]) for band in self.bands if at < len(band) and band[at] is not None]
             left += LABEL_COLUMNS * any(names_rows(band, at) for band, _ in here)
             lefts.append(left)
             left += max(room(matrix) for _, matrix in here) + 1
         return lefts
+
+
+def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
+    """The lines into which a band goes, each as wide as the page at most."""
+    widest = WIDEST if max(matrix.values.shape[0] for matrix in band) <= FEW_ROWS else WIDER
+    line, right = (), 0
+    for matrix in band:
+        right += LABEL_COLUMNS * names_rows((*line, matrix), len(line)) + room(matrix)
+        if line and right > widest:
+            yield line
+            line, right = (), LABEL_COLUMNS * names_rows((matrix,), 0) + room(matrix)
+        line, right = (*line, matrix), right + 1
+    yield line
 
 
 def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:

@@ -1,0 +1,38 @@
+"""Where the matrices of a figure stand."""
+
+import pytest
+import torch
+
+from attention_ui.figures.matrices import Layout
+from lessons.matrices import feature_axis, token_axis
+from lessons.screen import Matrices, Matrix, say
+
+
+def figure(rows, *widths, bands=None):
+    tokens = token_axis(tuple("abcdefghijklm"[:rows]))
+    matrices = tuple(
+        Matrix(key=str(at), title=say("M"), values=torch.zeros(rows, w), rows=tokens, columns=feature_axis(w))
+        for at, w in enumerate(widths)
+    )
+    return Matrices(key="f", name=say("Some"), bands=bands(matrices) if bands else (matrices,), first="0")
+
+
+def places(*arguments, **choices):
+    return [(p.left, p.top, p.named) for p in Layout(figure(*arguments, **choices)).places]
+
+
+def test_a_band_that_is_too_wide_goes_on_below_itself_with_the_names_of_its_rows():
+    assert places(5, 13, 17, 11) == [(2, 2, True), (16, 2, False), (2, 9, True)]
+    assert Layout(figure(5, 13, 17, 11)).columns == 33
+    assert places(5, 13, 11, 7) == [(2, 2, True), (16, 2, False), (28, 2, False)]
+
+
+def test_where_rows_are_many_two_lines_would_not_fit_so_the_cells_get_smaller():
+    assert len({top for _, top, _ in places(11, 13, 17, 11)}) == 1
+    assert len({top for _, top, _ in places(11, 19, 23, 17)}) == 2
+
+
+@pytest.mark.parametrize("rows", [5, 11])
+def test_bands_that_the_lesson_chose_stay(rows):
+    assert places(rows, 29, 23, bands=lambda m: ((m[0], m[1]), (None, m[1])))[1][:2] == (32, 2)
+    assert Layout(figure(rows, 29, 23, 3, bands=lambda m: (m[:2], m[2:]))).columns == 55
