@@ -166,9 +166,9 @@ def test_a_question_that_comes_again_is_not_counted_again():
 def test_the_score_is_that_of_all_lessons_together():
     at = open_quiz("output")
     answer(at, current(at).right, "output")
-    at.session_state["lesson"] = "output"
+    at.session_state["lesson"] = "scores"
     at.run()
-    answer(at, wrong_place(current(at)), "output")
+    answer(at, wrong_place(current(at)), "scores")
     assert texts(at)[-1] == "1 of 2 first tries"
 
 
