@@ -1,0 +1,186 @@
+"""Predict, then look: as a visitor uses it."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from attention_core.masks import causal_mask
+from lessons.example import Example, run_example
+from lessons.formatting import english
+from lessons.mask import Choices, screen
+
+
+def page():
+    """A page with one question, whose example, head and name the test can change."""
+    import streamlit as st
+
+    from attention_core.masks import causal_mask
+    from attention_ui.panels.question import question_panel
+    from lessons import mask
+    from lessons.example import Example, run_example
+
+    example = run_example(Example(**st.session_state["chosen"]))
+    choices = mask.Choices(causal_mask(len(example.tokens)))
+    shown = mask.screen(example, st.session_state.get("which", 0), choices)
+    question_panel(st.session_state.get("lesson", "mask"), shown.ask)
+
+
+def open_question(**example):
+    at = AppTest.from_function(page, default_timeout=30)
+    at.session_state["chosen"] = example
+    at.run()
+    assert not at.exception, at.exception
+    return at
+
+
+def current(at, number=0, head=0):
+    """The question that must be on the screen."""
+    example = run_example(Example(**at.session_state["chosen"]))
+    return screen(example, head, Choices(causal_mask(len(example.tokens)))).ask(number)
+
+
+def texts(at):
+    return [element.value for element in at.text]
+
+
+def answer(at, index, lesson="mask"):
+    """Choose A, B, C or D by its index."""
+    at.segmented_control(key=f"{lesson}_answer").set_value("ABCD"[index]).run()
+    assert not at.exception, at.exception
+
+
+def wrong(question):
+    return (question.right + 1) % len(question.cards)
+
+
+def another(at, lesson="mask"):
+    """Ask for another question; its number."""
+    at.button(key=f"{lesson}_another").click().run()
+    assert not at.exception, at.exception
+    return at.session_state[f"{lesson}_question"]
+
+
+def judged(at):
+    return [text for text in texts(at) if text.startswith(("Yes.", "Not quite."))]
+
+
+def test_nothing_is_revealed_before_choosing():
+    at = open_question()
+    question = current(at)
+    lines = [f"{letter}  {english(card.text)}" for letter, card in zip("ABCD", question.cards, strict=False)]
+    assert texts(at) == [english(question.prompt), "\n".join(lines)]
+    assert at.subheader[0].value == "Predict, then look"
+    assert at.segmented_control(key="mask_answer").value is None
+    assert not any(english(card.reply) in text for text in texts(at) for card in question.cards)
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_every_card_gets_its_own_reply(number):
+    at = open_question()
+    at.session_state["mask_question"] = number
+    at.run()
+    question = current(at, number)
+    for index, card in enumerate(question.cards):
+        answer(at, index)
+        word = "Yes." if index == question.right else "Not quite."
+        assert judged(at) == [f"{word} {english(card.reply)}"]
+
+
+def test_another_question_is_another_one_without_a_choice():
+    at = open_question()
+    for _ in range(4):
+        before = texts(at)[0]
+        answer(at, 0)
+        assert texts(at)[0] == before
+        assert english(current(at, another(at)).prompt) == texts(at)[0] != before
+        assert at.segmented_control(key="mask_answer").value is None
+        assert not judged(at)
+
+
+def test_another_question_works_where_there_is_only_one():
+    at = open_question(source="sentence", text="hi", d_model=1)
+    for _ in range(3):
+        another(at)
+
+
+def test_a_choice_can_be_taken_back():
+    at = open_question()
+    answer(at, 0)
+    at.segmented_control(key="mask_answer").set_value(None).run()
+    assert not judged(at)
+
+
+def test_only_first_tries_are_counted():
+    at = open_question()
+    assert not any("first tries" in text for text in texts(at))
+    answer(at, wrong(current(at)))
+    assert texts(at)[-1] == "0 of 1 first tries"
+    answer(at, current(at).right)
+    assert texts(at)[-1] == "0 of 1 first tries"
+    question = current(at, another(at))
+    answer(at, question.right)
+    assert texts(at)[-1] == "1 of 2 first tries"
+    answer(at, wrong(question))
+    assert texts(at)[-1] == "1 of 2 first tries"
+
+
+def test_a_question_that_comes_again_is_not_counted_again():
+    at = open_question()
+    answer(at, current(at).right)
+    for chosen in ({"seed": 5}, {}):
+        at.session_state["chosen"] = chosen
+        at.run()
+    answer(at, wrong(current(at)))
+    assert texts(at)[-1] == "1 of 1 first tries"
+
+
+def test_the_score_is_that_of_all_lessons_together():
+    at = open_question()
+    answer(at, current(at).right)
+    at.session_state["lesson"] = "softmax"
+    at.run()
+    answer(at, wrong(current(at)), "softmax")
+    assert texts(at)[-1] == "1 of 2 first tries"
+
+
+@pytest.mark.parametrize("change", [{"seed": 7}, {"source": "sentence"}, {"d_k": 5}])
+def test_another_example_forgets_the_answer(change):
+    at = open_question()
+    answer(at, current(at).right)
+    at.session_state["chosen"] = change
+    at.run()
+    assert texts(at)[0] == english(current(at).prompt)
+    assert at.segmented_control(key="mask_answer").value is None
+    assert not judged(at)
+
+
+def test_another_head_forgets_the_answer():
+    at = open_question(n_heads=2)
+    answer(at, 0)
+    at.session_state["which"] = 1
+    at.run()
+    assert texts(at)[0] == english(current(at, head=1).prompt)
+    assert at.segmented_control(key="mask_answer").value is None
+
+
+def test_the_answer_stays_while_the_question_stays():
+    at = open_question()
+    answer(at, 1)
+    at.run()
+    assert at.segmented_control(key="mask_answer").value == "B"
+
+
+@pytest.mark.parametrize("text", ["<b>bold</b> x", "![x](http://127.0.0.1:9/a.png)", "$x^2$ {0}", ":red[no] **a**"])
+def test_a_learners_text_stays_literal(text):
+    at = open_question(source="sentence", text=text)
+    literal, markup = "", ""
+    for _ in range(6):
+        answer(at, 0)
+        literal += "".join(texts(at))
+        kinds = ("markdown", "latex", "caption", "title", "subheader", "heading")
+        markup += "".join(str(element.value) for kind in kinds for element in at.get(kind))
+        cards = next(text for text in texts(at) if text.startswith("A  ")).split("\n")
+        assert at.segmented_control(key="mask_answer").options == list("ABCD")[: len(cards)]
+        another(at)
+    tokens = run_example(Example(source="sentence", text=text)).tokens
+    assert any(f"“{token}”" in literal for token in tokens)
+    assert not any(f"“{token}”" in markup for token in tokens)
