@@ -34,5 +34,5 @@ def test_where_rows_are_many_two_lines_would_not_fit_so_the_cells_get_smaller():
 
 @pytest.mark.parametrize("rows", [5, 11])
 def test_bands_that_the_lesson_chose_stay(rows):
-    assert places(rows, 29, 23, bands=lambda m: ((m[0], m[1]), (None, m[1])))[1][:2] == (32, 2)
+    assert places(rows, 29, 23, bands=lambda m: ((m[0], m[1]), (None, m[1])))[1][:2] == (34, 2)
     assert Layout(figure(rows, 29, 23, 3, bands=lambda m: (m[:2], m[2:]))).columns == 55
