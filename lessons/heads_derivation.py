@@ -1,0 +1,177 @@
+"""How the numbers of several heads come about, from the entries of X and the projections up to the output."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace
+from attention_core.heads import MultiHeadAttention, merge_heads
+from lessons.derivation import VECTORS, HeadDerivation, numbers_of
+from lessons.formatting import digits, factor, names, sum_of_products
+from lessons.heads_example import HeadsTrace, SideBySide, home_of
+from lessons.matrices import FEATURES, ROLES, token_axis
+from lessons.screen import Axis, Matrix, Sentence, Step, Token, say
+
+MOST_REPEATED = 16  # features: longer sums stand with the cell that they make, and nowhere else
+COLOURS = ROLES | {"heads": "v", "concatenated": "v", "output": "ink"}
+
+
+@dataclass(frozen=True, eq=False)
+class ManyHeadsDerivation:
+    """Follows the cells of several heads; without a module, their queries, keys and values were drawn.
+
+    A tensor is "x", "q", "k", "v", "concatenated", "w_o" or "output", and its features are those of all heads side
+    by side, counted from 0. `head(h)` follows what one head computes.
+    """
+
+    names: tuple[Token, ...]
+    heads: AttentionTrace
+    divisor: str
+    module: MultiHeadAttention | None = None
+    x: Float[Tensor, "tokens d_model"] | None = None
+    output: Float[Tensor, "tokens d_model"] | None = None
+
+    @property
+    def d_head(self) -> int:
+        """The features of one head."""
+        return self.heads.q.shape[-1]
+
+    @property
+    def deep(self) -> bool:
+        """True where sums are short enough to stand wherever they are used."""
+        return len(self.heads.q) * self.d_head <= MOST_REPEATED
+
+    def head(self, head: int) -> HeadDerivation:
+        """For the cells of one head, counted from 0."""
+        return self._by_head[head]
+
+    def step(self, tensor: str, i: int, j: int) -> Step:
+        """The arithmetic of one cell; of a long sum its result, as the sum stands in the line before."""
+        if tensor == "x":
+            return self._known(say("x of {token}, feature {feature}: an entry of X", **self._cell(i, j)), "x", i, j)
+        if tensor == "w_o":
+            return self._entry_of_w_o(i, j)
+        if tensor == "concatenated":
+            return self._found(i, j)
+        if self.deep:
+            return self._sum(tensor, i, j)
+        return self._known(self._called(tensor, i, j), tensor, i, j)
+
+    def before(self, tensor: str, i: int, j: int) -> Iterator[Step]:
+        """All lines that lead to a cell, without its own."""
+        if tensor == "concatenated":
+            head, own = home_of(j, self.d_head)
+            yield from self.head(head).before("output", i, own)
+        elif tensor == "output" and self.deep:
+            yield from (self._found(i, feature) for feature in range(len(self._numbers["concatenated"][i])))
+        elif tensor in (*VECTORS, "output") and not self.deep:
+            yield self._sum(tensor, i, j)
+
+    def matrix(
+        self,
+        tensor: str,
+        title: Sentence,
+        values: Float[Tensor, "rows columns"],
+        features: Sequence[int],
+        **changes: object,
+    ) -> Matrix:
+        """A tensor of which these features are drawn: the columns of it, and of W_o the rows as well."""
+        drawn = Axis(FEATURES, tuple(str(feature + 1) for feature in features))
+        rows = features if tensor == "w_o" else range(len(self.names))
+        look = {
+            "key": tensor, "title": title, "values": values, "columns": drawn,
+            "rows": drawn if tensor == "w_o" else token_axis(tuple(name.text for name in self.names)),
+            "colour": COLOURS.get(tensor, "ink"),
+            "step": lambda i, j: self.step(tensor, rows[i], features[j]),
+            "before": lambda i, j: self.before(tensor, rows[i], features[j]),
+        }  # fmt: skip
+        return Matrix(**(look | changes))
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[list[float]]]:
+        """The tensors as nested lists, the features of all heads side by side."""
+        heads = {key: getattr(self.heads, key) for key in VECTORS} | {"concatenated": self.heads.output}
+        whole = {"x": self.x, "output": self.output}
+        return {key: merge_heads(tensor).tolist() for key, tensor in heads.items()} | {
+            key: tensor.tolist() for key, tensor in whole.items() if tensor is not None
+        }
+
+    @cached_property
+    def _by_head(self) -> tuple[HeadDerivation, ...]:
+        return tuple(map(self._of_head, range(len(self.heads.q))))
+
+    def _of_head(self, head: int) -> HeadDerivation:
+        attention = self.heads.select(head)
+        visible = attention.visible.tolist()
+        return HeadDerivation(
+            self.names, numbers_of(attention), visible, self.divisor, head, self._made_by(head), self.deep
+        )
+
+    def _made_by(self, head: int) -> Callable[[str, int, int], Step]:
+        """How a feature of a query, key or value of this head comes about, in one line."""
+
+        def made(vector: str, token: int, own: int) -> Step:
+            feature = head * self.d_head + own
+            called = self._called(vector, token, feature)
+            if self.module is None:
+                return self._known(say("{called}: a drawn number", called=called), vector, token, feature)
+            if self.deep:
+                return self._sum(vector, token, feature)
+            return self._known(say("{called}: made by the projection", called=called), vector, token, feature)
+
+        return made
+
+    def _called(self, tensor: str, i: int, j: int) -> Sentence:
+        """What a feature of a query, key, value or output is called."""
+        if tensor == "output":
+            return say("output of {token}, feature {feature}", **self._cell(i, j))
+        head, own = home_of(j, self.d_head)
+        return say("{vector} of {token}, feature {feature} of head {head}",
+                   vector=VECTORS[tensor], token=self.names[i], feature=own + 1, head=head + 1)  # fmt: skip
+
+    def _sum(self, tensor: str, i: int, j: int) -> Step:
+        """A row of X, or of what the heads found, times a column of a projection, plus its bias if there is one."""
+        source = "concatenated" if tensor == "output" else "x"
+        linear = getattr(self.module, "W_o" if tensor == "output" else f"W_{tensor}")
+        arithmetic = sum_of_products(self._numbers[source][i], linear.weight[j].tolist())
+        about = {
+            "called": self._called(tensor, i, j), "column": j + 1,
+            "row": say("its row of X") if source == "x" else say("its concatenated row"),
+            "matrix": "W_o" if tensor == "output" else f"W_{tensor}",
+        }  # fmt: skip
+        says = say("{called}: {row} · column {column} of {matrix}", **about)
+        if linear.bias is not None:
+            arithmetic = f"{arithmetic} + {factor(linear.bias[j].item())}"
+            says = say("{called}: {row} · column {column} of {matrix}, plus the bias", **about)
+        return Step(says, arithmetic, self._numbers[tensor][i][j])
+
+    def _found(self, i: int, j: int) -> Step:
+        """A feature of what the heads found, which stands side by side in `concatenated`."""
+        head, own = home_of(j, self.d_head)
+        says = say("concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
+                   **self._cell(i, j), own=own + 1, head=head + 1)  # fmt: skip
+        return replace(self.head(head).step("output", i, own), meaning=says)
+
+    def _entry_of_w_o(self, i: int, j: int) -> Step:
+        head, own = home_of(i, self.d_head)
+        value = self.module.W_o.weight[j, i].item()
+        says = say("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
+                   own=own + 1, head=head + 1, feature=j + 1)  # fmt: skip
+        return Step(says, digits(value), value)
+
+    def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
+        value = self._numbers[tensor][i][j]
+        return Step(says, digits(value), value)
+
+    def _cell(self, i: int, j: int) -> dict[str, Token | int]:
+        return {"token": self.names[i], "feature": j + 1}
+
+
+def derive_heads(trace: SideBySide) -> ManyHeadsDerivation:
+    """For heads that project, and for attentions whose queries, keys and values were drawn."""
+    own = {"module": trace.module, "x": trace.x, "output": trace.output} if isinstance(trace, HeadsTrace) else {}
+    divisor = f"√{trace.d_head}" if trace.scale != 1 else "1"
+    return ManyHeadsDerivation(names(trace.tokens), trace.heads, divisor, **own)
