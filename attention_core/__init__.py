@@ -1,44 +1,47 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports torch, numpy, jaxtyping and the standard library, and safetensors for the files of `checkpoint` alone;
-never Streamlit, Altair or pandas, so that everything here also runs in a notebook.
+It imports torch, numpy, jaxtyping and the standard library: never a lesson, a thread that trains, Streamlit, Altair
+or pandas. So everything here also runs in a notebook.
 
-Reading order
-    tokens        text → tokens → ids
-    embeddings    ids → vectors
-    attention     scores, scaling, mask, softmax, weighted sum: `attend`
-    masks         who may look at whom
-    heads         several attentions side by side
-    examples      the running example that every lesson shows
-    edits         numbers in it changed by hand; changes: what follows from them, cell by cell
-    many_heads    several heads on one sentence: how they differ and what each can see; then its captions
-    captions      sentences computed from the numbers
-    arithmetic    the numbers behind any cell, down to X and W; `sheets` and the modules ending so: of each figure
-    lessons       what single lessons compute; measures: what the size of d_k does
-    permutation   attention over permuted tokens, with positions and without
+Order of reading
+    tokens          text → tokens → ids
+    embeddings      ids → vectors; vectors for positions
+    attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
+    masks           which query may attend to which key
+    heads           several attentions side by side
+    reference       the same attention with loops and with NumPy
     pytorch_parity  the same weights in PyTorch's own functions, and every difference
-    reference     the same attention with loops and with NumPy
-    quiz          questions about the current tensors, each with one right answer
-    model         a small transformer made of `attend`
-    tasks         what there is to learn
-    backward      the same steps backwards
-    optimiser     from gradients to better weights
-    weights       all weights of a model in one vector, and models to borrow for one
-    training      `train`: an iterator of steps; recordings and runs (shelf: where recordings keep weights)
-    sampling      logits → the next token: temperature, top-k, top-p, one draw
-    generation    token after token, with what led to each
-    checkpoint    a trained model as a file, and back
-    scheduler     one thread that trains for everybody; turns: who computes next
-    observe       what can be seen of a trained model
-    comparison    two runs side by side
-    randomness    where every random number comes from
+    permutation     does attention know the order of its tokens?
+    measures        what the size of d_k does
+    model           a small transformer made of `attend`
+    tasks           what there is to learn
+    backward        every gradient, beside the forward it belongs to
+    optimiser       from gradients to better weights
+    weights         all weights of a model in one vector, and models to borrow for one
+    training        `train`: an iterator of steps
+    observe         what can be seen of a trained model: attention, ablation, reading ahead
+    sampling        logits → the next token: temperature, top-k, top-p, one draw
+    generation      token after token, with what led to each
+    randomness      where every random number comes from
 
 Axes, as the shape annotations name them
-    queries, keys        tokens that ask, tokens that answer (the same tokens in self-attention)
-    tokens               tokens, where it does not matter who asks
+    queries, keys        the tokens that attend, the tokens attended to (the same in self-attention)
+    tokens               where queries and keys need not be told apart
     d_model              features of a token
     d_k, d_v             features of a query or key, and of a value
     heads, d_head        attention heads, and the features each of them works with
+    layers, roles        layers of a model, and what a task asks of its heads
     vocabulary           the different tokens a model knows
+    parameters           all weights of a model, one after the other
     *batch               any number of leading axes: heads, sentences of a batch, or none
+
+Words
+    trace                every tensor of a computation, in the order in which it is computed
+    position             the index of a token in its sentence, counted from 0
+    may_attend, visible  masks, True where a query may attend to a key
+    projection           a matrix W_q, W_k or W_v, used as x @ W
+    ablate               to set the output of a head to zero
+    target, role         the right token at a position; where a perfect head attends to find it
+    baseline             a loss that means something: what one reaches knowing only so much
+    d_x                  the gradient of the loss with respect to x, of the shape of x
 """

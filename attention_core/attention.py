@@ -3,7 +3,7 @@
     Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V        Vaswani et al. 2017, eq. (1)
     https://arxiv.org/abs/1706.03762
 
-Rows ask (`queries`), columns answer (`keys`). In self-attention both index the same tokens.
+Rows are queries, columns are keys; in self-attention both index the same tokens.
 `*batch` stands for any leading axes: none, heads, or sentences and heads; every step treats
 each entry of the batch alike and on its own.
 """
@@ -71,7 +71,7 @@ def attend(
 def dot_product_scores(
     q: Float[Tensor, "*batch queries d_k"], k: Float[Tensor, "*batch keys d_k"]
 ) -> Float[Tensor, "*batch queries keys"]:
-    """How well each key answers each query: scores[i, j] = q[i] · k[j]."""
+    """How well each key matches each query: scores[i, j] = q[i] · k[j]."""
     return q @ k.mT
 
 
@@ -106,7 +106,7 @@ def softmax_rows(masked: Float[Tensor, "*batch queries keys"]) -> Float[Tensor, 
 def mix_values(
     weights: Float[Tensor, "*batch queries keys"], v: Float[Tensor, "*batch keys d_v"]
 ) -> Float[Tensor, "*batch queries d_v"]:
-    """What each query takes away: output[i] = Σ_j weights[i, j] v[j]."""
+    """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
     return weights @ v
 
 

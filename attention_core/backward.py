@@ -191,15 +191,15 @@ def sum_over_batch(
 
 
 def cross_entropy_backward(
-    logits: Float[Tensor, "*batch vocabulary"], answers: Int[Tensor, "*batch 1"], shares: Float[Tensor, "*batch 1"]
+    logits: Float[Tensor, "*batch vocabulary"], targets: Int[Tensor, "*batch 1"], shares: Float[Tensor, "*batch 1"]
 ) -> Float[Tensor, "*batch vocabulary"]:
     """The gradient of Σ shares · surprise: the predicted probabilities, less 1 at the right token, times the share.
 
-    `answers` are the right tokens, of any kind where the share is 0. With the shares of `mean_shares` it is the
+    `targets` are the right tokens, of any kind where the share is 0. With the shares of `mean_shares` it is the
     gradient of the mean cross-entropy.
     """
     d_logits = logits.softmax(dim=-1) * shares
-    return d_logits.scatter_add_(-1, answers, -shares)
+    return d_logits.scatter_add_(-1, targets, -shares)
 
 
 def mean_shares(targets: Int[Tensor, "*batch sequences tokens"]) -> Float[Tensor, "*batch sequences tokens 1"]:

@@ -1,4 +1,4 @@
-"""From ids to vectors: one row of a table for each token of the vocabulary; and ways to say where it stands."""
+"""From ids to vectors: one row of a table for each token of the vocabulary; and vectors for its position."""
 
 import torch
 from jaxtyping import Float, Int
@@ -26,9 +26,9 @@ def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor
 
 
 def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d_model"]:
-    """A row of sines and cosines for each place, from quick waves to slow ones, to be added to the embeddings.
+    """A row of sines and cosines for each position, from quick waves to slow ones, to be added to the embeddings.
 
-    Feature 2i is sin(place · ω_i), feature 2i + 1 is cos(place · ω_i), with ω_i = 10000^(−2i/d_model).
+    Feature 2i is sin(position · ω_i), feature 2i + 1 is cos(position · ω_i), with ω_i = 10000^(−2i/d_model).
     Vaswani et al. 2017, section 3.5. Raises ValueError when there is no token or no feature.
     """
     if n_tokens < 1 or d_model < 1:
@@ -38,13 +38,13 @@ def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d
 
 
 def rotation_angles(n_tokens: int, d_model: int) -> Float[Tensor, "tokens pairs"]:
-    """place · ω_i in radians, for each place and each pair of neighbouring features."""
+    """position · ω_i in radians, for each position and each pair of neighbouring features."""
     pairs = torch.arange(0, d_model, 2, dtype=torch.float32)
     return torch.arange(n_tokens, dtype=torch.float32)[:, None] * 10000.0 ** (-pairs / d_model)
 
 
 def rotate(x: Float[Tensor, "*batch tokens d_head"], *, back: bool = False) -> Float[Tensor, "*batch tokens d_head"]:
-    """Each token's pairs of neighbouring features, turned by an angle that grows with its place (RoPE).
+    """Each token's pairs of neighbouring features, turned by an angle that grows with its position (RoPE).
 
     Done to queries and keys, it makes their product depend on the distance between two tokens and not on
     where they stand; `back` turns the other way round. Su et al. 2021. Raises ValueError when the number of

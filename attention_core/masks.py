@@ -1,4 +1,4 @@
-"""Who may look at whom: True where the query of the row may look at the key of the column.
+"""Which query may attend to which key: True where the query of the row may look at the key of the column.
 
 PyTorch's `scaled_dot_product_attention` reads a boolean mask in the same sense;
 `nn.MultiheadAttention` reads it in the opposite one (True blocks).
@@ -21,7 +21,7 @@ def causal_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
 
 
 def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys"]:
-    """Each token may look at the tokens less than `width` places away, on both sides.
+    """Each token may look at the tokens less than `width` positions away, on both sides.
 
     `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
     Raises ValueError when the width is less than 1: nobody could see anything.
@@ -32,7 +32,7 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys
 
 
 def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
-    """Nobody may look at padding, which fills the places from `n_real` on.
+    """Nobody may look at padding, which fills the positions from `n_real` on.
 
     Raises ValueError unless 1 ≤ n_real ≤ n_tokens.
     """
@@ -45,9 +45,7 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
     """A mask drawn by hand, one list for each query. Raises ValueError unless every query may see something."""
     sizes = {len(row) for row in rows}
     if sizes != {len(rows)}:
-        raise ValueError(
-            f"a mask for {len(rows)} tokens needs {len(rows)} places in every row, but got {sorted(sizes)}"
-        )
+        raise ValueError(f"a mask for {len(rows)} tokens needs {len(rows)} cells in every row, but got {sorted(sizes)}")
     for query, row in enumerate(rows):
         if not any(row):
             raise ValueError(f"query {query + 1} may look at nothing; give it at least one key")

@@ -30,7 +30,11 @@ FIXED_VECTORS_SEED = 42
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelConfig:
-    """The size and the parts of a `TinyTransformer`. Raises ValueError for what cannot be built."""
+    """The size and the parts of a `TinyTransformer`. Raises ValueError for what cannot be built.
+
+    `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to what
+    queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys.
+    """
 
     vocabulary: int
     context: int  # the most tokens it can see at once
@@ -39,7 +43,7 @@ class ModelConfig:
     n_layers: int = 1  # one layer is all that a single attention lesson needs
     d_k: int | None = None  # features of each head's queries and keys; None means d_model / n_heads, as usual
     heads: Literal["projected", "sliced"] = "projected"  # `MultiHeadAttention`; "sliced" for comparison
-    positions: Literal["learned", "none", "sinusoidal", "rotary", "qk"] = "learned"  # as in GPT-2; see below
+    positions: Literal["learned", "none", "sinusoidal", "rotary", "qk"] = "learned"  # as in GPT-2
     causal: bool = True  # what predicts the next token must not see it
     scaling: bool = True  # scores are divided by √d_k; without it a large d_k makes softmax too hard to train
     residual: bool = True  # x + attention(x): gradients reach the first layer as they are
@@ -47,9 +51,6 @@ class ModelConfig:
     mlp: bool = False  # left out, all that is learned is learned by attention
     embedding_std: float = 1.0  # as `nn.Embedding` draws; the tasks choose smaller ones, which train sooner
     output: Literal["scores", "vectors"] = "scores"  # "vectors": gives fixed token vectors back, as a notebook does
-
-    # `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to what
-    # queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys.
 
     def __post_init__(self):
         check_range("context", self.context, 1, MAX_CONTEXT)

@@ -172,13 +172,13 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
         raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
     with borrowed_model(settings.model, snapshot.weights) as model:
-        trace, answers = model(inputs), targets[:, :-1]
+        trace, following = model(inputs), targets[:, :-1]
         hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
     return FutureLeak(
         ahead=torch.stack(ahead),
-        loss_seeing=mean_loss(trace.logits[:, :-1], answers),
-        loss_hidden=mean_loss(torch.stack(hidden, dim=1), answers),
+        loss_seeing=mean_loss(trace.logits[:, :-1], following),
+        loss_hidden=mean_loss(torch.stack(hidden, dim=1), following),
     )
 
 

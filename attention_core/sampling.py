@@ -80,7 +80,7 @@ def next_token_probabilities(
 
 
 def ranked(values: Float[Tensor, " vocabulary"]) -> Int[Tensor, " vocabulary"]:
-    """The places of the values, the largest first; of equal values the earlier in the vocabulary first."""
+    """The indices of the values, the largest first; of equal values the earlier in the vocabulary first."""
     return values.argsort(descending=True, stable=True)
 
 

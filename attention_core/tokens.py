@@ -105,7 +105,7 @@ def changes_previous(character: str) -> bool:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The different tokens there are; a token's id is its place in the list."""
+    """The different tokens there are; a token's id is its index in the list."""
 
     tokens: tuple[str, ...]
 

@@ -116,7 +116,7 @@ class TrainingStep:
     """
 
     step: int
-    loss: float  # nats per place that counts; squared error where vectors are compared
+    loss: float  # nats per position that counts; squared error where vectors are compared
     weights: Float[Tensor, " parameters"]
     evaluation: Evaluation | None = None  # every EVALUATE_EVERY steps, and at the last
 
@@ -197,8 +197,8 @@ def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Floa
     if model.config.output == "vectors":
         d_logits = squared_error_backward(trace.logits, model.token_table[batch.targets])
     else:
-        answers = batch.targets.clamp(min=0)[..., None]
-        d_logits = cross_entropy_backward(trace.logits, answers, mean_shares(batch.targets))
+        targets = batch.targets.clamp(min=0)[..., None]
+        d_logits = cross_entropy_backward(trace.logits, targets, mean_shares(batch.targets))
     model_backward(model, trace, d_logits)
     gradient = torch.cat([weight.grad.flatten() for weight in model.weights])
     for weight in model.weights:
@@ -232,14 +232,14 @@ def evaluate(
 
 
 def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Tensor, "*batch tokens"]:
-    """The likeliest token at each place; where vectors are given, the token whose vector is nearest."""
+    """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
     if model.config.output == "vectors":
         return torch.cdist(trace.logits, model.token_table).argmin(dim=-1)
     return trace.logits.argmax(dim=-1)
 
 
 def accuracy_of(predicted: Int[Tensor, "*batch tokens"], targets: Int[Tensor, "*batch tokens"]) -> float:
-    """The share of the places that count whose prediction is right."""
+    """The share of the positions that count whose prediction is right."""
     return float((predicted == targets).sum() / (targets != NO_TARGET).sum())
 
 

@@ -57,9 +57,9 @@ class IdleModels:
 
     def _take(self, config: ModelConfig) -> tuple[TinyTransformer, Tensor] | None:
         with self._lock:
-            for place, (model, own_weights) in enumerate(self._idle):
+            for i, (model, own_weights) in enumerate(self._idle):
                 if model.config == config:
-                    del self._idle[place]
+                    del self._idle[i]
                     return model, own_weights
         return None
 

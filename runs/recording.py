@@ -10,8 +10,8 @@ import numpy as np
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.shelf import Shelf
 from attention_core.training import Evaluation, Snapshot, TrainingSettings, TrainingStep, train
+from runs.shelf import Shelf
 
 log = logging.getLogger(__name__)
 

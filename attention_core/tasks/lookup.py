@@ -46,10 +46,10 @@ class LookUpTask(Task):
         asked = shuffles(size, self.pairs, generator)[:, : self.questions]
         n_pairs = self.n_letters * self.n_numbers
         inputs = torch.cat([letters * self.n_numbers + numbers, n_pairs + letters.gather(1, asked)], dim=1)
-        answers = n_pairs + self.n_letters + numbers.gather(1, asked)
+        targets = n_pairs + self.n_letters + numbers.gather(1, asked)
         nothing = torch.full((size, self.pairs), NO_TARGET)
         target_attention = attention_to(torch.cat([nothing, asked], dim=1), self.window)
-        return Batch(inputs, torch.cat([nothing, answers], dim=1), target_attention)
+        return Batch(inputs, torch.cat([nothing, targets], dim=1), target_attention)
 
     def baselines(self) -> list[Baseline]:
         """Any number, or one of those that stand there."""

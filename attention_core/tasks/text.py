@@ -125,11 +125,11 @@ class CharacterTask(Task):
     @cached_property
     def best_accuracy(self) -> float:
         """The share of letters that even the best guess from all that is visible gets right."""
-        answers = Counter((tuple(row[:i]), row[i]) for row in self.windows.tolist() for i in range(1, len(row)))
+        followed = Counter((tuple(row[:i]), row[i]) for row in self.windows.tolist() for i in range(1, len(row)))
         best: Counter = Counter()
-        for (seen, _), times in answers.items():
+        for (seen, _), times in followed.items():
             best[seen] = max(best[seen], times)
-        return sum(best.values()) / sum(answers.values())
+        return sum(best.values()) / sum(followed.values())
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
         """`size` windows, each drawn from all of them with equal chance."""

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from attention_core import shelf
-from attention_core.shelf import Shelf
+from runs import shelf
+from runs.shelf import Shelf
 
 
 def vectors(count, length=7):
