@@ -41,9 +41,9 @@ CONTENTS = (
         "start/overview.py",
         "home",
         "Overview",
-        "What happens in attention, in one picture?",
-        "Each token asks with its **query**, every token answers with its **key**, "
-        "and the asker takes away a mixture of what the others carry, their **values**.",
+        "What does attention do, in one picture?",
+        "Each token compares its **query** with the **key** of every token it may look at. "
+        "It then receives a weighted mix of their **values**, its own included.",
     ),
     Entry(
         "One head",
@@ -51,7 +51,7 @@ CONTENTS = (
         "tokens",
         "Tokens",
         "What goes in?",
-        "A text is cut into tokens, each token has a number, and each number stands for a row of one table. "
+        "A text is split into tokens. Each token has an id, and each id picks one row of the embedding table. "
         "Those rows are all that attention ever sees.",
     ),
     Entry(
@@ -59,9 +59,9 @@ CONTENTS = (
         "one_head/dot_product.py",
         "dot_product",
         "Dot product",
-        "Can tokens attend with no weights at all?",
-        "Compare one token with every other by the dot product, turn the scores into shares, and mix the rows "
-        "by these shares. That is attention already; nothing in it was learnt.",
+        "Can tokens attend without learned parameters?",
+        "Compare one token with every token by the dot product, turn the scores into weights, and mix the rows "
+        "by those weights. This is attention already, with nothing learned in it.",
     ),
     Entry(
         "One head",
@@ -69,7 +69,8 @@ CONTENTS = (
         "projections",
         "Projections",
         "Why queries, keys and values?",
-        "Three matrices give every token three roles: what it asks for, what it answers to, and what it hands on.",
+        "Three matrices give every token three vectors: a query to compare with the keys, a key to be compared "
+        "with, and a value to pass on.",
     ),
     Entry(
         "One head",
@@ -77,8 +78,8 @@ CONTENTS = (
         "scores",
         "Scores and √d_k",
         "Why divide by the square root of d_k?",
-        "The more features a query and a key have, the larger their dot product can grow. "
-        "Measure what that does to the softmax, with and without the division.",
+        "The more features a query and a key have, the more their dot product varies. "
+        "See what that does to the softmax, with the division and without it.",
     ),
     Entry(
         "One head",
@@ -86,8 +87,7 @@ CONTENTS = (
         "mask",
         "Mask",
         "Who may look at whom?",
-        "A mask hides keys from queries. What is hidden is hidden before the softmax, so that the rest still "
-        "shares out the whole.",
+        "A mask hides keys from queries. It is applied before the softmax, so the remaining weights still sum to 1.",
     ),
     Entry(
         "One head",
@@ -95,7 +95,7 @@ CONTENTS = (
         "softmax",
         "Softmax",
         "How do scores become weights?",
-        "Subtract the largest, take the exponential, divide by the sum. Only differences between scores matter.",
+        "Subtract the largest score, take the exponential, divide by the sum. Only differences between scores matter.",
     ),
     Entry(
         "One head",
@@ -103,8 +103,8 @@ CONTENTS = (
         "output",
         "Output",
         "What comes out?",
-        "Each query takes away the values it looked at, mixed by their weights. "
-        "A large weight on a short value is still a small part.",
+        "Each query receives the values it looked at, mixed by their weights. "
+        "A large weight on a short value still adds little.",
     ),
     Entry(
         "Many heads",
@@ -112,8 +112,8 @@ CONTENTS = (
         "heads",
         "Heads",
         "Why several heads?",
-        "One row of weights can look one way only. Several heads share the features among them and look each in "
-        "its own way; W_o mixes what they found. Sentence, seed, mask and scaling come from the sidebar.",
+        "One head can express only one attention pattern. Several heads project all features, each to queries, keys "
+        "and values of their own; W_o mixes what they find. Sentence, seed, mask and scaling come from the sidebar.",
     ),
     Entry(
         "Many heads",
@@ -121,8 +121,8 @@ CONTENTS = (
         "positions",
         "Positions",
         "Does attention know the order?",
-        "Shuffle the tokens and see what the output does. Then say where each token stands, and shuffle again. "
-        "Mask and positions belong to the places; they stay while the tokens move.",
+        "Shuffle the tokens and see what the output does. Then tell attention the positions, and shuffle again. "
+        "The mask and the positions stay where they are while the tokens move.",
     ),
     Entry(
         "Many heads",
@@ -131,7 +131,7 @@ CONTENTS = (
         "PyTorch",
         "Is this what PyTorch computes?",
         "The weights of the lesson on heads are copied into PyTorch's own functions. "
-        "The same shapes would prove nothing, so every number is compared.",
+        "Equal shapes prove nothing, so every number is compared.",
     ),
     Entry(
         TRAINING,
@@ -139,7 +139,7 @@ CONTENTS = (
         "train",
         "Train it live",
         "How do the weights get there?",
-        "A small transformer begins with random weights and learns a task from examples. "
+        "A small transformer starts with random weights and learns a task from examples. "
         "Press **Start** and watch its heads take shape.",
     ),
     Entry(
@@ -148,8 +148,8 @@ CONTENTS = (
         "generate",
         "Generate",
         "How does it write?",
-        "The model gives every character a probability, one is drawn, and the text has grown by one; then again. "
-        "Temperature, top-k and top-p change what can be drawn, not what the model knows.",
+        "The model gives every character a probability, one is drawn and appended, and the next round begins. "
+        "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same.",
     ),
 )
 

@@ -1,4 +1,4 @@
-"""Lesson: can tokens attend with no weights at all?"""
+"""Lesson: can tokens attend without learned parameters?"""
 
 import streamlit as st
 
