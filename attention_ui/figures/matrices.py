@@ -200,7 +200,8 @@ def tooltip(matrix: Matrix, i: int, j: int) -> str:
     if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
         return text
     before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
-    return f"{text}. {english(say('Changed: it was {before}.', before=before))}"
+    remark = say("Changed: it was {before}.", before=before)
+    return f"{text}. {english(remark)}"
 
 
 def said(step: Step) -> str:

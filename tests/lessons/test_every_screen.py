@@ -2,10 +2,14 @@
 
 import ast
 import importlib.util
+import shlex
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+from babel.messages.pofile import read_po
 from hypothesis import given
 from screens import Case, check_case
 from strategies import EXAMPLES
@@ -14,6 +18,7 @@ from lessons.example import run_example
 
 ROOT = Path(__file__).parents[2]
 SAYING = {"say": 1, "say_count": 2}
+FOLDERS = ("lessons", "attention_ui")
 
 
 def parsed(path):
@@ -64,20 +69,32 @@ def templates_of(path):
                 yield node.lineno, argument
 
 
-@pytest.mark.parametrize("folder", ["lessons", "attention_ui"])
+@pytest.mark.parametrize("folder", FOLDERS)
 def test_every_template_is_written_out_so_that_a_catalogue_holds_it(folder):
     for path in sorted((ROOT / folder).rglob("*.py")):
         for line, argument in templates_of(path):
             assert isinstance(argument, ast.Constant) and isinstance(argument.value, str), f"{path}:{line}"
 
 
-def test_babel_extracts_every_template():
-    from babel.messages.extract import extract_from_file
+def test_a_catalogue_of_all_sentences_can_be_extracted(tmp_path):
+    catalogue = tmp_path / "attention_lab.pot"
+    words = (line.removeprefix("# ") for line in (ROOT / "words" / "babel.cfg").read_text().splitlines())
+    command = next(line for line in words if line.startswith("pybabel")).replace("words/attention_lab.pot", "{out}")
+    _, *options = shlex.split(command.format(out=catalogue))
+    subprocess.run([sys.executable, "-m", "babel.messages.frontend", *options], cwd=ROOT, check=True, stderr=-3)
+    with open(catalogue, "rb") as file:
+        found = {text for message in read_po(file) for text in as_tuple(message.id)}
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            assert {argument.value for _, argument in templates_of(path) if argument.value} <= found, path
 
-    keywords = {"say": None, "say_count": (1, 2)}
-    for path in sorted((ROOT / "lessons").rglob("*.py")):
-        found = set()
-        for _, message, *_ in extract_from_file("python", path, keywords):
-            found |= {message} if isinstance(message, str) else set(message)
-        wanted = {argument.value for _, argument in templates_of(path) if argument.value}
-        assert found == wanted, path
+
+def as_tuple(message):
+    return message if isinstance(message, tuple) else (message,)
+
+
+def test_sentences_are_made_by_say_alone():
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            made = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "Sentence"]
+            assert not made or path.name == "screen.py", path
