@@ -4,20 +4,31 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
 from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.lesson import COVERED, covered, fitted_template, grid_template, pick_chart, show_rows
+from attention_ui.figures.template import template
+from attention_ui.lesson import (
+    COVERED,
+    covered,
+    fitted_template,
+    grid_template,
+    offer_numbers,
+    pick_chart,
+    show_chart,
+    show_rows,
+)
 from attention_ui.links import hidden
 from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, together, written
-from lessons.screen import Figure, Matrices, Sentence, Table
+from lessons.screen import Curves, Figure, Matrices, Sentence, Table
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
 def draw_notice(lesson: str, sentences: Sequence[Sentence]) -> None:
-    """What there is to notice; not where a class shall find it, nor while the lesson is covered."""
+    """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered."""
     if sentences and not hidden("caption"):
-        st.text(COVERED if covered(lesson) else together(sentences))
+        st.text(COVERED if covered(lesson) else " ".join(dict.fromkeys(map(english, sentences))))
 
 
 def draw_figure(lesson: str, figure: Figure) -> Picked | None:
@@ -25,6 +36,8 @@ def draw_figure(lesson: str, figure: Figure) -> Picked | None:
     match figure:
         case Matrices():
             return draw_matrices(lesson, figure)
+        case Curves():
+            draw_curves(lesson, figure)
         case Table():
             draw_table(lesson, figure)
         case _:
@@ -43,6 +56,22 @@ def draw_matrices(lesson: str, figure: Matrices) -> Picked | None:
         figure.key, english(figure.name), template, {"cells": matrices_table(figure, layout, numbered=numbered)},
         alt=together(figure.notice), lesson=lesson, given=[m.key for m in figure.matrices if m.given],
     )  # fmt: skip
+
+
+def draw_curves(lesson: str, figure: Curves) -> None:
+    """Curves; between two pictures of the same shape only their numbers change."""
+    from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
+
+    chart = template(curves_chart, *shape_of(figure))
+    show_chart(figure.key, english(figure.name), chart, curves_tables(figure), together(figure.notice), lesson)
+
+
+def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
+    """The numbers of all curves that belong together, as one file."""
+    curves = [figure for figure in figures if isinstance(figure, Curves)]
+    if curves:
+        key = curves[0].key if len(curves) == 1 else "curves"
+        offer_numbers(key, curves_numbers(curves), lesson)
 
 
 def draw_table(lesson: str, figure: Table) -> None:

@@ -1,13 +1,14 @@
 """The page of a lesson: its question, the running example in the sidebar, and its screen from top to bottom."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from types import ModuleType
 
 import streamlit as st
 
 from attention_ui.contents import next_and_previous, opening
-from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.drawing import draw_figure, draw_notice, offer_curves
 from attention_ui.example import current_trace, head_choice
 from attention_ui.lesson import covered
 from attention_ui.panels.code import show_code
@@ -16,7 +17,7 @@ from attention_ui.panels.question import question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
-from lessons.screen import Figure, Matrices, Screen
+from lessons.screen import Curves, Figure, Matrices, Screen
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +84,22 @@ def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
     if group[0].heading is not None:
         st.subheader(english(group[0].heading), anchor=False)
     draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
-    if len(group) == 1:
-        return draw_figure(lesson, group[0])
     picked = None
-    for column, figure in zip(st.columns([figure.width for figure in group]), group, strict=True):
-        with column:
-            picked = draw_figure(lesson, figure) or picked
+    for line in lines_of(group):
+        places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]
+        for place, figure in zip(places, line, strict=True):
+            with place:
+                picked = draw_figure(lesson, figure) or picked
+    offer_curves(lesson, group)
     return picked
+
+
+def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:
+    """Curves side by side go on in a new line where the page is full; other figures share its width."""
+    if not all(isinstance(figure, Curves) for figure in group):
+        return [list(group)]
+    lines = [[group[0]]]
+    for figure in group[1:]:
+        full = sum(other.width for other in (*lines[-1], figure)) > Figure.width
+        lines.append([figure]) if full else lines[-1].append(figure)
+    return lines

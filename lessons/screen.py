@@ -208,7 +208,10 @@ class Matrices(Figure):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Line:
-    """One curve: y over x, with a band between `low` and `high` where there is one. Dots stand for themselves."""
+    """One curve: y over x, with a band between `low` and `high` where there is one. Dots have no line between them.
+
+    A line with `points` shows where its numbers stand.
+    """
 
     key: str
     name: Sentence
@@ -218,11 +221,16 @@ class Line:
     low: Sequence[float] | None = None
     high: Sequence[float] | None = None
     style: Literal["line", "dashed", "dots"] = "line"
+    points: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curves(Figure):
-    """Curves over one axis. `levels` are horizontal lines with a meaning; `chosen` is the x that the learner chose."""
+    """Curves over one axis. `levels` are horizontal lines with a meaning; `chosen` is the x that the learner chose.
+
+    Several curves are named at their ends, a single one by `y`, which stands beside its axis or `above` the curves.
+    `width` and `height` are those of the whole picture, in pixels.
+    """
 
     lines: tuple[Line, ...]
     x: Sentence
@@ -230,6 +238,8 @@ class Curves(Figure):
     logarithmic: bool = False  # the x axis, in powers of two
     x_domain: tuple[float, float] | None = None
     y_domain: tuple[float, float] | None = None
+    percent: bool = False  # y is a share, written in percent
+    above: bool = False
     levels: tuple[tuple[Sentence, float], ...] = ()
     chosen: float | None = None
     height: int = 250

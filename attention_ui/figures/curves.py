@@ -1,58 +1,133 @@
-"""Curves over d_k, with and without the division, the chosen d_k marked."""
+"""A figure of curves as tables for a template that fits its shape: between two pictures only the tables change."""
 
-import altair as alt
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
 import pyarrow as pa
 
-from attention_core.measures import MEASURES, ScaleMeasures
-from attention_ui.figures.layers import alt_layer, tone_scale
+from lessons.formatting import english
+from lessons.screen import Curves, Line
 
-TITLES = {
-    "std": "standard deviation of the scores",
-    "largest": "largest weight",
-    "entropy": "entropy of a row (nats)",
-    "jacobian": "norm of the softmax Jacobian",
-}
+MOST_POINTS = 400  # of a line: more than a screen can show
+AXIS, TITLE = 68, 22  # pixels of the height that the x axis and a title take
+NAME_HEIGHT = 12
+ABOVE, BELOW = (-9, 14, -22, 28), (14, -9, 28, -22)  # pixels from the end of a line to its name, the best first
+ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
 
 
-def curves_table(measured: tuple[ScaleMeasures, ...], d_k: int) -> pa.Table:
-    """One row for each d_k, way of scaling and measure."""
-    return pa.Table.from_pylist(
-        [
-            {
-                "d_k": m.d_k,
-                "way": "divided by √d_k" if m.divided else "as they are",
-                "tone": "q" if m.divided else "k",
-                "measure": measure,
-                "value": getattr(m, measure),
-                "chosen": m.d_k == d_k,
-            }
-            for m in measured
-            for measure in MEASURES
-        ]
+class CurveShape(NamedTuple):
+    """All of a figure of curves that is not in its tables: a template is built once for each."""
+
+    width: int
+    height: int
+    x: str
+    y: str
+    logarithmic: bool
+    whole: bool
+    percent: bool
+    above: bool
+    x_domain: tuple[float, float] | None
+    y_domain: tuple[float, float] | None
+    banded: bool
+    named: bool
+    levelled: bool
+
+
+def shape_of(figure: Curves) -> CurveShape:
+    """The shape of a figure."""
+    ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
+    return CurveShape(
+        figure.width, figure.height, english(figure.x), english(figure.y), figure.logarithmic,
+        all(float(x).is_integer() for x in ends), figure.percent, figure.above,
+        figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
+        len(paths(figure)) > 1, bool(levels_of(figure)),
+    )  # fmt: skip
+
+
+def paths(figure: Curves) -> list[Line]:
+    """The lines whose points belong together."""
+    return [line for line in figure.lines if line.style != "dots"]
+
+
+def curves_tables(figure: Curves) -> dict[str, pa.Table]:
+    """The points of all lines, the names at their ends and the levels."""
+    points = pa.concat_tables(map(points_of, figure.lines))
+    chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
+    return {
+        "curves": points.append_column("chosen", chosen),
+        "names": pa.Table.from_pylist(list(line_names(figure)) if len(paths(figure)) > 1 else [], NAMES),
+        "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
+    }
+
+
+def points_of(line: Line) -> pa.Table:
+    """One line, thinned evenly to what a screen can show; its last point stays."""
+    last = len(line.x) - 1
+    kept = np.append(np.arange(0, last, -(-last // (MOST_POINTS - 1)) or 1), last) if last > 0 else np.arange(last + 1)
+    low, high = (line.y if edge is None else edge for edge in (line.low, line.high))
+    numbers = {"x": line.x, "y": line.y, "low": low, "high": high}
+    words = {"line": english(line.name), "tone": line.colour, "style": line.style}
+    return pa.table(
+        {name: pa.array(np.asarray(column, np.float32)[kept]) for name, column in numbers.items()}
+        | {name: pa.array([word] * len(kept), pa.string()).dictionary_encode() for name, word in words.items()}
+        | {"dot": pa.array([line.points or line.style == "dots"] * len(kept), pa.bool_())}
     )
 
 
-def curve_chart(measure: str, width: int, height: int) -> alt.LayerChart:
-    """The template for one measure."""
-    source = alt.Chart(alt.NamedData(name="curves")).transform_filter(alt.datum.measure == measure)
-    d_k = alt.X("d_k:Q", title="d_k", scale=alt.Scale(type="log", base=2), axis=alt.Axis(titlePadding=4, tickCount=5))
-    value = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5))
-    tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
-    tooltip = [
-        alt.Tooltip("way:N", title="scores"),
-        alt.Tooltip("d_k:Q", title="d_k"),
-        alt.Tooltip("value:Q", title=TITLES[measure], format=".3f"),
-    ]
-    name = source.transform_filter(alt.datum.d_k == 512).mark_text(align="right", dy=-9, fontSize=11)
-    return alt.layer(
-        alt_layer(),
-        source.mark_line(strokeWidth=2.5).encode(d_k, value, tone, strokeDash=alt.StrokeDash("way:N", legend=None)),
-        source.mark_point(filled=True, size=45).encode(d_k, value, tone, tooltip=tooltip),
-        source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(d_k, value, tone),
-        name.encode(d_k, value, tone, text="way:N"),
-    ).properties(
-        title=alt.TitleParams(TITLES[measure], fontSize=13, offset=10),
-        width=width,
-        height=height,
-        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
-    )
+def levels_of(figure: Curves) -> list[dict[str, object]]:
+    """The levels, and the line between negative and positive where both fit the picture."""
+    named = [{"name": english(name), "y": float(y)} for name, y in figure.levels]
+    low, high = figure.y_domain or (0, 0)
+    return [{"name": "", "y": 0.0}, *named] if low < 0 < high else named
+
+
+LEVELS = pa.schema([("name", pa.string()), ("y", pa.float32())])
+NAMES = pa.schema(
+    [("x", pa.float32()), ("y", pa.float32()), ("away", pa.int16())]
+    + [(name, pa.string()) for name in ("name", "tone", "align")]
+)
+
+
+def line_names(figure: Curves) -> Iterator[dict[str, object]]:
+    """The name of each line near its end: off the line, in the picture, and clear of the names before."""
+    ends = [(line, float(line.x[-1]), float(line.y[-1])) for line in paths(figure) if len(line.x)]
+    y_range = figure.y_domain or reach([0.0, *(y for line in figure.lines for y in line.y)])
+    x_range = figure.x_domain or reach([x for line in figure.lines for x in line.x])
+    top = -10 if figure.above else 4  # a title above leaves room below it
+    plot, taken = figure.height - AXIS - TITLE * figure.above, []
+    for line, x, y in sorted(ends, key=lambda end: -end[2]):
+        from_top = plot * (1 - part(y, *y_range))
+        places = BELOW if line.y[len(line.y) // 2] > y else ABOVE
+        free = [a for a in places if top <= from_top + a <= plot - 4
+                and all(abs(from_top + a - other) >= NAME_HEIGHT for other in taken)]  # fmt: skip
+        away = (free or places)[0]
+        taken.append(from_top + away)
+        along = part(math.log(x), *map(math.log, x_range)) if figure.logarithmic else part(x, *x_range)
+        yield {
+            "x": x, "y": y, "away": away, "name": english(line.name), "tone": line.colour,
+            "align": "right" if along >= ROOM_FOR_NAMES else "left",
+        }  # fmt: skip
+
+
+def reach(values: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest of some numbers."""
+    return min(values), max(values)
+
+
+def part(value: float, low: float, high: float) -> float:
+    """Where a number lies between two others, from 0 to 1."""
+    return (value - low) / (high - low) if high > low else 1.0
+
+
+def curves_numbers(figures: Sequence[Curves]) -> pa.Table:
+    """All the numbers of figures that belong together, for a spreadsheet: a line for each point."""
+    tables = []
+    for figure in figures:
+        for line in figure.lines:
+            columns = {"measure": [english(figure.y)] * len(line.x), "curve": [english(line.name)] * len(line.x)}
+            numbers = {"x": line.x, "value": line.y, "low": line.low, "high": line.high}
+            columns |= {name: np.asarray(values, float) for name, values in numbers.items() if values is not None}
+            tables.append(pa.table(columns))
+    return pa.concat_tables(tables, promote_options="default")

@@ -5,7 +5,7 @@ The one of the matrices is written down as well: the first visitor need not wait
 
 import functools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,7 +14,7 @@ WRITTEN = Path(__file__).with_name("grid_chart.json")
 
 
 @functools.lru_cache(maxsize=128)
-def template(builder: Callable, *settings: int | str) -> dict:
+def template(builder: Callable, *settings: Hashable) -> dict:
     """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it."""
     import altair as alt  # who builds a chart has it by now; who reads a written one need not wait for it
 

@@ -10,9 +10,9 @@ from attention_core.measures import D_K_MEASURED, MEASURES, measure_head, measur
 from attention_ui.code_panel import code_panel
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.example import current_trace, head_choice
-from attention_ui.figures.curves import TITLES, curve_chart, curves_table
 from attention_ui.figures.grid import Matrix
 from attention_ui.figures.maps import maps_columns, maps_table
+from attention_ui.figures.scaling import TITLES, curve_chart, curves_table
 from attention_ui.figures.template import template
 from attention_ui.lesson import covered, grid_template, offer_numbers, pick_chart, show_caption, show_chart, show_rows
 from attention_ui.quiz import predict

@@ -1,0 +1,80 @@
+"""The template for figures of curves: a band, named levels, lines, points, and the numbers nearest to the pointer."""
+
+import altair as alt
+
+from attention_ui.figures.curves import CurveShape
+from attention_ui.figures.layers import alt_layer, tone_scale
+
+DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
+
+
+def curves_chart(*settings: object) -> alt.LayerChart:
+    """The template for one shape. A layer that would have no rows is left out: Vega looks for its range in vain."""
+    shape = CurveShape(*settings)
+    source = alt.Chart(alt.NamedData(name="curves"))
+    x, tone = x_axis(shape), alt.Color("tone:N", scale=tone_scale(), legend=None)
+    y = y_axis(shape, "y")
+    line = source.transform_filter("datum.style !== 'dots'").mark_line(strokeWidth=2.5)
+    dash = alt.StrokeDash("style:N", legend=None, scale=alt.Scale(domain=list(DASHES), range=list(DASHES.values())))
+    layers = [alt_layer()]
+    if shape.banded:
+        layers.append(
+            source.mark_area(opacity=0.25).encode(x, y_axis(shape, "low"), tone, detail="line:N", y2="high:Q")
+        )
+    if shape.levelled:
+        layers += levels(shape)
+    layers += [line.encode(x, y, tone, dash, detail="line:N"), nearest(shape, source, x, y, tone)]
+    layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
+    if shape.named:
+        names = alt.Chart(alt.NamedData(name="names")).mark_text(
+            align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=11
+        )
+        layers.append(names.encode(x, y, tone, text="name:N"))
+    title = {"title": alt.TitleParams(shape.y, fontSize=13, offset=10)} if shape.above else {}
+    return alt.layer(*layers).properties(
+        width=shape.width, height=shape.height, autosize=alt.AutoSizeParams(type="fit", contains="padding"),
+        usermeta={"embedOptions": {"renderer": "svg", "actions": False}}, **title,
+    )  # fmt: skip
+
+
+def x_axis(shape: CurveShape) -> alt.X:
+    """The axis that all curves share."""
+    kind = {"type": "log", "base": 2} if shape.logarithmic else {"nice": False}
+    ends = {} if shape.x_domain is None else {"domain": list(shape.x_domain)}
+    steps = {"tickMinStep": 1} if shape.whole else {}
+    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps)
+    return alt.X("x:Q", title=shape.x, scale=alt.Scale(**kind, **ends), axis=axis)
+
+
+def y_axis(shape: CurveShape, field: str) -> alt.Y:
+    """The axis of the numbers, for one of the columns."""
+    ends = {} if shape.y_domain is None else {"scale": alt.Scale(domain=list(shape.y_domain))}
+    written = {"format": "%"} if shape.percent else {}
+    axis = alt.Axis(tickCount=5, titlePadding=8, **written)
+    return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **ends)
+
+
+def levels(shape: CurveShape) -> list[alt.Chart]:
+    """A dashed line across the picture for each level, and its name at the side where no line ends in one."""
+    source = alt.Chart(alt.NamedData(name="levels")).transform_calculate(muted="'muted'")
+    tone = alt.Color("muted:N", scale=tone_scale(), legend=None)
+    side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
+    rule, name = source.mark_rule(strokeDash=[4, 4], strokeWidth=1), source.mark_text(dy=-7, fontSize=11, **side)
+    return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
+
+
+def nearest(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
+    """The points: those that are always seen, and the one nearest to the pointer, with its numbers."""
+    near = alt.selection_point(
+        name="near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
+    )
+    written = ".1%" if shape.percent else ".3f"
+    edges = (("low", "least"), ("high", "most")) if shape.banded else ()
+    says = [
+        alt.Tooltip("line:N", title="curve"),
+        alt.Tooltip("x:Q", title=shape.x),
+        *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
+    ]
+    seen = {"test": {"or": ["datum.dot", {"param": "near", "empty": False}]}, "value": 1}
+    point = source.mark_point(filled=True, size=40)
+    return point.encode(x, y, tone, opacity=alt.OpacityValue(0, condition=seen), tooltip=says).add_params(near)

@@ -1,0 +1,97 @@
+"""Figures of curves: their numbers arrive, their template stays, and a long line is thinned evenly."""
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from attention_ui.figures.cover import covered_table
+from attention_ui.figures.curves import MOST_POINTS, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.curves_chart import curves_chart
+from attention_ui.figures.template import template
+from lessons.screen import Curves, Line, say
+
+
+def curve(key="a", y=(3.0, 1.0, 2.0), x=(1.0, 2.0, 4.0), **look):
+    return Line(key=key, name=say("{word}", word=key), x=x, y=y, **look)
+
+
+def curves(*lines, **look):
+    return Curves(key="curves", name=say("Curves"), x=say("d_k"), y=say("entropy"), lines=lines or (curve(),), **look)
+
+
+def rows(figure, table="curves"):
+    return curves_tables(figure)[table].to_pylist()
+
+
+def test_every_point_is_in_the_table_and_the_chosen_ones_are_marked():
+    points = rows(curves(curve("a"), curve("b", (5.0, 7.0, 11.0), style="dashed"), chosen=2))
+    assert [(p["line"], p["x"], p["y"]) for p in points] == [
+        ("a", 1, 3), ("a", 2, 1), ("a", 4, 2), ("b", 1, 5), ("b", 2, 7), ("b", 4, 11),
+    ]  # fmt: skip
+    assert [p["chosen"] for p in points] == [False, True, False] * 2
+    assert {p["style"] for p in points} == {"line", "dashed"}
+
+
+def test_points_are_drawn_where_they_are_asked_for_and_as_dots():
+    figure = curves(curve("a"), curve("b", points=True), curve("c", style="dots"))
+    assert {(p["line"], p["dot"]) for p in rows(figure)} == {("a", False), ("b", True), ("c", True)}
+
+
+def test_a_band_has_its_edges_and_a_line_without_one_has_none():
+    banded = curve(low=(2.0, 0.0, 1.0), high=(4.0, 2.0, 3.0))
+    assert [(p["low"], p["high"]) for p in rows(curves(banded))] == [(2, 4), (0, 2), (1, 3)]
+    assert shape_of(curves(banded)).banded and not shape_of(curves()).banded
+
+
+@pytest.mark.parametrize("points", [1, 2, 399, 400, 401, 799, 1201, 5001])
+def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(points):
+    y = np.linspace(3.0, 1.0, points)
+    drawn = rows(curves(curve(y=y, x=np.arange(points))))
+    shown = [int(point["x"]) for point in drawn]
+    assert shown[0] == 0 and shown[-1] == points - 1
+    assert min(points, MOST_POINTS) // 2 <= len(shown) <= MOST_POINTS
+    assert len(set(np.diff(shown[:-1]).tolist())) <= 1, "all equally far apart but the last"
+    assert [point["y"] for point in drawn] == pytest.approx(y[shown].tolist(), rel=1e-6)
+
+
+def test_only_tables_change_between_two_pictures_of_the_same_shape():
+    figure = curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),), chosen=2)
+    later = replace(figure, lines=(curve("a", (9.0, 8.0, 7.0)), curve("b", (1.0,), (1.0,))), chosen=4)
+    assert template(curves_chart, *shape_of(figure)) is template(curves_chart, *shape_of(later))
+
+
+def test_levels_have_their_names_and_zero_is_one_where_curves_change_sign():
+    assert rows(curves(levels=((say("chance"), 2.5),)), "levels") == [{"name": "chance", "y": 2.5}]
+    assert rows(curves(y_domain=(-1, 1)), "levels") == [{"name": "", "y": 0}]
+    assert not rows(curves(y_domain=(0, 1)), "levels") and not shape_of(curves()).levelled
+
+
+def test_names_of_several_lines_do_not_lie_on_each_other():
+    near = curves(*(curve(key, (0.0, 0.5, end)) for key, end in (("a", 0.95), ("b", 0.94), ("c", 0.93))))
+    names = rows(replace(near, y_domain=(0, 1)), "names")
+    heights = sorted(182 * (1 - name["y"]) + name["away"] for name in names)
+    assert len(names) == 3 and min(np.diff(heights)) >= 11.9 and heights[0] >= 0
+    assert {name["align"] for name in names} == {"right"}
+    assert not rows(curves(), "names"), "a single curve is named by its axis"
+
+
+def test_a_line_without_a_point_yet_draws_nothing():
+    empty = curve("b", (), (), style="dots")
+    assert {p["line"] for p in rows(curves(curve("a"), empty))} == {"a"}
+    assert template(curves_chart, *shape_of(curves(curve("a"), empty)))
+
+
+def test_the_numbers_of_several_figures_make_one_file():
+    banded = replace(curves(curve(low=(1.0, 1.0, 1.0), high=(5.0, 5.0, 5.0))), y=say("cosine"))
+    lines = curves_numbers([curves(), banded]).to_pylist()
+    assert [(line["measure"], line["value"], line["low"]) for line in lines] == [
+        ("entropy", 3, None), ("entropy", 1, None), ("entropy", 2, None),
+        ("cosine", 3, 1), ("cosine", 1, 1), ("cosine", 2, 1),
+    ]  # fmt: skip
+
+
+def test_a_cover_leaves_the_axes():
+    for table in curves_tables(curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),))).values():
+        assert isinstance(table, pa.Table) and len(table) and not len(covered_table(table))
