@@ -75,9 +75,19 @@ def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
 
 
 def draw_table(lesson: str, figure: Table) -> None:
-    """A small table; there is none while the lesson is covered."""
+    """A small table; there is none while the lesson is covered. A folded one is made when it is opened."""
     if covered(lesson):
         return
+    if figure.folded:
+        with st.expander(english(figure.name), key=figure.key, on_change="rerun") as fold:
+            if fold.open:
+                draw_rows(figure)
+    else:
+        draw_rows(figure)
+
+
+def draw_rows(figure: Table) -> None:
+    """The rows of a table."""
     columns = [english(column) for column in figure.columns]
     rows = [dict(zip(columns, map(written, row), strict=True)) for row in figure.cells]
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")

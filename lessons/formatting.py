@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from lessons.screen import All, Argument, Array, Number, Sentence, Share, Size, Step, Token
+from lessons.screen import All, Argument, Array, Count, Number, Sentence, Share, Size, Step, Token
 
 
 def english(sentence: Sentence) -> str:
@@ -33,6 +33,8 @@ def written(argument: Argument) -> str:
             return english(argument)
         case Size(value):
             return magnitude(value)
+        case Count(value):
+            return f"{value:,}"
         case All(items):
             return listed([written(item) for item in items])
         case _:

@@ -49,6 +49,13 @@ class Size:
 
 
 @dataclass(frozen=True)
+class Count:
+    """How many there are of something numerous, written with its thousands set apart."""
+
+    value: int
+
+
+@dataclass(frozen=True)
 class Token:
     """A token of the sentence, written in quotes; with its position where the same word comes more than once."""
 
@@ -79,7 +86,7 @@ class Sentence:
 
 
 # A text stands as it is: a symbol, a name of ours, or a learner's word.
-Argument = int | str | Number | Share | Size | Token | All | Sentence
+Argument = int | str | Number | Share | Size | Count | Token | All | Sentence
 
 
 def say(template: str, **arguments: Argument) -> Sentence:
@@ -199,6 +206,7 @@ class Matrices(Figure):
     first: str
     height: int = 530
     numbered: bool | None = None  # None: numbers stand in the cells where they have room
+    hint: Sentence | None = None  # below the matrices, in place of the usual line: what one can do here
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
@@ -295,10 +303,11 @@ class Film(Figure):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Table(Figure):
-    """A few numbers in rows and columns, for what is read and not looked at."""
+    """A few numbers in rows and columns, for what is read and not looked at; `folded` below its name until opened."""
 
     columns: tuple[Sentence, ...]
     cells: tuple[tuple[Argument, ...], ...]
+    folded: bool = False
 
 
 # What is asked.

@@ -131,7 +131,8 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
     if figure.weights is not None:
         grid.text(english(figure.weights), 0, bottom, "shape", "ink")
         bottom += 1
-    grid.text(POINT_AT if numbered else POINT_AT_CELL, 0, bottom, "hint")
+    usual = POINT_AT if numbered else POINT_AT_CELL
+    grid.text(usual if figure.hint is None else english(figure.hint), 0, bottom, "hint")
     return grid.table()
 
 

@@ -21,6 +21,7 @@ from lessons.formatting import english, written
 from lessons.screen import (
     All,
     Arcs,
+    Count,
     Curves,
     Figure,
     Film,
@@ -130,6 +131,7 @@ def sentences(screen: Screen) -> Iterator[Sentence]:
         yield from filter(None, (figure.heading, figure.weights))
         match figure:
             case Matrices():
+                yield from filter(None, [figure.hint])
                 for matrix in figure.matrices:
                     yield matrix.title
                     yield from filter(None, [matrix.remark])
@@ -186,7 +188,7 @@ def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
 
 def computed(sentence: Sentence) -> bool:
     """True where a sentence says a number or names a token, which must be computed again."""
-    kinds = (int, Number, Share, Size, Token, All)
+    kinds = (int, Number, Share, Size, Count, Token, All)
     return any(isinstance(argument, kinds) for argument in sentence.arguments.values())
 
 
@@ -196,6 +198,8 @@ def check_argument(said: object, expected: object, where: str) -> None:
             assert np.isclose(value, float(expected), rtol=1e-4, atol=1e-6, equal_nan=True), (
                 f"{where}: {said}, {expected}"
             )
+        case Count(value):
+            assert value == expected, f"{where}: {said}, {expected}"
         case Token(_, position):
             assert position == expected, f"{where}: {said}, {expected}"
         case All(items):
