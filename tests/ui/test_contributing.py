@@ -10,7 +10,17 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 GUIDE = ROOT / "CONTRIBUTING.md"
-NEEDED = ("attention_core", "attention_ui", "lessons", "runs", "pages", "tests", ".streamlit", "pyproject.toml")
+NEEDED = (
+    "attention_core",
+    "attention_ui",
+    "lessons",
+    "runs",
+    "pages",
+    "tests",
+    "app.py",
+    ".streamlit",
+    "pyproject.toml",
+)
 CONTENTS = "attention_ui/contents.py"
 VISIT = """
 from visiting import chart, open_page, texts
