@@ -1,5 +1,7 @@
 """Choices that several lessons offer, bound to the address."""
 
+from collections.abc import Collection
+
 import pandas as pd
 import streamlit as st
 
@@ -21,7 +23,7 @@ from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {
-    "view": {"one": "one token asks", "all": "all at once", "equal": "loops, matrices, equal"},
+    "view": {"one": "one query", "all": "all at once", "equal": "loops, matrices, equal"},
     "role": {"q": "Q: queries", "k": "K: keys", "v": "V: values", "mirror": "X Xᵀ beside Q Kᵀ"},
     "mask": {"causal": "causal", "none": "none", "window": "window", "padding": "padding", "hand": "drawn by hand"},
     "masking": {
@@ -42,12 +44,12 @@ LINK_RULES: dict[str, LinkRule] = {
 
 
 def asking_token(trace: ExampleTrace) -> int:
-    """Which token asks; the last one at first. Counted from 0; the link counts from 1."""
+    """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
     n_tokens = len(trace.tokens)
     names = {place + 1: name(trace.tokens, place) for place in range(n_tokens)}
     note = linked_number("asks", Limit(1, n_tokens), n_tokens)
     chosen = st.selectbox(
-        "The token that asks", list(names), format_func=lambda place: names.get(place, ""), key="asks",
+        "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",
         persist_state="session",
     )  # fmt: skip
     write_in_link("asks")
@@ -60,6 +62,15 @@ def beginning_temperature() -> float:
     """Where the slider in the figure begins: what a link can hold of it."""
     chosen = st.number_input("The slider begins at", 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
     return round(chosen, 1)
+
+
+def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tuple[str, int]:
+    """A view of `VIEWS` and, beside it, the query that it is about; the last where the view is `of_all`."""
+    steps, at_query = st.columns([3, 2], vertical_alignment="bottom")
+    with steps:
+        view = stepped(key)
+    with at_query:
+        return view, len(trace.tokens) - 1 if view in of_all else asking_token(trace)
 
 
 def stepped(key: str) -> str:

@@ -51,7 +51,8 @@ def draw_matrices(lesson: str, figure: Matrices) -> Picked | None:
     if figure.numbered is None:
         template, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW, figure.height)
     else:
-        template, numbered = grid_template(layout.columns, figure.width, numbered=figure.numbered), figure.numbered
+        rows, numbered = layout.rows + LINES_BELOW, figure.numbered
+        template = grid_template(layout.columns, figure.width, rows=rows, numbered=numbered)
     return pick_chart(
         figure.key, english(figure.name), template, {"cells": matrices_table(figure, layout, numbered=numbered)},
         alt=together(figure.notice), lesson=lesson, given=[m.key for m in figure.matrices if m.given],

@@ -12,7 +12,7 @@ from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
 from lessons.captions import name, number, plural, seen
 from lessons.example import ExampleTrace, projection_of, unedited
-from lessons.single_lessons import attend_without_weights, contributions
+from lessons.single_lessons import contributions
 
 INPUTS = {"x": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v"}
 RESULTS = {
@@ -92,17 +92,6 @@ def output_changes(trace: ExampleTrace, head: int, query: int) -> Changes:
         parts = contributions(a, query)
         lengths = {"length": parts.value_lengths[:, None], "share": parts.shares[:, None]}
         return chain_of(a, query) | lengths | {"weights": a.weights, "output": a.output}
-
-    return changed_in(trace, tensors)
-
-
-def dot_product_changes(trace: ExampleTrace, query: int) -> Changes:
-    """In the lesson on dot products, where the rows of X are all there is."""
-
-    def tensors(one: ExampleTrace) -> dict[str, Tensor]:
-        a = attend_without_weights(one.x)
-        whole = {"x": one.x, "scores": a.scores, "weights": a.weights, "output": a.output, "matrices": a.output}
-        return chain_of(a, query) | whole
 
     return changed_in(trace, tensors)
 

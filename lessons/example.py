@@ -136,6 +136,15 @@ def whose_weights(trace: ExampleTrace) -> Sentence:
     return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
 
 
+def whose_vectors(trace: ExampleTrace) -> Sentence | None:
+    """What made the rows of X, where no notebook wrote them down."""
+    if trace.example.source == "journey":
+        return None
+    if any(edit.matrix == "x" for edit in trace.example.edits):
+        return say("Untrained: random vectors (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
+    return say("Untrained: random vectors (seed {seed}).", seed=trace.example.seed)
+
+
 def run_example(example: Example) -> ExampleTrace:
     """Compute the whole example: tokens, vectors, projections and attention.
 

@@ -22,7 +22,7 @@ def feature_axis(count: int, first: int = 0) -> Axis:
 
 def single_axis(label: str, *, named: bool = False) -> Axis:
     """One row or column alone."""
-    return Axis(say("of"), (label,), named)
+    return Axis(None, (seen(label),), named)
 
 
 def head_matrix(

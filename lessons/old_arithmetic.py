@@ -34,11 +34,6 @@ class Explainer:
         return cls._of_tensors(trace.tokens, a, tensors, 1 / trace.scale)
 
     @classmethod
-    def without_weights(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
-        """For attention whose queries, keys and values are the rows of X themselves; nothing is divided."""
-        return cls._of_tensors(tokens, attention, {"x": attention.q}, 1.0)
-
-    @classmethod
     def of_attention(cls, tokens: tuple[str, ...], attention: AttentionTrace) -> "Explainer":
         """For one attention alone, from its queries, keys and values on, whatever made these."""
         return cls._of_tensors(tokens, attention, {}, 1.0)

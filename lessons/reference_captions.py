@@ -1,20 +1,6 @@
 """How far plain loops and NumPy are from PyTorch, in words."""
 
-from attention_core.reference import LoopsBesideMatrices, ReferenceDifferences
-from lessons.captions import magnitude
-
-
-def loops_caption(beside: LoopsBesideMatrices) -> str:
-    """How far the two ways are apart, and why it is not exactly nothing."""
-    size = magnitude(beside.largest)
-    if beside.largest == 0:
-        return "Loops and matrices give the very same weights and output."
-    if beside.largest > 1e-4:
-        return f"Loops and matrices differ by up to {size}: more than rounding explains."
-    return (
-        f"Loops and matrices give the same weights and output: they differ by at most {size}. "
-        "That is rounding: Python's loops count with about 16 digits, PyTorch's matrices with about 7."
-    )
+from attention_core.reference import ReferenceDifferences
 
 
 def references_caption(difference: ReferenceDifferences) -> str:

@@ -130,10 +130,11 @@ Colour = Literal["ink", "q", "k", "v", "weight"]
 class Axis:
     """What the rows or the columns of a matrix are, such as queries, and what each is called.
 
-    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are.
+    Where they are `named`, the labels stand beside the matrix; else its shape says how many there are. A single row
+    or column has a label and no name.
     """
 
-    name: Sentence
+    name: Sentence | None
     labels: tuple[str, ...]
     named: bool = False
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from attention_core.attention import AttentionTrace
-from attention_core.reference import LoopsBesideMatrices
 from lessons.captions import seen
 from lessons.example import ExampleTrace
 from lessons.old_arithmetic import (
@@ -75,11 +74,6 @@ def derivation_with(
     return Derivation(Explainer.of(trace, head, attention), head, divisor or divisor_of(trace))
 
 
-def derivation_without_weights(tokens: Names, attention: AttentionTrace) -> Derivation:
-    """For attention in which the rows of X are queries, keys and values."""
-    return Derivation(Explainer.without_weights(tokens, attention), 0, None)
-
-
 def map_sheets(derivation: Derivation, titles: dict[str, str]) -> Sheets:
     """The named matrices of a derivation: token × token maps, and rows of features."""
     numbers, tokens = derivation.of.numbers, places(derivation.of.tokens)
@@ -143,29 +137,6 @@ def part_sheets(derivation: Derivation, query: int, parts: Contributions) -> She
         "length": Sheet("length", tokens, ("length",), length),
         "share": Sheet("share", tokens, ("share",), share),
     }
-
-
-def ways_sheets(derivation: Derivation, beside: LoopsBesideMatrices) -> Sheets:
-    """The output by loops, by matrices, and the difference, whose numbers need all the digits that there are."""
-    loops, matrices, gap = beside.loops.tolist(), beside.matrices.tolist(), beside.gap.tolist()
-    visible, numbers = derivation.of.visible, derivation.of.numbers
-
-    def looped(i: int, j: int) -> Iterator[Line]:
-        total = 0.0
-        for key, weight in enumerate(numbers["weights"][i]):
-            if visible[i][key]:
-                before, total = total, total + weight * numbers["v"][key][j]
-                text = f"{factor(before)} + {factor(weight)}·{factor(numbers['v'][key][j])}"
-                yield Line(f"add weight · value of {derivation.of.names[key]}", text, total)
-        yield Line("the loop has passed every key", digits(loops[i][j]), loops[i][j])
-
-    def difference(i: int, j: int) -> Iterator[Line]:
-        yield Line("by loops − by matrices", f"{loops[i][j]:.12f} + (−1)·({matrices[i][j]:.12f})", gap[i][j])
-
-    tokens, columns = places(derivation.of.tokens), features(len(gap[0]))
-    ways = {"loops": ("by loops", looped), "matrices": ("by matrices", follow(derivation, "output"))}
-    ways["gap"] = ("difference", difference)
-    return {key: Sheet(title, tokens, columns, lines) for key, (title, lines) in ways.items()}
 
 
 def division_sheets(plain: Derivation, divided: Derivation) -> Sheets:

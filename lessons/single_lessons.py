@@ -6,17 +6,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend
+from attention_core.attention import AttentionTrace
 from attention_core.embeddings import embed, with_unknown_row
 from attention_core.permutation import Projections
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.captions import name, number, percent
 from lessons.example import MAX_TOKENS, ExampleTrace, projection_of
-
-
-def attend_without_weights(x: Float[Tensor, "tokens d_model"]) -> AttentionTrace:
-    """Attention in which every token is its own query, key and value, and nothing is divided."""
-    return attend(x, x, x, scale=1.0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,7 +145,8 @@ def name_matrix(grid: Grid, place: Place) -> None:
         grid.text(shape, left, top - 1, "shape")
     if not place.named:
         return
-    grid.text(f"{english(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+    if matrix.rows.name is not None:
+        grid.text(f"{english(matrix.rows.name)} ↓", left - 1, top - 1, "row")
     if matrix.columns.named:
         grid.text(f"{english(matrix.columns.name)} →", left - 1, top - 2, "row")
     for i, label in enumerate(matrix.rows.labels):

@@ -70,6 +70,8 @@ def chosen_cell(matrices: dict[str, Matrix], first: str) -> Picked:
 
 def entry_names(axis: Axis) -> list[str]:
     """What rows or columns are called in a selector, each by a name of its own."""
+    if axis.name is None:
+        return list(axis.labels)
     if axis.named:
         return [f"{position + 1} · “{label}”" for position, label in enumerate(axis.labels)]
     return [f"{english(axis.name).removesuffix('s')} {label}" for label in axis.labels]

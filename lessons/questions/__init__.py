@@ -9,7 +9,6 @@ from attention_core.pytorch_parity import Parity
 from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
 from lessons.questions import (
-    dot_product,
     heads,
     output,
     positions,
@@ -23,7 +22,6 @@ from lessons.questions.old_base import Maker, Question, first_fair
 
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
-    "dot_product": dot_product.QUESTIONS,
     "projections": projections.QUESTIONS,
     "scores": scores.QUESTIONS,
     "softmax": softmax.QUESTIONS,

@@ -1,92 +1,96 @@
-"""Questions of the lesson dot_product: can tokens attend with no weights at all?"""
+"""Questions of the lesson on dot products: can tokens attend without learned parameters?
+
+Each is about an example, of which only the rows of X matter.
+"""
 
 import torch
 
-from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import Choice, Maker, Question, among, among_numbers, among_tokens, below, shape, two_of
+from lessons.questions.base import among, among_numbers, among_tokens, below, shaped, two_of
+from lessons.screen import Card, Number, Question, say
 
 
-def largest_dot_product(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def largest_dot_product(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """A long vector can win over the token itself."""
-    i = below(len(trace.tokens), random)
-    asker, row = name(trace.tokens, i), trace.x @ trace.x[i]
-    longest = int(trace.x.norm(dim=-1).argmax())
+    names = example.names
+    i = below(len(names), random)
+    row, longest = example.x @ example.x[i], int(example.x.norm(dim=-1).argmax())
     return among_tokens(
-        f"No weights, only X: take the dot product of {asker} with every token, itself included. Which is largest?",
-        trace,
+        say("Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
+            query=names[i]),
+        names,
         row,
-        "Its vector points in a similar direction, or it is long, or both.",
+        say("Its vector points in a similar direction, or it is long, or both."),
         [
-            (i, "A token does not always fit itself best: a longer vector can give a larger dot product."),
-            (longest, "It has the longest vector, but the direction counts as well."),
+            (i, say("A token need not prefer itself: a longer vector can give a larger dot product.")),
+            (longest, say("Its vector is as long as any, but the direction counts as well.")),
         ],
-        lambda p: f"The dot product of {asker} and {name(trace.tokens, p)} is {number(float(row[p]))}; one is larger.",
-    )
+        lambda p: say("The dot product of {query} and {key} is {score}; another is larger.",
+                      query=names[i], key=names[p], score=Number(float(row[p]))),
+    )  # fmt: skip
 
 
-def dot_product_cell(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def dot_product_cell(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """Multiply in pairs, then add."""
-    pair = two_of(len(trace.tokens), random) or (0, 0)
-    a, b = (trace.x[place] for place in pair)
-    i, j = (name(trace.tokens, place) for place in pair)
+    i, j = two_of(len(example.names), random) or (0, 0)
+    a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
     return among_numbers(
-        lambda shown: f"What is the dot product of {i} and {j}, taken from their rows of X?",
-        (dot, "The numbers are multiplied in pairs, and the products are added."),
-        (dot / max(lengths, 1e-9), "That is divided by both lengths: the cosine. A dot product keeps the lengths."),
-        (float(a.sum() + b.sum()), "That adds all the numbers. A dot product multiplies them in pairs first."),
-        (float(a.sum() * b.sum()), "That adds first and multiplies then. A dot product multiplies in pairs first."),
-    )
+        lambda shown: say("What is the dot product of the rows of {query} and {key} in X?",
+                          query=example.names[i], key=example.names[j]),
+        (dot, say("Multiply the numbers in pairs and add the products.")),
+        (dot / max(lengths, 1e-9),
+         say("That is the cosine, divided by both lengths. A dot product keeps the lengths.")),
+        (float(a.sum() + b.sum()), say("That adds all the numbers. A dot product multiplies them in pairs first.")),
+        (float(a.sum() * b.sum()), say("That adds first, then multiplies. A dot product multiplies in pairs first.")),
+    )  # fmt: skip
 
 
-def dot_product_the_other_way(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def mirror_image(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """Without weights, scores are symmetric."""
-    pair = two_of(len(trace.tokens), random)
+    pair = two_of(len(example.names), random)
     if pair is None:
         return None
-    (a, b), (i, j) = (trace.x[list(pair)], (name(trace.tokens, place) for place in pair))
-    dot = float(a @ b)
+    i, j = pair
+    x, query, key = example.x, example.names[i], example.names[j]
+    dot, own, other = float(x[i] @ x[j]), float(x[i] @ x[i]), float(x[j] @ x[j])
     return among_numbers(
-        lambda shown: (
-            f"In X Xᵀ, the row of {i} holds {shown(dot)} in the column of {j}. What does the row of {j} hold "
-            f"in the column of {i}?"
+        lambda shown: say(
+            "In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The row of {key} "
+            "holds {other} in its own column. What does it hold in that of {query}?",
+            query=query, key=key, own=shown(own), score=shown(dot), other=shown(other),
         ),
-        (dot, "The same products are added, so X Xᵀ is symmetric. With queries and keys it no longer need be."),
-        (-dot, "Turning the two around changes no sign: a · b and b · a add the same products."),
-        (float(b @ b), f"That is {j} with itself, on the diagonal."),
-        (float(a @ a), f"That is {i} with itself, on the diagonal."),
-    )
+        (dot, say("Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.")),
+        (other, say("That is {key} with itself, on the diagonal.", key=key)),
+        (own, say("That is {query} with itself, on the diagonal.", query=query)),
+        (-dot, say("Swapping the two vectors changes no sign: a · b and b · a add up the same products.")),
+    )  # fmt: skip
 
 
-def shape_of_dot_products(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def shape_of_dot_products(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """A score for each pair of tokens."""
-    n, d = trace.x.shape
+    n, d = example.x.shape
     return among(
-        f"X is {shape(n, d)}. What is the shape of X Xᵀ?",
-        Choice(shape(n, n), "One dot product for each pair of tokens: rows ask, columns answer."),
-        Choice(shape(d, d), "That is Xᵀ X, which compares features. X Xᵀ compares tokens."),
-        Choice(
-            shape(n, d), "That is X itself. Each dot product uses up the features and leaves one number for a pair."
-        ),
+        say("X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
+        Card(shaped(n, n), say("One dot product for each pair of tokens: rows are queries, columns are keys.")),
+        Card(shaped(d, d), say("That is Xᵀ X, which compares features. X Xᵀ compares tokens.")),
+        Card(shaped(n, d), say("That is X itself. Each dot product turns two rows of X into one number.")),
     )
 
 
-def vector_twice_as_long(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def longer_vector(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """The length of a vector counts, twice when it meets itself. Always possible."""
-    i = below(len(trace.tokens), random)
+    token, longer = example.names[below(len(example.names), random)], 2 + below(4, random)
     return among(
-        f"Make the vector of {name(trace.tokens, i)} twice as long. What happens to its dot product with itself?",
-        Choice("It becomes 4 times as large.", "Both sides are twice as long, and 2 × 2 = 4."),
-        Choice("It becomes 2 times as large.", "That would be so with another token. Here both sides have doubled."),
-        Choice("It stays as it is.", "That is true of the cosine. A dot product grows with the lengths."),
-    )
+        say("Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",
+            token=token, longer=longer),
+        Card(say("It becomes {times} times as large.", times=longer**2),
+             say("Both sides are {longer} times as long, and {longer} × {longer} = {times}.",
+                 longer=longer, times=longer**2)),
+        Card(say("It becomes {times} times as large.", times=longer),
+             say("That would be so with another token. Here both sides have become longer.")),
+        Card(say("It stays as it is."), say("That is true of the cosine. A dot product grows with the lengths.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (
-    largest_dot_product,
-    dot_product_cell,
-    dot_product_the_other_way,
-    shape_of_dot_products,
-    vector_twice_as_long,
-)
+QUESTIONS = (largest_dot_product, dot_product_cell, mirror_image, shape_of_dot_products, longer_vector)

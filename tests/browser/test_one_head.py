@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from attention_ui.choices import VIEWS
+from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
-from lessons.single_lessons import attend_without_weights, softmax_row
+from lessons.single_lessons import softmax_row
 
 LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
 RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]

@@ -19,7 +19,6 @@ from lessons.shapes import shape_table
 from lessons.single_lessons import (
     asymmetry,
     asymmetry_caption,
-    attend_without_weights,
     contribution_caption,
     contributions,
     shift_caption,
@@ -44,13 +43,6 @@ many = settings(max_examples=40, deadline=None, derandomize=True)
 
 def number_after(sentence, words):
     return float(re.search(rf"{words} ?(−?\d+\.\d+)", sentence).group(1).replace("−", "-"))
-
-
-def test_the_notebooks_attention_without_weights():
-    trace = attend_without_weights(run_example(Example()).x)
-    printed = torch.tensor([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
-    torch.testing.assert_close(trace.weights[1], printed, atol=5e-5, rtol=0)
-    assert torch.equal(trace.scores, trace.scaled)
 
 
 @many

@@ -90,21 +90,6 @@ def right_once_more(again, text, a):
     return bool(found) and is_number(found[1], again.x[again.place(a), 0])
 
 
-def right_dot(again, text, a, b):
-    return is_number(text, sum(again.x[again.place(a)] * again.x[again.place(b)]))
-
-
-def right_other_dot(again, text, a, shown, b, b_again, a_again):
-    assert (a, b) == (a_again, b_again) and right_dot(again, shown, a, b)
-    return right_dot(again, text, b, a)
-
-
-def right_longer(again, text, a):
-    vector = again.x[again.place(a)]
-    factor = (2 * vector) @ (2 * vector) / (vector @ vector)
-    return text == f"It becomes {factor:.0f} times as large."
-
-
 def right_other_score(again, text, a, b, shown, b_again, a_again):
     assert (a, b) == (a_again, b_again) and is_number(shown, again.scores[again.place(a), again.place(b)])
     return is_number(text, again.scores[again.place(b), again.place(a)])
@@ -215,18 +200,6 @@ KINDS = {
     "same_token_twice": (rf"{NAME} and {NAME} are the same token.*", right_same_token),
     "tokens_swapped": (rf"{NAME} and {NAME} change places, and each brings its vector.*", right_swap),
     "token_once_more": (rf"Let each row of X .* Suppose {NAME} came once more.*", right_once_more),
-    "largest_dot_product": (
-        rf"No weights, only X: take the dot product of {NAME} with every.*",
-        lambda again, text, a: is_winner(again, text, again.x @ again.x[again.place(a)]),
-    ),
-    "dot_product_cell": (rf"What is the dot product of {NAME} and {NAME}, taken.*", right_dot),
-    "dot_product_the_other_way": (
-        rf"In X Xᵀ, the row of {NAME} holds (\S+) in the column of {NAME}. "
-        rf"What does the row of {NAME} hold in the column of {NAME}\?",
-        right_other_dot,
-    ),
-    "shape_of_dot_products": (r"X is .* X Xᵀ\?", lambda again, text: text == f"{again.n} × {again.n}"),
-    "vector_twice_as_long": (rf"Make the vector of {NAME} twice as long.*", right_longer),
     "shape_of_q": (
         r"X is .* Q = X W_q\?",
         lambda again, text: text == " × ".join(map(str, again.q.shape)),
@@ -290,7 +263,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "dot_product", "projections", "scores", "softmax", "output"]
+    assert list(QUESTIONS) == ["tokens", "projections", "scores", "softmax", "output"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))

@@ -1,32 +1,26 @@
 """Every cell of every lesson's matrices, computed again from the arithmetic that is shown for it."""
 
 import math
-from dataclasses import replace
 
 import pytest
 import torch
-from arithmetic_checks import evaluate, is_right
+from arithmetic_checks import is_right
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import EXAMPLES
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
-from attention_core.reference import attend_with_loops, loops_beside_matrices
 from lessons.example import Example, run_example
-from lessons.reference_captions import loops_caption
 from lessons.sheets import (
     chain_sheets,
     derivation_with,
-    derivation_without_weights,
     division_sheets,
-    map_sheets,
     part_sheets,
     pipeline_sheets,
     softmax_sheets,
-    ways_sheets,
 )
-from lessons.single_lessons import attend_without_weights, contributions, softmax_row
+from lessons.single_lessons import contributions, softmax_row
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -45,20 +39,6 @@ def agree(sheet, tensor, data):
 
 def hidden_as(attention, tensor, value):
     return torch.where(attention.visible, tensor, value)
-
-
-@given(EXAMPLES, st.data())
-@few
-def test_without_weights_the_arithmetic_is_that_of_x_alone(example, data):
-    trace = run_example(example)
-    attention = attend_without_weights(trace.x)
-    derivation = derivation_without_weights(trace.tokens, attention)
-    sheets = map_sheets(derivation, dict.fromkeys(("x", "scores", "weights", "output"), ""))
-    for key, sheet in sheets.items():
-        agree(sheet, trace.x if key == "x" else getattr(attention, key), data)
-    check_chain(derivation, attention, data)
-    for line in sheets["output"].lines(0, 0):
-        assert "W_" not in line.says and "scaled" not in line.says
 
 
 def check_chain(derivation, attention, data):
@@ -135,32 +115,3 @@ def test_with_and_without_the_division_whatever_the_example_does(example, data):
     tensors = {"scores": plain.masked, "scaled": divided.masked, "plain": plain.weights, "divided": divided.weights}
     for key, tensor in tensors.items():
         agree(sheets[key], tensor, data)
-
-
-@given(EXAMPLES, st.data())
-@few
-def test_loops_beside_matrices_are_both_run_and_their_difference_is_followed(example, data):
-    trace = run_example(example)
-    attention = attend_without_weights(trace.x)
-    beside = loops_beside_matrices(attention, 1.0)
-    sheets = ways_sheets(derivation_without_weights(trace.tokens, attention), beside)
-    assert list(sheets) == ["loops", "matrices", "gap"]
-    for key, sheet in sheets.items():
-        agree(sheet, getattr(beside, key), data)
-    x = trace.x.tolist()
-    visible = [[True] * len(x) for _ in x]
-    weights, output = attend_with_loops(x, x, x, visible, 1.0)
-    assert beside.loops.tolist() == output
-    gaps = (torch.tensor(weights).double() - attention.weights).abs(), beside.gap.abs()
-    assert float(gaps[1].max()) <= beside.largest <= max(float(gap.max()) for gap in gaps) + 1e-7
-    i, j = (data.draw(st.integers(0, size - 1)) for size in beside.gap.shape)
-    (line,) = sheets["gap"].lines(i, j)
-    assert evaluate(line.text) == pytest.approx(float(beside.gap[i, j]), abs=1e-11)
-    assert trace.x.dtype == torch.float32, "the caption says how many digits that has"
-    assert "more than rounding" not in loops_caption(beside)
-
-
-def test_a_difference_that_rounding_does_not_explain_is_told():
-    attention = attend_without_weights(run_example(Example()).x)
-    broken = replace(attention, output=attention.output + 0.5)
-    assert loops_caption(loops_beside_matrices(broken, 1.0)).startswith("Loops and matrices differ by up to 0.50")

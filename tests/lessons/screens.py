@@ -6,7 +6,8 @@ A test file of a lesson offers
 - `ORACLE`: for each template with numbers or tokens in it, a function of the case and the sentence that computes its
   arguments again. A superlative needs a `Ranked` among them: the numbers it ranks, and those it names;
 - `ANSWERS`: for the template of each question's prompt, a function of the case and the prompt. It gives, by the
-  template of the reply to it, what each card must say (a number, a position, or a text), the right one first.
+  template of the reply to it, what each card must say (a number, a position, a text, or several by the names of the
+  card's arguments), the right one first.
 """
 
 import re
@@ -95,6 +96,8 @@ SHARED: Oracle = {
     "Untrained: random weights (seed {seed}), some of them changed by hand.": lambda case, sentence: {
         "seed": case.example.example.seed
     },
+    "Untrained: random vectors (seed {seed}).": chosen,
+    "Untrained: random vectors (seed {seed}), some of them changed by hand.": chosen,
 }
 
 
@@ -241,11 +244,12 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
     assert right.reply.template == next(iter(expected)), (english(question.prompt), texts)
     for card in question.cards:
         value = expected[card.reply.template]
-        for argument in card.text.arguments.values() if value is not ... else ():
+        for name, argument in card.text.arguments.items() if value is not ... else ():
+            said = value[name] if isinstance(value, dict) else value
             if isinstance(argument, Number):  # a card is written with few decimals, and so is what it must be
-                assert english(card.text) == written(Number(float(value), argument.decimals)), english(question.prompt)
+                assert english(card.text) == written(Number(float(said), argument.decimals)), english(question.prompt)
             else:
-                check_argument(argument, value, english(question.prompt))
+                check_argument(argument, said, english(question.prompt))
         assert card is right or value is ... or texts[question.right] != english(card.text)
 
 

@@ -8,9 +8,10 @@ from visiting import chart, open_page, source_shown, texts
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
 from lessons.captions import tokens_caption
+from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
 from lessons.measures_captions import scaling_caption
-from lessons.single_lessons import asymmetry_caption, attend_without_weights, softmax_caption, softmax_row
+from lessons.single_lessons import asymmetry_caption, softmax_caption, softmax_row
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 
@@ -132,7 +133,7 @@ def test_large_figures_are_larger():
 
 GIVEN = {
     "tokens": {"table"},
-    "dot_product": {"asker", "k", "v"},
+    "dot_product": {"query", "k", "v"},
     "projections": {"x", "W_q"},
     "scores": set(),
     "mask": set(),

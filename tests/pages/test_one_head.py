@@ -11,9 +11,10 @@ from visiting import chart, open_page, texts
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_window_mask
 from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references, loops_beside_matrices
+from lessons.dot_product import attend_without_weights, notice_ways
 from lessons.example import Example, run_example
-from lessons.reference_captions import loops_caption
-from lessons.single_lessons import attend_without_weights, softmax_row
+from lessons.formatting import english
+from lessons.single_lessons import softmax_row
 
 
 def open_lesson(lesson, **query):
@@ -189,7 +190,7 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
     beside = loops_beside_matrices(
         attend_without_weights(run_example(Example(source="sentence", text="one two three", d_model=3)).x), 1.0
     )
-    assert loops_caption(beside) in texts(at)
+    assert english(notice_ways(beside)) in texts(at)
     drawn = cells(at)
     for key in ("loops", "matrices", "gap"):
         wanted = getattr(beside, key)
@@ -199,7 +200,7 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
     gap = float(beside.gap[1, 2])
     shown = drawn["gap 1,2"]["text"].replace("−", "-")
     assert float(shown) == pytest.approx(gap, rel=0.5, abs=1e-30) and ("e-" in shown or gap == 0)
-    assert drawn["gap 1,2"]["say"].startswith("difference, “two”, 3: "), "columns are features, also where 3 = 3"
+    assert drawn["gap 1,2"]["say"].startswith("output of “two”, feature 3: by loops"), "columns are features"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,48 @@
+"""Which keys one query puts its weight on, in one sentence that is true also where several share it alike."""
+
+import math
+from collections.abc import Sequence
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from lessons.formatting import leaders, percent
+from lessons.screen import All, Sentence, Share, Token, say, say_count
+
+
+def notice_row(
+    names: Sequence[Token], query: int, weights: Float[Tensor, " keys"], visible: Bool[Tensor, " keys"]
+) -> Sentence:
+    """The key with the largest weight and the one with the next, among those that this query may look at."""
+    choices = int(visible.sum())
+    most = [key for (key,) in leaders(weights.where(visible, -math.inf), percent)]
+    if choices == 1 and most[0] == query:
+        return say("{query} can look only at itself, so all of its weight stays there.", query=names[query])
+    if choices == 1:
+        return say("{query} may look at {key} alone, so all of its weight goes there.",
+                   query=names[query], key=names[most[0]])  # fmt: skip
+    share = Share(float(weights[visible].max()))
+    if len(most) == choices:
+        return say("{query} looks at {keys} alike, {share} each.",
+                   query=names[query], keys=All(tuple(names[key] for key in most)), share=share)  # fmt: skip
+    if len(most) > 1:
+        return say("{query} puts most weight on {keys}, {share} each.",
+                   query=names[query], keys=All(tuple(names[key] for key in most)), share=share)  # fmt: skip
+    rest = visible.clone()
+    rest[most[0]] = False
+    after = [key for (key,) in leaders(weights.where(rest, -math.inf), percent)]
+    said = {
+        "query": names[query], "key": names[most[0]], "share": share,
+        "others": All(tuple(names[key] for key in after)), "next": Share(float(weights[rest].max())),
+    }  # fmt: skip
+    if share.value <= 0.5:
+        return say_count(
+            "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
+            "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
+            len(after), **said,
+        )  # fmt: skip
+    return say_count(
+        "{query} looks mostly at {key} ({share}), then at {others} ({next}).",
+        "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
+        len(after), **said,
+    )  # fmt: skip

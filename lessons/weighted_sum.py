@@ -1,0 +1,108 @@
+"""One query's output as a weighted sum, key by key: its scores, its weights, and what each value adds."""
+
+from collections.abc import Iterator
+
+from attention_core.attention import AttentionTrace
+from lessons.derivation import HeadDerivation
+from lessons.formatting import factor
+from lessons.matrices import KEYS, feature_axis, head_matrix, single_axis, token_axis
+from lessons.screen import Cells, Matrix, Sentence, Step, say
+
+Bands = tuple[tuple[Matrix | None, ...], ...]
+
+
+def weighted_sum(
+    derivation: HeadDerivation,
+    attention: AttentionTrace,
+    query: int,
+    *,
+    origins: tuple[Sentence | None, Sentence | None] = (None, None),
+    given: tuple[str, ...] = (),
+) -> Bands:
+    """The query above the keys; for each key its score, its weight, its value and their product; below, the sum.
+
+    `origins` say where the query and where keys and values come from, in the place of their shapes; `given` are the
+    matrices that a question does not cover.
+    """
+    name = derivation.names[query]
+
+    def of_head(key: str, tensor: str, title: Sentence, **look: object) -> Matrix:
+        return head_matrix(derivation, tensor, title, getattr(attention, tensor), key=key, given=key in given, **look)
+
+    asked = Matrix(
+        key="query", title=say("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
+        columns=feature_axis(attention.q.shape[1]), colour="q", remark=origins[0], given="query" in given,
+        step=lambda i, j: derivation.step("q", query, j),
+    )  # fmt: skip
+    output = Matrix(
+        key="sum", title=say("output"), values=attention.output[[query]], rows=single_axis(name.text),
+        columns=feature_axis(attention.v.shape[1]), colour="v", remark=say("their sum"),
+        step=lambda i, j: derivation.step("output", query, j),
+        before=lambda i, j: derivation.before("output", query, j),
+        sources=lambda i, j: (Cells("part", column=j),), given="sum" in given,
+    )  # fmt: skip
+    keys, values = (
+        of_head(key, key, title, remark=origins[1]) for key, title in (("k", say("keys")), ("v", say("values")))
+    )
+    score, weight = (column_of_pairs(derivation, attention, query, key, given) for key in ("score", "weight"))
+    return (
+        (asked,),
+        (keys, score, weight, values, products(derivation, attention, query, given)),
+        (None, None, None, None, output),
+    )
+
+
+def column_of_pairs(
+    derivation: HeadDerivation, attention: AttentionTrace, query: int, key: str, given: tuple[str, ...] = ()
+) -> Matrix:
+    """What one query makes of each key: its scores (scaled ones, where they are divided) or its weights."""
+    plain = derivation.divisor is None
+    title = {"weight": say("weight"), "score": say("score") if plain else say("scaled score")}[key]
+    tensor = attention.weights if key == "weight" else attention.masked
+    visible = derivation.visible[query]
+
+    def followed(i: int) -> str:
+        if key == "weight":
+            return "weights"
+        return "masked" if not visible[i] else "scores" if plain else "scaled"
+
+    def sources(i: int, j: int) -> tuple[Cells, ...]:
+        return (Cells("query", row=0), Cells("k", row=i)) if key == "score" else (Cells("score", column=0),)
+
+    return Matrix(
+        key=key, title=title, values=tensor[query][:, None], rows=token_axis(texts(derivation), KEYS),
+        columns=single_axis(key), scale="weight" if key == "weight" else "number",
+        colour="weight" if key == "weight" else "ink", visible=[[seen] for seen in visible], given=key in given,
+        step=lambda i, j: derivation.step(followed(i), query, i),
+        before=lambda i, j: derivation.before(followed(i), query, i),
+        sources=sources,
+    )  # fmt: skip
+
+
+def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, given: tuple[str, ...]) -> Matrix:
+    """What each key adds to the output: its weight times its value."""
+    weights, values = attention.weights[query].tolist(), attention.v.tolist()
+    visible = derivation.visible[query]
+
+    def step(i: int, j: int) -> Step:
+        meaning = say("weight · value of {key}, feature {feature}", key=derivation.names[i], feature=j + 1)
+        if not visible[i]:
+            meaning = say("masked: the weight of {key} is 0, so its value adds nothing", key=derivation.names[i])
+        return Step(meaning, f"{factor(weights[i])}·{factor(values[i][j])}", weights[i] * values[i][j])
+
+    def before(i: int, j: int) -> Iterator[Step]:
+        yield from derivation.before("weights", query, i)
+        yield derivation.step("weights", query, i)
+        yield derivation.step("v", i, j)
+
+    return Matrix(
+        key="part", title=say("weight × value"), values=attention.weights[query][:, None] * attention.v,
+        rows=token_axis(texts(derivation), KEYS), columns=feature_axis(attention.v.shape[1]), colour="v",
+        visible=[[seen] * len(values[0]) for seen in visible], step=step, before=before, given="part" in given,
+        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)),
+    )  # fmt: skip
+
+
+def texts(derivation: HeadDerivation) -> tuple[str, ...]:
+    """The tokens of a derivation, as axes name them."""
+    return tuple(name.text for name in derivation.names)

@@ -1,0 +1,227 @@
+"""The lesson on dot products says only what X says. Everything is computed again in plain Python or NumPy."""
+
+import math
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from screens import Ranked, chosen
+
+from attention_core.reference import loops_beside_matrices
+from lessons.dot_product import Choices, attend_without_weights, notice_ways, screen
+from lessons.example import Example, run_example
+from lessons.formatting import english, percent
+
+VIEWS = ("one", "all", "equal")
+
+
+def cases(example):
+    for view in VIEWS:
+        yield Choices(view, len(example.tokens) - 1)
+    yield Choices("one", 0)
+
+
+def x_of(case):
+    return case.example.x.double().numpy()
+
+
+def weights_of(case, query):
+    """Plain Python: the softmax of the dot products of one row of X with all rows."""
+    scores = [math.fsum(a * b for a, b in zip(x_of(case)[query], row, strict=True)) for row in x_of(case)]
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers]
+
+
+def alike(case, sentence):
+    query = sentence.arguments["query"].position
+    weights = weights_of(case, query)
+    keys = [token.position for token in sentence.arguments["keys"].items]
+    return {"query": query, "keys": keys, "share": max(weights), "ranked": Ranked(weights, keys, percent)}
+
+
+def one_leads(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    weights = weights_of(case, query)
+    others = [token.position for token in sentence.arguments["others"].items]
+    after = max(weight for weight in weights if percent(weight) != percent(max(weights)))
+    assert others == [j for j, weight in enumerate(weights) if percent(weight) == percent(after)]
+    return {
+        "query": query, "key": key, "share": weights[key], "others": others, "next": after, "count": len(others),
+        "ranked": Ranked(weights, [key], percent),
+    }  # fmt: skip
+
+
+def difference(case, sentence):
+    """Loops in Python beside PyTorch's matrices."""
+    x, rows = case.example.x, case.example.x.tolist()
+    gaps = []
+    for row, weights, output in zip(
+        rows, attend_without_weights(x).weights.tolist(), attend_without_weights(x).output.tolist(), strict=True
+    ):
+        scores = [sum(a * b for a, b in zip(row, key, strict=True)) for key in rows]
+        powers = [math.exp(score - max(scores)) for score in scores]
+        own = [power / sum(powers) for power in powers]
+        mixture = [sum(w * value[c] for w, value in zip(own, rows, strict=True)) for c in range(len(row))]
+        gaps += [abs(a - b) for a, b in zip(own + mixture, weights + output, strict=True)]
+    assert sentence.arguments["largest"].value == pytest.approx(max(gaps), abs=1e-15)
+    return {"largest": max(gaps)}
+
+
+def dot(case, i, j):
+    return float(np.einsum("f,f->", x_of(case)[i], x_of(case)[j]))
+
+
+def other_is_larger(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    assert dot(case, query, key) < max(dot(case, query, j) for j in range(len(x_of(case))))
+    return {"query": query, "key": key, "score": dot(case, query, key)}
+
+
+def shown_scores(case, sentence):
+    i, j = (sentence.arguments[name].position for name in ("query", "key"))
+    return {"query": i, "key": j, "own": dot(case, i, i), "score": dot(case, i, j), "other": dot(case, j, j)}
+
+
+LARGEST = "Take the dot product of the row of {query} in X with every row, its own included. Which is largest?"
+CELL = "What is the dot product of the rows of {query} and {key} in X?"
+MIRROR = (
+    "In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The row of {key} "
+    "holds {other} in its own column. What does it hold in that of {query}?"
+)
+LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
+
+ROW: dict = {
+    "{query} can look only at itself, so all of its weight stays there.": chosen,
+    "{query} looks at {keys} alike, {share} each.": alike,
+    "{query} puts most weight on {keys}, {share} each.": alike,
+    "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
+    "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
+}
+ORACLE = ROW | {
+    "Loops and matrices give the same weights and output: they differ by at most {largest}. That is rounding: "
+    "Python's loops compute with about 16 digits, PyTorch's matrices with about 7.": difference,
+    "{rows} × {columns}": chosen,
+    LARGEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
+    CELL: chosen,
+    MIRROR: shown_scores,
+    LONGER: chosen,
+    "The dot product of {query} and {key} is {score}; another is larger.": other_is_larger,
+    "That is {key} with itself, on the diagonal.": chosen,
+    "That is {query} with itself, on the diagonal.": chosen,
+    "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": chosen,
+}
+
+
+def answer_largest(case, prompt):
+    query, n = prompt.arguments["query"].position, len(x_of(case))
+    return {
+        "Its vector points in a similar direction, or it is long, or both.": max(
+            range(n), key=lambda j: dot(case, query, j)
+        ),
+        "A token need not prefer itself: a longer vector can give a larger dot product.": query,
+        "Its vector is as long as any, but the direction counts as well.": max(
+            range(n), key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
+        ),
+        "The dot product of {query} and {key} is {score}; another is larger.": ...,
+    }
+
+
+def answer_cell(case, prompt):
+    i, j = (prompt.arguments[name].position for name in ("query", "key"))
+    a, b = x_of(case)[i], x_of(case)[j]
+    return {
+        "Multiply the numbers in pairs and add the products.": dot(case, i, j),
+        "That is the cosine, divided by both lengths. A dot product keeps the lengths.": dot(case, i, j)
+        / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-9),
+        "That adds all the numbers. A dot product multiplies them in pairs first.": a.sum() + b.sum(),
+        "That adds first, then multiplies. A dot product multiplies in pairs first.": a.sum() * b.sum(),
+    }
+
+
+def answer_mirror(case, prompt):
+    i, j = (prompt.arguments[name].position for name in ("query", "key"))
+    return {
+        "Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.": dot(case, j, i),
+        "That is {key} with itself, on the diagonal.": dot(case, j, j),
+        "That is {query} with itself, on the diagonal.": dot(case, i, i),
+        "Swapping the two vectors changes no sign: a · b and b · a add up the same products.": -dot(case, i, j),
+    }
+
+
+def answer_shape(case, prompt):
+    n, d = x_of(case).shape
+    assert english(prompt.arguments["shape"]) == f"{n} × {d}"
+    rows, columns = (x_of(case) @ x_of(case).T).shape
+    return {
+        "One dot product for each pair of tokens: rows are queries, columns are keys.": {
+            "rows": rows,
+            "columns": columns,
+        },
+        "That is Xᵀ X, which compares features. X Xᵀ compares tokens.": {"rows": d, "columns": d},
+        "That is X itself. Each dot product turns two rows of X into one number.": {"rows": n, "columns": d},
+    }
+
+
+def answer_longer(case, prompt):
+    token, longer = prompt.arguments["token"].position, prompt.arguments["longer"]
+    stretched, plain = longer * x_of(case)[token], x_of(case)[token]
+    return {
+        "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": round(
+            float(stretched @ stretched / (plain @ plain))
+        ),
+        "That would be so with another token. Here both sides have become longer.": longer,
+        "That is true of the cosine. A dot product grows with the lengths.": None,
+    }
+
+
+ANSWERS = {
+    LARGEST: answer_largest,
+    CELL: answer_cell,
+    MIRROR: answer_mirror,
+    "X is {shape}. What is the shape of X Xᵀ?": answer_shape,
+    LONGER: answer_longer,
+}
+
+
+def shown(view, query=0, **choices):
+    example = run_example(Example(**choices))
+    return screen(example, 0, Choices(view, query)).figures[0]
+
+
+def test_the_notebooks_row_to_the_printed_digits():
+    *_, weights, _, _, _ = shown("one", 1).matrices
+    assert weights.values[:, 0].tolist() == pytest.approx([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581], abs=5e-5)
+
+
+def test_keys_that_share_a_weight_alike_are_all_named():
+    """Exact ties wherever a word repeats."""
+    said = english(shown("one", 2, source="sentence", text="the cat the the dog").notice[0])
+    assert re.search(r"“the” \(1\), “the” \(3\) and “the” \(4\)", said)
+
+
+def test_a_leader_with_less_than_half_is_not_said_to_be_looked_at_mostly():
+    said = english(shown("one", 5).notice[0])
+    assert said == "“step” puts its largest weight, 22 %, on “journey”; next comes “starts” with 21 %."
+
+
+def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():
+    gap = shown("equal", source="sentence", text="one two three", d_model=3).matrices[2]
+    for i in range(3):
+        for j in range(3):
+            by_loops, by_matrices = re.findall(r"−?\d\.\d{12}", gap.step(i, j).arithmetic)
+            numbers = (float(text.replace("−", "-")) for text in (by_loops, by_matrices))
+            assert next(numbers) - next(numbers) == pytest.approx(float(gap.values[i, j]), abs=1e-11)
+
+
+def test_a_difference_that_rounding_does_not_explain_is_told():
+    attention = attend_without_weights(run_example(Example()).x)
+    broken = replace(attention, output=attention.output + 0.5)
+    assert english(notice_ways(loops_beside_matrices(broken, 1.0))).startswith(
+        "Loops and matrices differ by up to 0.50: more than rounding"
+    )
+
+
+def test_only_vectors_that_were_drawn_are_called_random():
+    assert shown("all").weights is None
+    assert english(shown("all", source="sentence", seed=7).weights) == "Untrained: random vectors (seed 7)."
