@@ -47,8 +47,8 @@ class Health:
     async def answer(self, request: Request) -> JSONResponse:
         """200 when the process can compute, else 503 with the reason."""
         problem = self.problem()
-        told = {"status": "ok"} if problem is None else {"status": "failing", "reason": problem}
-        return JSONResponse(told, 200 if problem is None else 503, {"Cache-Control": "no-store"})
+        body = {"status": "ok"} if problem is None else {"status": "failing", "reason": problem}
+        return JSONResponse(body, 200 if problem is None else 503, {"Cache-Control": "no-store"})
 
 
 def passed(check: Callable[[], str | None]) -> str | None:

@@ -17,7 +17,7 @@ from types import TracebackType
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 STYLE = "ATTENTION_LAB_LOG"  # "full" for a developer: tracebacks with all their words
-OURS = ("attention_core", "attention_ui", "pages", "app")
+OURS = ("attention_core", "lessons", "runs", "attention_ui", "pages", "app")
 SALT = os.urandom(16)  # so that a hash tells two visitors apart, today, and nothing else
 
 log = logging.getLogger(__name__)
@@ -50,21 +50,21 @@ def bare_lines() -> None:
 
 def described(record: logging.LogRecord, session_id: str | None) -> dict[str, object]:
     """What may be told about it."""
-    told: dict[str, object] = {
+    found: dict[str, object] = {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created)),
         "level": record.levelname.lower(),
         "logger": record.name,
         "line": f"{record.module}:{record.lineno}",
     }
     if record.name.split(".")[0] in OURS and not record.args:
-        told["event"] = record.msg
+        found["event"] = record.msg
     if session_id is not None:
-        told["session"] = hashlib.blake2s(session_id.encode(), key=SALT, digest_size=6).hexdigest()
+        found["session"] = hashlib.blake2s(session_id.encode(), key=SALT, digest_size=6).hexdigest()
     error = record.exc_info[1] if record.exc_info else None
     if error is not None:
-        told["error"] = kinds(error)
-        told["frames"] = our_frames(error.__traceback__)
-    return told
+        found["error"] = kinds(error)
+        found["frames"] = our_frames(error.__traceback__)
+    return found
 
 
 def kinds(error: BaseException | None) -> list[str]:

@@ -35,8 +35,8 @@ try:
 except RuntimeError:
     before.error("Uncaught app execution of %s", secret, exc_info=True)
     logging.getLogger("uvicorn.error").warning(f"odd request {secret}")
-    logging.getLogger("attention_core.training").exception("a training run failed")
-    logging.getLogger("attention_core.training").error("a run of %s failed", secret)
+    logging.getLogger("runs.recording").exception("a training run failed")
+    logging.getLogger("runs.recording").error("a run of %s failed", secret)
 thread = threading.Thread(target=fail)
 thread.start()
 thread.join()
@@ -112,3 +112,8 @@ def test_a_developer_may_have_the_words(monkeypatch):
     before = logging.getLogRecordFactory()
     logs.log_without_words(lambda: None)
     assert logging.getLogRecordFactory() is before
+
+
+def test_every_package_of_ours_may_say_its_constant_words():
+    packages = {path.parent.name for path in ROOT.glob("*/*.py")} - {"benchmarks", "docs", "tests"}
+    assert {*packages, "pages", "app"} == set(logs.OURS)
