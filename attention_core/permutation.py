@@ -107,41 +107,41 @@ def attend_with_positions(
 
 
 @dataclass(frozen=True, eq=False)
-class Shuffle:
+class BothOrders:
     """The same tokens attended to in two orders; `permutation[i]` is the old position of the token now at i."""
 
     permutation: Permutation
     plain: AttentionTrace  # in the sentence's own order
-    shuffled: AttentionTrace  # permute, then attend
+    permuted: AttentionTrace  # permute, then attend
 
     @property
-    def output_moved(self) -> Float[Tensor, "tokens d_v"]:
+    def output_permuted(self) -> Float[Tensor, "tokens d_v"]:
         """Attend, then permute: the rows of the output."""
         return self.plain.output[list(self.permutation)]
 
     @property
-    def weights_moved(self) -> Float[Tensor, "tokens tokens"]:
+    def weights_permuted(self) -> Float[Tensor, "tokens tokens"]:
         """Attend, then permute: queries and keys move, so rows and columns do."""
         return self.plain.weights[list(self.permutation)][:, list(self.permutation)]
 
     @property
     def residual(self) -> float:
         """The largest difference of any number of the output between the two."""
-        return float((self.shuffled.output - self.output_moved).abs().max())
+        return float((self.permuted.output - self.output_permuted).abs().max())
 
 
-def shuffle(
+def attend_in_both_orders(
     x: Float[Tensor, "tokens d_model"],
     head: Projections,
     permutation: Permutation,
     kind: PositionKind,
     seed: int,
     may_attend: Bool[Tensor, "tokens tokens"] | None = None,
-) -> Shuffle:
-    """Attend in both orders. The tokens move; mask and positions stay where they are."""
+) -> BothOrders:
+    """Attend to the tokens as they stand, and permuted. The tokens move; mask and positions stay where they are."""
     moved = x[list(permutation)]
-    plain, shuffled = (attend_with_positions(tokens, head, kind, seed, may_attend) for tokens in (x, moved))
-    return Shuffle(permutation, plain, shuffled)
+    plain, permuted = (attend_with_positions(tokens, head, kind, seed, may_attend) for tokens in (x, moved))
+    return BothOrders(permutation, plain, permuted)
 
 
 @dataclass(frozen=True)
@@ -169,8 +169,8 @@ def measure_residual(
 ) -> Residual:
     """Permute in single and in double precision."""
     mask = causal_mask(len(permutation)) if causal else None
-    single = shuffle(x, head, permutation, kind, seed, mask)
-    double = shuffle(x.double(), head.double(), permutation, kind, seed, mask)
+    single = attend_in_both_orders(x, head, permutation, kind, seed, mask)
+    double = attend_in_both_orders(x.double(), head.double(), permutation, kind, seed, mask)
     return Residual(kind, causal, single.residual, double.residual)
 
 

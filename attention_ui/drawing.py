@@ -65,6 +65,8 @@ def draw_curves(lesson: str, figure: Curves) -> None:
 
     chart = template(curves_chart, *shape_of(figure))
     show_chart(figure.key, english(figure.name), chart, curves_tables(figure), together(figure.notice), lesson)
+    if figure.weights is not None:
+        st.caption(english(figure.weights))
 
 
 def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:

@@ -132,6 +132,11 @@ def sum_of_products(left: Sequence[float], right: Sequence[float]) -> str:
     return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))
 
 
+def subtraction(one: float, other: float) -> str:
+    """One number minus another, with digits enough where only the last of them differ."""
+    return f"{one:.12f} + (−1)·({other:.12f})".replace("-", "−")
+
+
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
     result = digits(step.value)

@@ -8,10 +8,9 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import embed, with_unknown_row
-from attention_core.permutation import Projections
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.captions import name, number, percent
-from lessons.example import MAX_TOKENS, ExampleTrace, projection_of
+from lessons.example import MAX_TOKENS, ExampleTrace
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,11 +54,6 @@ def lookup_caption(lookup: Lookup) -> str:
         f"As it is, the table refuses: {lookup.refusal}. With one row more for all unknown words (number "
         f"{lookup.unknown_id}, the mean of the others), {shared}, like any other word it does not know."
     )
-
-
-def head_projections(trace: ExampleTrace, head: int) -> Projections:
-    """The projections of one head of the running example."""
-    return Projections(*(projection_of(trace, role, head) for role in "qkv"), trace.scale)
 
 
 def asymmetry(scores: Float[Tensor, "tokens tokens"]) -> float:

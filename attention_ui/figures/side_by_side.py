@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from attention_core.permutation import Shuffle
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, row_tag
-from lessons.captions import magnitude, name, number, seen
+from lessons.captions import name, number, seen
 
 LABEL_COLUMNS = 2
 WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
@@ -108,45 +107,5 @@ def same_cell(blocks: Sequence[Block]) -> Callable[[str, int, int], list[str]]:
             for other, shape in shapes.items()
             if i < shape[0]
         ]
-
-    return lights
-
-
-def shuffle_blocks(tokens: Sequence[str], shuffled: Shuffle, what: str) -> list[Block]:
-    """Attended in the sentence's order; that, shuffled; shuffled first; and for "output" also the difference."""
-    moved = [tokens[place] for place in shuffled.permutation]
-    if what == "weights":
-        plain, first = shuffled.plain, shuffled.shuffled
-        rows = list(shuffled.permutation)
-        seen_after = plain.visible[rows][:, rows]
-        return [
-            Block(weights("own", "attend", plain.weights, plain.visible), tokens, tokens, named=True),
-            Block(
-                weights("then", "attend, then shuffle", shuffled.weights_moved, seen_after), moved, moved, named=True
-            ),
-            Block(weights("first", "shuffle, then attend", first.weights, first.visible), moved, moved),
-        ]
-    difference = shuffled.shuffled.output - shuffled.output_moved
-    return [
-        Block(Matrix("own", "attend", shuffled.plain.output.tolist(), tone="v"), tokens, named=True),
-        Block(Matrix("then", "attend, then shuffle", shuffled.output_moved.tolist(), tone="v"), moved, named=True),
-        Block(Matrix("first", "shuffle, then attend", shuffled.shuffled.output.tolist(), tone="v"), moved),
-        Block(Matrix("gap", f"difference, at most {magnitude(shuffled.residual)}", difference.tolist()), moved),
-    ]
-
-
-def weights(key: str, title: str, values, visible) -> Matrix:
-    """A map of weights, with what the mask hides."""
-    return Matrix(key, title, values.tolist(), "weight", "weight", visible.tolist())
-
-
-def moved_cell(order: Sequence[int], what: str) -> Callable[[str, int, int], list[str]]:
-    """Lights what belongs to the same token, or for "weights" to the same two tokens, in both orders."""
-    new = {old: place for place, old in enumerate(order)}
-
-    def lights(key: str, i: int, j: int) -> list[str]:
-        row, column = (i, j) if key == "own" else (order[i], order[j] if what == "weights" else j)
-        after = new[row], new[column] if what == "weights" else column
-        return [cell_tag("own", row, column), *(cell_tag(other, *after) for other in ("then", "first", "gap"))]
 
     return lights

@@ -11,7 +11,6 @@ from lessons.heads_example import SideBySide
 from lessons.questions import (
     heads,
     output,
-    positions,
     projections,
     pytorch,
     scores,
@@ -31,7 +30,6 @@ QUESTIONS: dict[str, tuple[Maker, ...]] = {
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.
 OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker | pytorch.ParityMaker, ...]] = {
     "heads": heads.QUESTIONS,
-    "positions": positions.QUESTIONS,
     "pytorch": pytorch.QUESTIONS,
 }
 

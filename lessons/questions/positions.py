@@ -1,4 +1,7 @@
-"""Questions of the lesson positions: does attention know the order?"""
+"""Questions of the lesson on positions: does attention know the order?
+
+Each is about an example and one of its heads.
+"""
 
 import math
 
@@ -6,186 +9,226 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
-from attention_core.permutation import attend_with_positions, shuffle
-from lessons.captions import name
+from attention_core.permutation import attend_in_both_orders, attend_with_positions
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import Choice, Maker, Question, among, among_numbers, below, one_of, two_of, weights_if
-from lessons.single_lessons import head_projections
+from lessons.positioned_head import head_projections
+from lessons.questions.base import among, among_numbers, below, one_of, two_of
+from lessons.screen import Card, Number, Question, Sentence, say
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question
+CLEARLY_OTHER = 0.02  # a score that differs by less might be taken for the same
 
 
-def weight_moves_along(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """A weight belongs to two tokens, not to two places."""
-    pair = two_of(len(trace.tokens), random)
+def attention_with(example: ExampleTrace, head: int, *, causal: bool) -> AttentionTrace:
+    """The head without positions, with the causal mask or with none, whatever the example has."""
+    a = example.heads.select(head)
+    return attend(a.q, a.k, a.v, causal_mask(len(example.tokens)) if causal else None, scale=example.scale)
+
+
+def weight_after_a_swap(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """A weight belongs to two tokens, not to two positions."""
+    pair = two_of(len(example.tokens), random)
     if pair is None:
         return None
-    i, j = pair
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
-    weights = weights_if(trace, head, causal=False)
+    (i, j), weights = pair, attention_with(example, head, causal=False).weights
+    a, b = example.names[i], example.names[j]
     return among_numbers(
-        lambda shown: (
-            f"No mask, no positions: {a} gives {b} the weight {shown(float(weights[i, j]))}. "
-            f"{a} and {b} change places. Which weight does {a} give to {b} now?"
+        lambda shown: say(
+            "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight stands now in "
+            "row {row}, column {column} of the weights, where {a} is the query and {b} the key?",
+            a=a, b=b, row=j + 1, column=i + 1,
         ),
-        (float(weights[i, j]), "The score needs the query of one and the key of the other, not where they stand."),
-        (float(weights[j, i]), f"That is what {b} gives to {a}. The weights move with their tokens, not with places."),
-        (float(weights[i, i]), f"That is what {a} gives to itself."),
-        (1 / len(weights), "Equal shares need equal scores."),
-    )
+        (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key "
+                                   "of {b}, not where they stand.", a=a, b=b)),
+        (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at "
+                                   "their positions.")),
+        (float(weights[i, i]), say("That is what {a} puts on itself.", a=a)),
+        (1 / len(weights), say("Equal shares need equal scores.")),
+    )  # fmt: skip
 
 
-def moved_to_the_front(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def moved_to_the_front(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """The causal mask alone knows who stands first."""
-    if len(trace.tokens) < 2:
+    if len(example.tokens) < 2:
         return None
-    i = 1 + below(len(trace.tokens) - 1, random)
-    a = name(trace.tokens, i)
-    masked, free = (float(weights_if(trace, head, causal=causal)[i, i]) for causal in (True, False))
+    i = 1 + below(len(example.tokens) - 1, random)
+    masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
+    f = below(masked.v.shape[-1], random)
+    a = example.names[i]
     return among_numbers(
-        lambda shown: (
-            f"Causal mask, no positions: {a} gives itself the weight {shown(masked)}. It is moved to the front of the "
-            "sentence. Which weight does it give itself now?"
+        lambda shown: say(
+            "Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} is moved to "
+            "the front of the sentence. What is feature {feature} of its output now?",
+            feature=f + 1, token=a, before=shown(float(masked.output[i, f])),
         ),
-        (1.0, "Who stands first may look at nobody else. So the mask alone gives order away."),
-        (masked, "That would be so if the mask knew no order. But who stands first may look at nobody else."),
-        (free, "That is the weight without a mask. Who stands first may look at nobody else."),
-        (1 / len(trace.tokens), "It may look at itself alone now, and a row always sums to 1."),
-    )
+        (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask "
+                                    "alone reveals order.")),
+        (float(masked.output[i, f]), say("That would be so if the mask revealed no order. But the first token sees "
+                                         "only itself.")),
+        (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself.")),
+        (float(masked.v[:, f].mean()), say("That is the mean of all values. The first token sees only its own.")),
+    )  # fmt: skip
 
 
-def row_after_a_swap(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """What is added belongs to the place."""
-    pair = two_of(len(trace.tokens), random)
+def row_after_a_swap(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """What is added belongs to the position."""
+    pair = two_of(len(example.tokens), random)
     if pair is None:
         return None
-    (i, j), f = pair, below(trace.x.shape[-1], random)
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
-    added = sinusoidal_positions(*trace.x.shape)
+    x, (i, j), f = example.x, pair, below(example.x.shape[-1], random)
+    a, b = example.names[i], example.names[j]
+    added = sinusoidal_positions(*x.shape)
     return among_numbers(
-        lambda shown: (
-            f"Sinusoidal positions are added to X. Then {a} and {b} change places, and the row of a place is added to "
-            f"whoever stands there. What is number {f + 1} of the row that goes in for {a}?"
+        lambda shown: say(
+            "Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the "
+            "row that goes in for {a} now?",
+            a=a, b=b, feature=f + 1,
         ),
-        (float(trace.x[i, f] + added[j, f]), f"Its own vector, and the row of the place where {b} stood."),
-        (float(trace.x[i, f] + added[i, f]), "That was so before. The place stays behind when a token moves."),
-        (float(trace.x[i, f]), "That is its vector alone. The row of its place is added."),
-        (float(trace.x[j, f] + added[j, f]), f"That was the row of {b}. The place is the same, the token is not."),
-    )
+        (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b)),
+        (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves.")),
+        (float(x[i, f]), say("That is its own vector alone. The vector of its position is added.")),
+        (float(x[j, f] + added[j, f]), say("That was the row of {b}. The position is the same, the token is not.",
+                                           b=b)),
+    )  # fmt: skip
 
 
-def rotary_score_moved_on(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def same_rotary_score(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """A rotary score depends on the distance alone."""
-    pair = two_of(len(trace.tokens), random)
-    if pair is None or trace.example.d_k % 2:
+    pair = two_of(len(example.tokens), random)
+    if pair is None or example.example.d_k % 2:
         return None
     (i, j), steps = pair, 1 + below(5, random)
-    attention = trace.heads.select(head)
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
+    attention, a, b = example.heads.select(head), example.names[i], example.names[j]
 
-    def score(query_place: int, key_place: int) -> float:
-        return float(turned(attention.q[i], query_place) @ turned(attention.k[j], key_place))
+    def score(key_position: int) -> float:
+        return float(turned(attention.q[i], i + steps) @ turned(attention.k[j], key_position))
 
-    return among_numbers(
-        lambda shown: (
-            f"Rotary positions, before any scaling: the score of {a} with {b} is {shown(score(i, j))}. {steps} more "
-            f"{'token is' if steps == 1 else 'tokens are'} put in front of the sentence, so that both move on. "
-            "What is the score now?"
+    same = score(j + steps)
+    replies = {
+        j: say("Then {b} would have stayed where it was, and the distance would be another.", b=b),
+        i + steps: say("Then both would stand at one position, and the distance would be 0."),
+        j + 2 * steps: say("That moves it twice as far. The distance stays when both move by the same."),
+    }
+    wrong = [Card(position_card(at), why) for at, why in replies.items() if abs(score(at) - same) > CLEARLY_OTHER]
+    return among(
+        say(
+            "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
+            "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
+            "stand for the same score?",
+            a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps,
         ),
-        (score(i, j), "Both are turned further by the same angles, and the angle between them stays."),
-        (score(i, j + steps), "That would be so if only the one that answers had moved. Their distance is the same."),
-        (score(i + steps, j), "That would be so if only the one that asks had moved. Their distance is the same."),
-        (score(0, 0), "That is the score without positions: query and key as they are, unturned."),
-    )
+        Card(position_card(j + steps), say("The distance is the same, so the angle between query and key is.")),
+        *wrong,
+    )  # fmt: skip
 
 
-def turned(vector: Float[Tensor, " d_k"], place: int) -> Float[Tensor, " d_k"]:
-    """A query or key as rotary positions turn it at this place."""
-    return rotate(vector.expand(place + 1, -1))[place]
+def position_card(position: int) -> Sentence:
+    """An answer that names a position."""
+    return say("at position {position}", position=position)
 
 
-def same_token_at_two_places(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"]:
+    """A query or key as rotary positions turn it at this position."""
+    return rotate(vector.expand(position + 1, -1))[position]
+
+
+def same_token_twice(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """Without positions the same token comes out the same; with them it does not."""
-    alike = (trace.x[:, None] == trace.x).all(dim=-1)
+    alike = (example.x[:, None] == example.x).all(dim=-1)
     first = one_of(alike.sum(dim=-1) > 1, random)
     if first is None:
         return None
     second = one_of(alike[first] & (torch.arange(len(alike)) != first), random)
     kind = ("none", "sinusoidal")[below(2, random)]
-    output = attend_with_positions(trace.x, head_projections(trace, head), kind, trace.example.seed).output
+    output = attend_with_positions(example.x, head_projections(example, head), kind, example.example.seed).output
     gap = float((output[first] - output[second]).abs().max())
     if SAME < gap < OTHER:
         return None
-    given = "no positions" if kind == "none" else "sinusoidal positions"
+    both = {"one": example.names[first], "other": example.names[second]}
+    if kind == "none":
+        prompt = say("No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
+                     **both)  # fmt: skip
+    else:
+        prompt = say("No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their output "
+                     "rows compare?", **both)  # fmt: skip
     return same_or_other(
-        f"No mask, {given}. {name(trace.tokens, first)} and {name(trace.tokens, second)} are the same token at two "
-        "places. How do their rows of the output compare?",
+        prompt,
         gap <= SAME,
-        ("They hold the same numbers.", "They differ."),
-        "The same vector makes the same query, and both see the same keys and values: nothing tells them apart.",
-        "Different rows were added to the same vector, so queries, keys and values differ.",
+        say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart."),
+        say("Different positions were added to the same vector, so queries, keys and values differ."),
     )
 
 
-def sentence_turned_round(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def sentence_reversed(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """Without a mask only the rows move; the causal mask alone changes what a token sees."""
-    n = len(trace.tokens)
+    n = len(example.tokens)
     if n < 2:
         return None
     i, causal = below(n, random), below(2, random) == 1
     mask = causal_mask(n) if causal else None
-    both = shuffle(trace.x, head_projections(trace, head), tuple(reversed(range(n))), "none", trace.example.seed, mask)
-    gap = float((both.shuffled.output[n - 1 - i] - both.plain.output[i]).abs().max())
+    projections, seed = head_projections(example, head), example.example.seed
+    both = attend_in_both_orders(example.x, projections, tuple(reversed(range(n))), "none", seed, mask)
+    gap = float((both.permuted.output[n - 1 - i] - both.plain.output[i]).abs().max())
     if SAME < gap < OTHER:
         return None
-    stays = float((both.shuffled.output - both.plain.output).abs().max())
-    still = Choice(
-        "The output stays as it is, row by row.",
-        "The rows move with their tokens. Attention follows a shuffle; it does not undo it.",
+    if causal:
+        prompt = say("Causal mask, no positions. The sentence is reversed: its last token comes first. How does the "
+                     "output of {token} compare with before?", token=example.names[i])  # fmt: skip
+    else:
+        prompt = say("No mask, no positions. The sentence is reversed: its last token comes first. How does the output "
+                     "of {token} compare with before?", token=example.names[i])  # fmt: skip
+    stays = float((both.permuted.output - both.plain.output).abs().max())
+    still = Card(
+        say("The whole output stays as it is, row by row."),
+        say("The output rows are permuted in the same way as the tokens: they move with them."),
     )
     return same_or_other(
-        f"{'With the causal mask' if causal else 'Without a mask'}, and without positions: the sentence is turned "
-        f"round, the last token first. How does the output of {name(trace.tokens, i)} compare with before?",
+        prompt,
         gap <= SAME,
-        ("It has the same numbers.", "It has other numbers."),
-        "It sees the same keys as before, or such as give the same mixture; the order they stand in is not used.",
-        "The mask hides what comes later, and now other tokens come later. A mask alone knows about order.",
+        say("It sees the same keys as before, or keys that give the same mixture; their order is not used."),
+        say("The mask hides what comes later, and now other tokens come later. The mask alone reveals order."),
         *([still] if stays > OTHER else []),
     )
 
 
 def same_or_other(
-    prompt: str, same: bool, texts: tuple[str, str], why_same: str, why_other: str, *more: Choice
+    prompt: Sentence, same: bool, why_same: Sentence, why_other: Sentence, *more: Card
 ) -> Question | None:
-    """A choice between the same and other numbers, where the right one explains also the wrong one."""
+    """A choice between the same and other numbers, where the reason of the right one mends the wrong one as well."""
+    texts = say("It has the same numbers."), say("It has other numbers.")
     right, wrong = texts if same else reversed(texts)
     why = why_same if same else why_other
-    return among(prompt, Choice(right, why), Choice(wrong, f"It is the other way. {why}"), *more)
+    return among(prompt, Card(right, why), Card(wrong, say("It is the other way round. {why}", why=why)), *more)
 
 
-def wave_at_a_place(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """Places count from 0, and what is added is the sine, not the place. Always possible."""
-    place = below(len(trace.tokens), random)
+def wave_at_a_position(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """Positions count from 0, and what is added is a wave, not the position. Always possible."""
+    position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
+    wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
+    sine = say("The first feature is the sine of the position: the first two features turn by 1 radian at each.")
+    cosine = say("The second feature is the cosine of the position: the first two features turn by 1 radian at each.")
     return among_numbers(
-        lambda shown: (
-            f"Sinusoidal positions, places counted from 0: what is the first number added to "
-            f"{name(trace.tokens, place)}, at place {place}?"
+        lambda shown: say(
+            "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
+            "{position}?",
+            feature=f + 1, token=example.names[position], position=position,
         ),
-        (math.sin(place), f"sin({place}): the first pair of features turns by 1 radian at every place."),
-        (math.cos(place), f"That is cos({place}), the second number of the row."),
-        (float(place), "A count would grow without end and drown the vectors. What is added is its sine."),
-        (math.sin(place + 1), "That counts from 1; the first place is place 0."),
-    )
+        (wave(position), cosine if f else sine),
+        (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
+        (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),
+        (wave(position + 1), say("That counts from 1; the first position is 0.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (
-    weight_moves_along,
+QUESTIONS = (
+    weight_after_a_swap,
     moved_to_the_front,
     row_after_a_swap,
-    rotary_score_moved_on,
-    same_token_at_two_places,
-    sentence_turned_round,
-    wave_at_a_place,
+    same_rotary_score,
+    same_token_twice,
+    sentence_reversed,
+    wave_at_a_position,
 )

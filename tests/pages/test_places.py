@@ -6,8 +6,9 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
-from attention_ui import choices, many_heads, order_controls, parity_controls
+from attention_ui import choices, many_heads, parity_controls
 from attention_ui.contents import CONTENTS
+from attention_ui.controls import positions
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -16,7 +17,7 @@ VIEWS = {
     "mask": ("masking", choices.VIEWS["masking"]),
     "output": ("of", choices.VIEWS["of"]),
     "heads": ("mh_step", many_heads.STEPS),
-    "positions": ("order_view", order_controls.VIEWS),
+    "positions": ("order_view", positions.VIEWS),
     "pytorch": ("parity", parity_controls.VIEWS),
 }
 SCREENS = [

@@ -5,20 +5,13 @@ import inspect
 import pytest
 from visiting import chart, open_page, source_shown, texts
 
-from attention_core.masks import causal_mask
-from attention_core.permutation import (
-    attend_with_positions,
-    measure_residual,
-    measure_residuals,
-    random_permutation,
-    shuffle,
-    similarity_of_rows,
-)
+from attention_core.permutation import attend_with_positions, random_permutation, similarity_of_rows
 from attention_ui.figures.grid import SMALLEST_CELL
-from attention_ui.fitting import ROOM
 from lessons.example import Example, run_example
-from lessons.order_captions import leak_caption, residual_rows, shuffle_caption, similarity_caption
-from lessons.single_lessons import head_projections
+from lessons.formatting import together, written
+from lessons.position_views import BELOW_CONTROLS
+from lessons.positioned_head import head_projections
+from lessons.positions import Choices, screen
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -33,11 +26,11 @@ def cells(at):
     return {row["cell_tag"].strip("|"): row for row in chart(at)[1]["cells"] if row["cell_tag"]}
 
 
-def expected(order, kind="none", causal=False, **example):
-    trace = run_example(Example(**example))
-    maps, seed = head_projections(trace, 0), trace.example.seed
-    both = shuffle(trace.x, maps, order, kind, seed, causal_mask(len(order)) if causal else None)
-    return trace, both, shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal))
+def expected(permutation, kind="none", causal=False, view="output", token=0, **example):
+    """The screen, its matrices by key, and what there is to notice."""
+    made = screen(run_example(Example(**example)), 0, Choices(permutation, view, kind, causal, token))
+    matrices = {matrix.key: matrix.values for matrix in getattr(made.figures[0], "matrices", ())}
+    return made, matrices, together(made.figures[0].notice)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -58,7 +51,7 @@ def test_twelve_tokens_fit_the_screen_with_numbers_where_there_is_room(view, kin
     at = open_positions(order_view=view, positions=kind, example="sentence", text=TWELVE, **sizes)
     spec, tables, _ = chart(at)
     size = spec["height"]["step"]
-    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= ROOM
+    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= BELOW_CONTROLS
     numbers = {row["text"] for row in tables["cells"] if row["cell_tag"] and row["kind"] != "masked"}
     assert (numbers == {""}) == (size < SMALLEST_CELL)
 
@@ -66,27 +59,29 @@ def test_twelve_tokens_fit_the_screen_with_numbers_where_there_is_room(view, kin
 def test_the_figure_holds_the_output_in_both_orders():
     at = open_positions(shuffle=5)
     order = random_permutation(6, 5)
-    trace, both, caption = expected(order)
+    _, matrices, caption = expected(order)
+    tokens = run_example(Example()).tokens
     assert caption in texts(at) and "does not know the order" in caption
     table = cells(at)
     for i in range(6):
         for j in range(2):
-            assert table[f"own {i},{j}"]["v"] == pytest.approx(float(both.plain.output[i, j]))
-            assert table[f"then {i},{j}"]["v"] == pytest.approx(float(both.plain.output[order[i], j]))
-            assert table[f"first {i},{j}"]["v"] == pytest.approx(float(both.shuffled.output[i, j]))
-            assert abs(table[f"gap {i},{j}"]["v"]) <= both.residual * 1.001
+            assert table[f"own {i},{j}"]["v"] == pytest.approx(float(matrices["own"][i, j]))
+            assert table[f"then {i},{j}"]["v"] == pytest.approx(float(matrices["own"][order[i], j]))
+            assert table[f"first {i},{j}"]["v"] == pytest.approx(float(matrices["first"][i, j]))
+            assert abs(table[f"gap {i},{j}"]["v"]) < 1e-5
             assert f"|own {order[i]},{j}|" in table[f"first {i},{j}"]["lights"]
             assert f"|then {i},{j}|" in table[f"own {order[i]},{j}"]["lights"]
     named = [row["text"] for row in chart(at)[1]["cells"] if row["kind"] == "row"]
-    assert named == [*trace.tokens, *(trace.tokens[place] for place in order)]
+    moved = [tokens[old] for old in order]
+    assert named == ["queries ↓", *tokens, "queries ↓", *moved]
 
 
 def test_weights_move_in_rows_and_columns():
     at = open_positions(order_view="weights", order_mask="causal", order="6 5 4 3 2 1")
-    _, both, caption = expected((5, 4, 3, 2, 1, 0), causal=True)
+    _, matrices, caption = expected((5, 4, 3, 2, 1, 0), causal=True, view="weights")
     assert caption in texts(at) and "the causal mask alone" in caption
     table = cells(at)
-    assert table["then 0,5"]["v"] == pytest.approx(float(both.plain.weights[5, 0]))
+    assert table["then 0,5"]["v"] == pytest.approx(float(matrices["own"][5, 0]))
     assert table["then 5,0"]["kind"] == "masked" and table["first 0,5"]["kind"] == "masked"
     assert "|own 5,0|" in table["first 0,5"]["lights"]
 
@@ -97,9 +92,9 @@ def test_every_control_changes_what_is_shown():
     assert first in texts(at)
     at.button(key="shuffle_again").click().run()
     assert at.number_input(key="shuffle").value == 1
-    _, both, caption = expected(random_permutation(6, 1))
+    _, matrices, caption = expected(random_permutation(6, 1))
     assert caption in texts(at)
-    assert cells(at)["first 0,0"]["v"] == pytest.approx(float(both.shuffled.output[0, 0]))
+    assert cells(at)["first 0,0"]["v"] == pytest.approx(float(matrices["first"][0, 0]))
     at.number_input(key="shuffle").set_value(7).run()
     at.segmented_control(key="order_mask").set_value("causal").run()
     assert expected(random_permutation(6, 7), causal=True)[2] in texts(at)
@@ -119,10 +114,12 @@ def test_the_own_order_is_recognised():
 
 def test_all_residuals_stand_in_the_table():
     at = open_positions(shuffle=2, positions="learned")
-    trace = run_example(Example())
-    residuals = measure_residuals(trace.x, head_projections(trace, 0), random_permutation(6, 2), trace.example.seed)
-    assert at.dataframe[0].value.to_dict("records") == residual_rows(residuals)
-    assert any(leak_caption(residuals) in line for line in texts(at))
+    made, *_ = expected(random_permutation(6, 2), "learned")
+    table = made.figures[1]
+    rows = at.dataframe[0].value
+    assert list(rows.columns) == ["positions", "no mask", "causal mask"]
+    assert rows.values.tolist() == [[written(cell) for cell in row] for row in table.cells]
+    assert any(together(table.notice) in line for line in texts(at))
     assert len(open_positions(d_k=3).dataframe[0].value) == 3
 
 
@@ -166,10 +163,18 @@ def test_what_is_added_adds_up():
 def test_the_curve_is_likeness_over_distance():
     at = open_positions(order_view="distance", positions="sinusoidal", example="sentence", d_model=8)
     similarity = similarity_of_rows("sinusoidal", 8, 42)
-    rows = chart(at)[1]["distances"]
-    assert [row["distance"] for row in rows] == list(range(-32, 33))
-    assert [row["mean"] for row in rows] == pytest.approx(list(similarity.mean), abs=1e-6)
-    assert similarity_caption(similarity, "“mat”") in texts(at)
+    rows = chart(at)[1]["curves"]
+    assert [row["x"] for row in rows] == list(range(-32, 33))
+    for column, name in (("y", "mean"), ("low", "least"), ("high", "most")):
+        assert [row[column] for row in rows] == pytest.approx(list(getattr(similarity, name)), abs=1e-6)
+    *_, caption = expected((0,), "sinusoidal", view="distance", source="sentence", text="one", d_model=8)
+    assert caption in texts(at)
+
+
+def test_the_query_and_key_of_the_chosen_token_are_compared():
+    at = open_positions(order_view="distance", positions="rotary", asks=3)
+    *_, caption = expected(random_permutation(6, 0), "rotary", view="distance", token=2)
+    assert caption in texts(at)
 
 
 @pytest.mark.parametrize("name", ["order_view", "positions", "order_mask", "shuffle", "order", "asks", "head", "d_k"])

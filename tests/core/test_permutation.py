@@ -14,30 +14,21 @@ from attention_core.permutation import (
     FURTHEST,
     N_POSITIONS,
     Projections,
-    Residual,
     added_positions,
+    attend_in_both_orders,
     attend_with_positions,
     kinds_for,
     measure_residual,
     measure_residuals,
     random_permutation,
     read_permutation,
-    shuffle,
     similarity_of_query_and_key,
     similarity_of_rows,
     wavelengths,
 )
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
-from lessons.order_captions import (
-    added_caption,
-    leak_caption,
-    residual_rows,
-    rotation_caption,
-    shuffle_caption,
-    similarity_caption,
-)
-from lessons.single_lessons import head_projections
+from lessons.positioned_head import head_projections
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -105,10 +96,10 @@ def test_added_positions_are_the_tables_they_say():
 @given(SIZES, st.integers(0, 9999))
 def test_without_mask_and_positions_the_output_is_shuffled_along(sizes, seed):
     x, head = drawn(*sizes, seed=seed)
-    both = shuffle(x, head, random_permutation(sizes[0], seed), "none", 0)
+    both = attend_in_both_orders(x, head, random_permutation(sizes[0], seed), "none", 0)
     size = max(1, float(both.plain.output.abs().max())) * max(1, float(both.plain.scaled.abs().max()))
     assert both.residual <= 1e-5 * size
-    assert torch.allclose(both.weights_moved, both.shuffled.weights, atol=1e-5 * size)
+    assert torch.allclose(both.weights_permuted, both.permuted.weights, atol=1e-5 * size)
     measured = measure_residual(x, head, both.permutation, "none", 0, False)
     assert not measured.knows_order
     assert measured.residual == both.residual
@@ -117,15 +108,15 @@ def test_without_mask_and_positions_the_output_is_shuffled_along(sizes, seed):
 def test_moved_output_and_weights_are_those_of_the_same_tokens():
     x, head = drawn(5, 3, 2, 7)
     order = (2, 0, 4, 1, 3)
-    both = shuffle(x, head, order, "sinusoidal", 3)
-    assert torch.equal(both.shuffled.q, (x[[2, 0, 4, 1, 3]] + sinusoidal_positions(5, 3)) @ head.W_q)
+    both = attend_in_both_orders(x, head, order, "sinusoidal", 3)
+    assert torch.equal(both.permuted.q, (x[[2, 0, 4, 1, 3]] + sinusoidal_positions(5, 3)) @ head.W_q)
     for i, old_i in enumerate(order):
-        assert torch.equal(both.output_moved[i], both.plain.output[old_i])
+        assert torch.equal(both.output_permuted[i], both.plain.output[old_i])
         for j, old_j in enumerate(order):
-            assert both.weights_moved[i, j] == both.plain.weights[old_i, old_j]
+            assert both.weights_permuted[i, j] == both.plain.weights[old_i, old_j]
     differences = [
         abs(float(a) - float(b))
-        for a, b in zip(both.shuffled.output.flatten(), both.output_moved.flatten(), strict=True)
+        for a, b in zip(both.permuted.output.flatten(), both.output_permuted.flatten(), strict=True)
     ]
     assert both.residual == pytest.approx(max(differences))
 
@@ -150,8 +141,8 @@ def test_the_own_order_leaves_nothing_at_all(sizes, kind, causal):
 
 def test_the_first_token_under_the_causal_mask_sees_itself_alone():
     x, head = drawn(5, 3, 2, 7)
-    both = shuffle(x, head, (4, 3, 2, 1, 0), "none", 0, causal_mask(5))
-    assert torch.allclose(both.shuffled.output[0], x[4] @ head.W_v, atol=1e-6)
+    both = attend_in_both_orders(x, head, (4, 3, 2, 1, 0), "none", 0, causal_mask(5))
+    assert torch.allclose(both.permuted.output[0], x[4] @ head.W_v, atol=1e-6)
 
 
 @pytest.mark.parametrize(("d_k", "kinds"), [(2, KINDS), (3, KINDS[:3]), (1, KINDS[:3]), (8, KINDS)])
@@ -160,8 +151,6 @@ def test_rotary_positions_are_offered_for_even_d_k_only(d_k, kinds):
     trace = run_example(Example(source="sentence", d_k=d_k))
     residuals = measure_residuals(trace.x, head_projections(trace, 0), random_permutation(6, 1), 0)
     assert [(r.kind, r.causal) for r in residuals] == [(kind, causal) for kind in kinds for causal in (False, True)]
-    assert list(residual_rows(residuals)[0]) == ["positions", "no mask", "causal mask"]
-    assert len(residual_rows(residuals)) == len(kinds)
 
 
 def test_the_projections_of_a_head_are_those_that_ran():
@@ -247,69 +236,6 @@ def test_only_the_distance_counts_for_even_sines_and_for_rotations():
 def test_wavelengths_are_where_a_wave_comes_round():
     assert wavelengths(4) == pytest.approx([2 * math.pi, 200 * math.pi])
     assert len(wavelengths(5)) == 3
-
-
-def caption_of(order, causal=False, kind="none", **example):
-    trace = run_example(Example(source="sentence", **example))
-    maps, seed = head_projections(trace, 0), trace.example.seed
-    mask = causal_mask(len(order)) if causal else None
-    both = shuffle(trace.x, maps, order, kind, seed, mask)
-    return shuffle_caption(trace.tokens, both, measure_residual(trace.x, maps, order, kind, seed, causal)), both
-
-
-def test_captions_say_what_the_shuffle_did():
-    text = "one two three"
-    assert "one order only" in caption_of((0,), text="one")[0]
-    assert "sentence's own order" in caption_of((0, 1, 2), text=text)[0]
-    assert "does not know the order" in caption_of((2, 0, 1), text=text)[0]
-    masked, both = caption_of((2, 0, 1), causal=True, text=text)
-    row, feature = divmod(int((both.shuffled.output - both.output_moved).abs().argmax()), 2)
-    assert f"number {feature + 1} of the output of “{text.split()[(2, 0, 1)[row]]}”" in masked
-    assert f"is {both.output_moved[row, feature]:.3f} if".replace("-", "−") in masked
-    assert f"and {both.shuffled.output[row, feature]:.3f} if".replace("-", "−") in masked
-    assert masked.endswith("the causal mask alone tells what came before.")
-    assert caption_of((2, 0, 1), True, "rotary", text=text)[0].endswith(
-        "positions and the mask stayed where they were."
-    )
-    assert caption_of((2, 0, 1), False, "learned", text=text)[0].endswith("but the positions stayed where they were.")
-
-
-def test_equal_tokens_do_not_prove_that_a_mask_knows_no_order():
-    caption, both = caption_of((1, 0), causal=True, text="no no")
-    assert both.residual == 0
-    assert caption.endswith("With these tokens and this order, nothing shows.")
-    assert "does not know" not in caption
-
-
-def test_the_leak_is_told_only_where_it_shows():
-    shown = (Residual("none", False, 3e-8, 1e-16), Residual("none", True, 0.5, 0.5))
-    assert "leaves 3.0e−08. The causal mask alone makes it 0.50: who stands first" in leak_caption(shown)
-    silent = (Residual("none", False, 0.0, 0.0), Residual("none", True, 0.0, 0.0))
-    assert leak_caption(silent) == "Without positions this order leaves 0, and 0 with the causal mask."
-
-
-def test_captions_of_positions_are_made_of_their_numbers():
-    x, head = drawn(5, 4, 4, 3)
-    assert "nothing says where it stands" in added_caption("none", x, torch.zeros(5, 4), 1)
-    sines = added_caption("sinusoidal", x, sinusoidal_positions(5, 4), 1)
-    assert "every 6.3 places, the slowest every 628 places" in sines
-    assert "is 1.41 long" in sines and f"a row of X {x.norm(dim=-1).mean():.2f}." in sines
-    assert "from seed 9" in added_caption("learned", x, added_positions("learned", 5, 4, 9), 9)
-    q, tokens = x @ head.W_q, ("a", "b", "c", "d", "e")
-    angles = torch.tensor([[place, place / 100] for place in range(5)])
-    said = rotation_caption(tokens, q, rotate(q), angles)
-    assert "“e” turn by 229°, 2°" in said
-    assert f"was {q[4].norm():.2f} and is {q[4].norm():.2f}" in said
-
-
-def test_captions_of_likeness_follow_the_spread():
-    even, odd = similarity_of_rows("sinusoidal", 4, 0), similarity_of_rows("sinusoidal", 3, 0)
-    assert f"{even.at(8):.2f} at a distance of 8".replace("-", "−") in similarity_caption(even, "“a”")
-    assert similarity_caption(even, "“a”").endswith("only the distance counts.")
-    assert similarity_caption(odd, "“a”").endswith("not the distance alone that counts.")
-    q = torch.ones(2)
-    assert "same at every distance" in similarity_caption(similarity_of_query_and_key("none", q, q), "“a”")
-    assert "query and the key of “a”" in similarity_caption(similarity_of_query_and_key("rotary", q, q), "“a”")
 
 
 def test_attention_itself_is_what_runs():

@@ -1,0 +1,1 @@
+"""Controls of single lessons, bound to the address."""

@@ -1,0 +1,551 @@
+"""The lesson on positions says only what its tensors say; here they are computed again in double precision."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from screens import chosen
+
+from attention_core.permutation import added_positions, kinds_for, random_permutation
+from lessons.example import Example, run_example
+from lessons.formatting import english, together
+from lessons.positions import Choices, screen
+
+KINDS = ("none", "sinusoidal", "learned", "rotary")
+ROUNDING = 1e-4  # of single precision, even where numbers are large
+
+
+def cases(example):
+    n = len(example.tokens)
+    permutation = random_permutation(n, example.example.seed % 7)
+    for at, kind in enumerate(kinds_for(example.example.d_k)):
+        for view in (("output", "weights")[at % 2], "rows", "distance"):
+            yield Choices(permutation, view, kind, causal=view == "weights", token=n // 2)
+    yield Choices(permutation, causal=True)
+    yield Choices(tuple(range(n)), "weights")
+
+
+# One head with positions, by other formulas than those of the lesson.
+
+
+def waves(n, d):
+    return np.array(
+        [
+            [(math.sin if f % 2 == 0 else math.cos)(place / 10000 ** ((f - f % 2) / d)) for f in range(d)]
+            for place in range(n)
+        ]
+    )
+
+
+def turn(rows, first=0):
+    """Each row turned pair by pair, as complex numbers; the first row stands at this position."""
+    pairs = rows[:, 0::2] + 1j * rows[:, 1::2]
+    places, speeds = np.arange(first, first + len(rows)), 10000.0 ** (-np.arange(pairs.shape[1]) * 2 / rows.shape[1])
+    turned = pairs * np.exp(1j * places[:, None] * speeds)
+    return np.stack([turned.real, turned.imag], axis=-1).reshape(rows.shape)
+
+
+def maps_of(case):
+    widths = (case.example.example.d_k, case.example.example.d_k, case.example.example.d_v)
+    packed = (W.double().numpy() for W in (case.example.W_q, case.example.W_k, case.example.W_v))
+    return [W[:, case.head * width : (case.head + 1) * width] for W, width in zip(packed, widths, strict=True)]
+
+
+def x_of(case):
+    return case.example.x.double().numpy()
+
+
+def added_of(case, kind=None):
+    n, d = x_of(case).shape
+    kind = kind or case.choices.kind
+    if kind == "sinusoidal":
+        return waves(n, d)
+    return added_positions(kind, n, d, case.example.example.seed).double().numpy()
+
+
+def run(case, x, kind=None, causal=None):
+    """Weights and output, row by row over the visible keys alone."""
+    kind = kind or case.choices.kind
+    q, k, v = ((x + added_of(case, kind)) @ W for W in maps_of(case))
+    if kind == "rotary":
+        q, k = turn(q), turn(k)
+    weights = np.zeros((len(x), len(x)))
+    for i in range(len(x)):
+        seen = i + 1 if (case.choices.causal if causal is None else causal) else len(x)
+        row = k[:seen] @ q[i] * case.example.scale
+        weights[i, :seen] = np.exp(row - row.max()) / np.exp(row - row.max()).sum()
+    return weights, weights @ v
+
+
+def both_orders(case, kind=None, causal=None):
+    """Weights and output attended first, then permuted; and those permuted first."""
+    order = list(case.choices.permutation)
+    weights, output = run(case, x_of(case), kind, causal)
+    return (weights[order][:, order], output[order]), run(case, x_of(case)[order], kind, causal)
+
+
+def residual(case, kind=None, causal=None):
+    (_, then), (_, first) = both_orders(case, kind, causal)
+    return np.abs(first - then).max()
+
+
+def rounding(said, exact):
+    """What is rounding cannot be computed again, only bounded; anything else can."""
+    if exact < 1e-9:
+        assert 0 <= said.value < ROUNDING
+        return said.value
+    return exact
+
+
+# What is said.
+
+
+def output_differs(case, sentence):
+    (_, then), (_, first) = both_orders(case)
+    token, feature = sentence.arguments["token"].position, sentence.arguments["feature"] - 1
+    row = case.choices.permutation.index(token)
+    gap = np.abs(first - then)
+    assert gap[row, feature] == pytest.approx(gap.max(), rel=1e-3)
+    return {"token": token, "feature": feature + 1, "before": then[row, feature], "after": first[row, feature]}
+
+
+def weight_differs(case, sentence):
+    (then, _), (first, _) = both_orders(case)
+    tokens = {name: sentence.arguments[name].position for name in ("query", "key") if name in sentence.arguments}
+    row, column = (case.choices.permutation.index(tokens.get(name, tokens["query"])) for name in ("query", "key"))
+    gap = np.abs(first - then)
+    assert gap[row, column] == pytest.approx(gap.max(), rel=1e-3)
+    return tokens | {"before": then[row, column], "after": first[row, column]}
+
+
+def no_trace(case, sentence):
+    assert residual(case) < 1e-9
+    said = sentence.arguments
+    if case.choices.view == "output":
+        gap = next(m for m in case.screen.figures[0].matrices if m.key == "gap")
+        assert float(gap.values.abs().max()) == said["single"].value
+    return {"single": rounding(said["single"], 0), "double": said["double"].value if said["double"].value < 1e-9 else 1}
+
+
+def leak(case, sentence):
+    exact = {"free": residual(case, "none", False), "masked": residual(case, "none", True)}
+    assert exact["free"] < 1e-9
+    return {name: rounding(sentence.arguments[name], value) for name, value in exact.items()}
+
+
+def lengths(case, sentence):
+    return {name: np.linalg.norm(m, axis=1).mean() for name, m in (("added", added_of(case)), ("x", x_of(case)))}
+
+
+def repeats(case, sentence):
+    d = x_of(case).shape[1]
+    both = {"first": 2 * math.pi, "last": 2 * math.pi * 10000 ** ((d - 1) // 2 * 2 / d)}
+    return {name: both[name] for name in sentence.arguments}
+
+
+def degrees_of(case):
+    d_k = case.example.example.d_k
+    return [math.degrees((len(x_of(case)) - 1) / 10000 ** (2 * p / d_k)) for p in range(d_k // 2)]
+
+
+def one_angle(case, sentence):
+    said = sentence.arguments["degrees"].value
+    return {"degrees": min(degrees_of(case), key=lambda angle: abs(angle - said))}
+
+
+def turned(case, sentence):
+    said = [angle.arguments["degrees"].value for angle in sentence.arguments["angles"].items]
+    assert said == pytest.approx(degrees_of(case), rel=1e-4)
+    query = x_of(case)[-1] @ maps_of(case)[0]
+    assert np.linalg.norm(turn(np.tile(query, (5, 1)))[4]) == pytest.approx(np.linalg.norm(query))
+    return {
+        "count": len(said), "token": len(x_of(case)) - 1, "angles": [...] * len(said),
+        "length": np.linalg.norm(query),
+    }  # fmt: skip
+
+
+def cosines(case):
+    """Of 64 positions with 64 others."""
+    kind = case.choices.kind
+    if kind in ("none", "rotary"):
+        q, k = (np.tile(x_of(case)[case.choices.token] @ W, (64, 1)) for W in maps_of(case)[:2])
+        q, k = (turn(q), turn(k)) if kind == "rotary" else (q, k)
+    elif kind == "sinusoidal":
+        q = k = waves(64, x_of(case).shape[1])
+    else:
+        q = k = added_positions(kind, 64, x_of(case).shape[1], case.example.example.seed).double().numpy()
+    return cosines_of(q, k)
+
+
+def cosines_of(q, k):
+    length = np.linalg.norm(q, axis=1)[:, None] * np.linalg.norm(k, axis=1)
+    return np.divide(q @ k.T, length, out=np.zeros((len(q), len(k))), where=length > 1e-12)
+
+
+def variation(table):
+    return max(np.ptp(np.diagonal(table, distance)) for distance in range(-32, 33))
+
+
+def at_distances(case, sentence):
+    table = cosines(case)
+    names = {"near": 1, "further": 8, "far": 32}
+    found = {name: np.diagonal(table, distance).mean() for name, distance in names.items()}
+    return found | ({"token": case.choices.token} if "token" in sentence.arguments else {})
+
+
+def only_distance(case, sentence):
+    return {"variation": rounding(sentence.arguments["variation"], variation(cosines(case)))}
+
+
+def unpaired_sine(case, sentence):
+    width = x_of(case).shape[1]
+    paired = waves(64, width)[:, :-1]
+    said = sentence.arguments["paired"]
+    assert width % 2 == 1 and variation(cosines(case)) > 1e-5
+    return {
+        "width": width, "variation": variation(cosines(case)),
+        "paired": rounding(said, variation(cosines_of(paired, paired))),
+    }  # fmt: skip
+
+
+SEED = "Untrained: random weights and positions (seed {seed})."
+TURNED = "The pair of features of the query of {token} turns by {angles}; its length stays {length}."
+WEIGHT_DIFFERS = (
+    "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle first, "
+    "and no weight differs by more."
+)
+MOVED_TO_THE_FRONT = (
+    "Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} is moved to the front "
+    "of the sentence. What is feature {feature} of its output now?"
+)
+ROTARY = (
+    "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at position {key}, "
+    "the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} stand for the same score?"
+)
+SWAPPED_WEIGHT = (
+    "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight stands now in row "
+    "{row}, column {column} of the weights, where {a} is the query and {b} the key?"
+)
+SWAPPED_ROW = (
+    "Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row that "
+    "goes in for {a} now?"
+)
+WAVE = (
+    "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
+    "{position}?"
+)
+TWICE = {
+    "none": "No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
+    "sinusoidal": "No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their output "
+    "rows compare?",
+}
+REVERSED = {
+    causal: f"{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of "
+    "{token} compare with before?"
+    for causal, mask in ((True, "Causal mask"), (False, "No mask"))
+}
+
+
+def moved_before(case, sentence):
+    token, feature = sentence.arguments["token"].position, sentence.arguments["feature"]
+    before = run(case, x_of(case), "none", True)[1][token, feature - 1]
+    return {"token": token, "feature": feature, "before": before}
+
+
+def rotary_score(case, prompt):
+    said = chosen_but(prompt, "score")
+    q, k = x_of(case) @ maps_of(case)[0], x_of(case) @ maps_of(case)[1]
+    assert (said["a"], said["b"]) == (said["query"], said["key"])
+    return said | {"score": turn(q)[said["a"]] @ turn(k)[said["b"]]}
+
+
+def chosen_but(sentence, *computed):
+    arguments = {name: value for name, value in sentence.arguments.items() if name not in computed}
+    return {name: getattr(value, "position", value) for name, value in arguments.items()}
+
+
+ORACLE = {
+    SEED: chosen,
+    "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
+    "shuffle first, and no number differs by more.": output_differs,
+    WEIGHT_DIFFERS: weight_differs,
+    WEIGHT_DIFFERS.replace("on {key}", "on itself"): weight_differs,
+    "The output rows are permuted in the same way: no number differs by more than {single}. In double precision no "
+    "number differs by more than {double}, so this is rounding.": no_trace,
+    "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},
+    "The table: by how much the output differs, at most, between attending first and shuffling "
+    "first.": lambda case, sentence: {},
+    "Without positions it is {free}, with the causal mask {masked}.": leak,
+    "Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only itself, so the "
+    "mask reveals order.": leak,
+    "One row for each position, drawn at random from seed {seed}. They are untrained: only training would give them a "
+    "meaning.": chosen,
+    "A wave over the positions, which repeats every {first} positions.": repeats,
+    "Waves over the positions: the first features repeat every {first} positions, the last every {last}.": repeats,
+    "On average an added row has the length {added}, and a row of X the length {x}.": lengths,
+    TURNED: turned,
+    "{degrees}°": one_angle,
+    "Without positions the query and the key of {token} have the cosine {cosine} at every "
+    "distance.": lambda case, sentence: {"token": case.choices.token, "cosine": cosines(case)[0, 0]},
+    "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of 1, "
+    "{further} at 8 and {far} at 32.": at_distances,
+    "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} at 8 and "
+    "{far} at 32.": at_distances,
+    "Pairs at the same distance differ by at most {variation}, which is rounding: only the distance "
+    "counts.": only_distance,
+    "Pairs at the same distance differ by up to {variation}, but only because the number of features, {width}, is odd: "
+    "the last sine has no cosine beside it. Without that feature they differ by at most {paired}, which is rounding: "
+    "then only the distance counts.": unpaired_sine,
+    "With one feature there is a sine without its cosine: pairs at the same distance differ by up to {variation}. With "
+    "an even number of features only the distance counts.": lambda case, sentence: {
+        "variation": variation(cosines(case))
+    },
+    "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance means nothing "
+    "to them: pairs at the same distance differ by up to {variation}.": lambda case, sentence: {
+        "seed": case.example.example.seed, "variation": variation(cosines(case))
+    },
+    MOVED_TO_THE_FRONT: moved_before,
+    ROTARY: rotary_score,
+    **dict.fromkeys(
+        (
+            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, *TWICE.values(), *REVERSED.values(),
+            "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
+            "stand.",
+            "That is what {a} puts on itself.",
+            "Its own vector, plus the vector of the position where {b} stood.",
+            "That was the row of {b}. The position is the same, the token is not.",
+            "Then {b} would have stayed where it was, and the distance would be another.",
+        ),
+        chosen,
+    ),
+}  # fmt: skip
+
+
+# What is asked.
+
+
+def swapped(case, prompt):
+    order = list(range(len(x_of(case))))
+    a, b = (prompt.arguments[name].position for name in "ab")
+    order[a], order[b] = b, a
+    return a, b, order
+
+
+def answer_swapped_weight(case, prompt):
+    a, b, order = swapped(case, prompt)
+    row, column = prompt.arguments["row"] - 1, prompt.arguments["column"] - 1
+    assert (row, column) == (b, a)
+    before, after = (run(case, x, "none", False)[0] for x in (x_of(case), x_of(case)[order]))
+    return {
+        "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
+        "stand.": after[row, column],
+        "That stood there before. Weights move with their tokens; they do not stay at their positions.": before[
+            row, column
+        ],
+        "That is what {a} puts on itself.": before[a, a],
+        "Equal shares need equal scores.": 1 / len(before),
+    }
+
+
+def answer_front(case, prompt):
+    token, f = prompt.arguments["token"].position, prompt.arguments["feature"] - 1
+    order = [token, *(p for p in range(len(x_of(case))) if p != token)]
+    return {
+        "The first token sees only itself, so its output is its own value. The mask alone reveals order.": run(
+            case, x_of(case)[order], "none", True
+        )[1][0, f],
+        "That would be so if the mask revealed no order. But the first token sees only itself.": run(
+            case, x_of(case), "none", True
+        )[1][token, f],
+        "That is its output without a mask. The first token sees only itself.": run(case, x_of(case), "none", False)[1][
+            token, f
+        ],
+        "That is the mean of all values. The first token sees only its own.": (x_of(case) @ maps_of(case)[2])[
+            :, f
+        ].mean(),
+    }
+
+
+def answer_row(case, prompt):
+    a, b, order = swapped(case, prompt)
+    f, added, x = prompt.arguments["feature"] - 1, waves(*x_of(case).shape), x_of(case)
+    return {
+        "Its own vector, plus the vector of the position where {b} stood.": (x[order] + added)[b, f],
+        "That was so before. The position stays behind when a token moves.": (x + added)[a, f],
+        "That is its own vector alone. The vector of its position is added.": x[a, f],
+        "That was the row of {b}. The position is the same, the token is not.": (x + added)[b, f],
+    }
+
+
+def answer_rotary(case, prompt):
+    said = chosen_but(prompt, "score")
+    q, k = x_of(case)[said["a"]] @ maps_of(case)[0], x_of(case)[said["b"]] @ maps_of(case)[1]
+    steps = said["moved"] - said["query"]
+
+    def score(query, key):
+        return float(turn(q[None], query)[0] @ turn(k[None], key)[0])
+
+    positions = {
+        "The distance is the same, so the angle between query and key is.": said["key"] + steps,
+        "Then {b} would have stayed where it was, and the distance would be another.": said["key"],
+        "Then both would stand at one position, and the distance would be 0.": said["moved"],
+        "That moves it twice as far. The distance stays when both move by the same.": said["key"] + 2 * steps,
+    }
+    same = score(said["query"], said["key"])
+    right, *others = positions.values()
+    assert score(said["moved"], right) == pytest.approx(same, abs=1e-9 + 1e-9 * abs(same))
+    wrong = {reply: at for reply, at in positions.items() if abs(score(said["moved"], at) - same) > 0.019}
+    assert others
+    return {"The distance is the same, so the angle between query and key is.": right} | wrong
+
+
+SAME_NUMBERS = {
+    "none": "The same vector makes the same query, and both see the same keys and values: nothing tells them apart.",
+    "sinusoidal": "Different positions were added to the same vector, so queries, keys and values differ.",
+    "same": "It sees the same keys as before, or keys that give the same mixture; their order is not used.",
+    "other": "The mask hides what comes later, and now other tokens come later. The mask alone reveals order.",
+}
+OTHER_WAY = "It is the other way round. {why}"
+
+
+def answer_twice(kind):
+    def answer(case, prompt):
+        one, other = (prompt.arguments[name].position for name in ("one", "other"))
+        assert case.example.tokens[one] == case.example.tokens[other] and one != other
+        output = run(case, x_of(case), kind, False)[1]
+        same = np.abs(output[one] - output[other]).max() < 1e-3
+        return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ...}
+
+    return answer
+
+
+def answer_reversed(causal):
+    def answer(case, prompt):
+        i, n = prompt.arguments["token"].position, len(x_of(case))
+        before, after = (run(case, x, "none", causal)[1] for x in (x_of(case), x_of(case)[::-1]))
+        same = np.abs(after[n - 1 - i] - before[i]).max() < 1e-3
+        still = "The output rows are permuted in the same way as the tokens: they move with them."
+        moved = {still: ...} if np.abs(after - before).max() > 1e-3 else {}
+        return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ...} | moved
+
+    return answer
+
+
+def answer_wave(case, prompt):
+    position, feature = prompt.arguments["position"], prompt.arguments["feature"]
+    assert prompt.arguments["token"].position == position
+    right = waves(len(x_of(case)) + 1, max(2, x_of(case).shape[1]))
+    first = "The first feature is the sine of the position: the first two features turn by 1 radian at each."
+    second = "The second feature is the cosine of the position: the first two features turn by 1 radian at each."
+    return {
+        (first, second)[feature - 1]: right[position, feature - 1],
+        "Sines come first: feature 1 is a sine, feature 2 a cosine.": right[position, 2 - feature],
+        "A count would grow without end and drown the vectors. What is added is a wave.": position,
+        "That counts from 1; the first position is 0.": right[position + 1, feature - 1],
+    }
+
+
+ANSWERS = {
+    SWAPPED_WEIGHT: answer_swapped_weight,
+    MOVED_TO_THE_FRONT: answer_front,
+    SWAPPED_ROW: answer_row,
+    ROTARY: answer_rotary,
+    WAVE: answer_wave,
+    **{prompt: answer_twice(kind) for kind, prompt in TWICE.items()},
+    **{prompt: answer_reversed(causal) for causal, prompt in REVERSED.items()},
+}
+
+
+def shown(permutation=(2, 0, 1), text="one two three", **choices):
+    sizes = {name: choices.pop(name) for name in ("d_model", "d_k", "seed") if name in choices}
+    example = run_example(Example(source="sentence", text=text, **sizes))
+    return screen(example, 0, Choices(permutation, **choices))
+
+
+def notice(*arguments, **choices):
+    return together(shown(*arguments, **choices).figures[0].notice)
+
+
+def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
+    ask = shown((4, 3, 2, 1, 0), "the cat saw the dog").ask
+    questions = [ask(number) for number in range(150)]
+    assert {question.prompt.template for question in questions} == set(ANSWERS)
+    assert {question.right for question in questions} >= {0, 1, 2}
+
+
+def test_what_the_permutation_did_is_said():
+    assert "one order" in notice((0,), "one")
+    assert "sentence's own order" in notice((0, 1, 2))
+    assert notice().endswith("This head does not know the order.")
+    assert "the causal mask alone reveals the order" in notice(causal=True)
+    assert notice(causal=True, kind="rotary").endswith("positions and the mask stayed where they were.")
+    assert notice(kind="learned").endswith("but the positions stayed where they were.")
+
+
+def test_equal_tokens_do_not_prove_that_a_mask_knows_no_order():
+    said = notice((1, 0), "no no", causal=True)
+    assert said.endswith("With these tokens and this order, nothing shows.")
+    assert "does not know" not in said
+
+
+@pytest.mark.parametrize("d_model", range(1, 8))
+def test_only_the_distance_counts_between_sinusoidal_positions_but_for_an_unpaired_sine(d_model):
+    said = notice(view="distance", kind="sinusoidal", d_model=d_model)
+    assert "only the distance counts" in said
+    assert ("the last sine has no cosine" in said) == (d_model % 2 == 1 and d_model > 1)
+    assert "not the distance alone" not in said
+
+
+@pytest.mark.parametrize("view", ["output", "weights", "rows", "distance"])
+def test_learned_positions_say_that_they_are_untrained(view):
+    figure = shown(view=view, kind="learned", seed=9).figures[0]
+    assert english(figure.weights) == "Untrained: random weights and positions (seed 9)."
+    assert view in ("output", "weights") or "ntrained" in together(figure.notice)
+
+
+def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
+    for d_k, kinds in ((4, 4), (3, 3)):
+        table = shown(d_k=d_k).figures[1]
+        assert len(table.cells) == kinds
+        case = type("Case", (), {"example": run_example(Example(source="sentence", text="one two three", d_k=d_k))})
+        case.head, case.choices = 0, Choices((2, 0, 1))
+        for kind, (name, free, masked) in zip(KINDS, table.cells, strict=False):
+            assert kind.removeprefix("no")[:5] in english(name) or kind == "none"
+            assert free.value == pytest.approx(rounding(free, residual(case, kind, False)), rel=1e-3)
+            assert masked.value == pytest.approx(residual(case, kind, True), rel=1e-3)
+
+
+def test_a_sinusoidal_position_is_the_wave_that_is_named():
+    matrix = shown(view="rows", kind="sinusoidal", d_model=5).figures[0].matrices[1]
+    for j, wave in enumerate((math.sin, math.cos, math.sin)):
+        step = matrix.step(2, j)
+        assert f"the {'cosine' if wave is math.cos else 'sine'} of {{angle}}" in step.meaning.template
+        assert step.value == pytest.approx(wave(step.meaning.arguments["angle"].value), abs=1e-6)
+
+
+def test_pointing_lights_the_same_token_in_both_orders():
+    order = (2, 0, 1)
+    for view in ("output", "weights"):
+        own, then, *_ = shown(order, view=view).figures[0].matrices
+        for i in range(3):
+            column = order.index(1) if view == "weights" else 1
+            assert {(c.matrix, c.row, c.column) for c in own.sources(order[i], 1)} >= {("then", i, column)}
+            assert ("own", order[i], order[1] if view == "weights" else 1) in {
+                (c.matrix, c.row, c.column) for c in then.sources(i, 1)
+            }
+
+
+def test_the_difference_is_followed_to_its_last_digit():
+    figure = shown().figures[0]
+    gap = figure.matrices[-1]
+    for i in range(3):
+        *_, step = gap.derive(i, 0)
+        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" + (−1)·"))
+        assert one - other == pytest.approx(float(gap.values[i, 0]), abs=1e-11)
+
+
+def test_the_permutation_is_attended_with_the_weights_of_the_example():
+    matrices = {m.key: m.values for m in shown((1, 2, 0)).figures[0].matrices}
+    assert torch.equal(matrices["then"], matrices["own"][[1, 2, 0]])
+    assert torch.allclose(matrices["gap"], matrices["first"] - matrices["then"])
