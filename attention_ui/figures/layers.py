@@ -2,12 +2,12 @@
 
 import altair as alt
 
-from attention_ui.figures.roles import ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
+from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
 
 
 def tone_scale() -> alt.Scale:
     """From the name of a tone to the colour the theme has for it."""
-    return alt.Scale(domain=list(ROLES), range="category")
+    return alt.Scale(domain=list(COLOUR_ROLES), range="category")
 
 
 def score_scale() -> alt.Scale:

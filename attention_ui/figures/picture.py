@@ -15,7 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 import pyarrow as pa
 
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
-from attention_ui.figures.roles import ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
+from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 DRAWN = {"score", "weight", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
@@ -105,7 +105,7 @@ def between(colours: Sequence[str], share: float) -> str:
 
 def tone(role: str) -> str:
     """The colour of a role."""
-    return light_theme()["chartCategoricalColors"][ROLES.index(role)]
+    return light_theme()["chartCategoricalColors"][COLOUR_ROLES.index(role)]
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 
-ROOT = Path(__file__).resolve().parent.parent.parent
+SOURCE = Path(__file__).resolve().parent.parent.parent
 STYLE = "ATTENTION_LAB_LOG"  # "full" for a developer: tracebacks with all their words
 OURS = ("attention_core", "lessons", "runs", "attention_ui", "pages", "app")
 SALT = os.urandom(16)  # so that a hash tells two visitors apart, today, and nothing else
@@ -82,7 +82,7 @@ def our_frames(traceback: TracebackType | None) -> list[str]:
     while traceback is not None:
         code = traceback.tb_frame.f_code
         file = Path(code.co_filename)
-        if file.is_relative_to(ROOT) and "site-packages" not in file.parts:
-            frames.append(f"{file.relative_to(ROOT).as_posix()}:{traceback.tb_lineno} {code.co_name}")
+        if file.is_relative_to(SOURCE) and "site-packages" not in file.parts:
+            frames.append(f"{file.relative_to(SOURCE).as_posix()}:{traceback.tb_lineno} {code.co_name}")
         traceback = traceback.tb_next
     return frames

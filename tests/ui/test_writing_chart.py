@@ -8,7 +8,7 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
-from attention_ui.figures.roles import ROLES
+from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.template import template
 from attention_ui.figures.writing import (
     PANEL_WIDTH,
@@ -81,7 +81,7 @@ def test_pointing_at_a_row_says_everything_of_its_token():
 
 
 def test_colours_are_roles():
-    assert {row["tone"] for row in distribution_table(VOCABULARY, draw()).to_pylist()} <= set(ROLES)
+    assert {row["tone"] for row in distribution_table(VOCABULARY, draw()).to_pylist()} <= set(COLOUR_ROLES)
 
 
 @pytest.mark.parametrize(("n_layers", "length"), [(1, 1), (2, 9)])
