@@ -73,6 +73,11 @@ def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tu
         return view, len(trace.tokens) - 1 if view in of_all else asking_token(trace)
 
 
+def measured_d_k() -> int:
+    """The d_k that is marked in the curves."""
+    return st.select_slider("d_k", D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
+
+
 def stepped(key: str) -> str:
     """As `picked`; the arrow keys go from view to view."""
     return stepper(key, list(VIEWS[key]), VIEWS[key], begin=next(iter(VIEWS[key])))

@@ -1,6 +1,5 @@
 """What numbers changed by hand do downstream: the example computed with them and without, cell by cell."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,8 +7,7 @@ from functools import cached_property
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend
-from attention_core.masks import causal_mask
+from attention_core.attention import AttentionTrace
 from lessons.captions import name, number, plural, seen
 from lessons.example import ExampleTrace, projection_of, unedited
 from lessons.single_lessons import contributions
@@ -69,19 +67,6 @@ def changed_by_edits(trace: ExampleTrace, head: int = 0) -> Changes:
 def changed_in(trace: ExampleTrace, tensors: Callable[[ExampleTrace], dict[str, Tensor]]) -> Changes:
     """As `changed_by_edits`, for what a lesson computes from an example, by the names of its matrices."""
     return Changes(trace.tokens, tensors(unedited(trace)), tensors(trace))
-
-
-def division_changes(trace: ExampleTrace, head: int) -> Changes:
-    """In the lesson on scores: as they are and divided by √d_k, whatever the example does."""
-
-    def tensors(one: ExampleTrace) -> dict[str, Tensor]:
-        a = one.heads.select(head)
-        mask = causal_mask(len(one.tokens)) if one.example.causal else None
-        plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
-        maps = {"scores": plain.masked, "scaled": divided.masked, "plain": plain.weights, "divided": divided.weights}
-        return maps
-
-    return changed_in(trace, tensors)
 
 
 def output_changes(trace: ExampleTrace, head: int, query: int) -> Changes:

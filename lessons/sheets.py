@@ -139,18 +139,6 @@ def part_sheets(derivation: Derivation, query: int, parts: Contributions) -> She
     }
 
 
-def division_sheets(plain: Derivation, divided: Derivation) -> Sheets:
-    """Scores and weights as they are, and divided by √d_k."""
-    tokens = places(plain.of.tokens)
-    ways = {
-        "scores": ("scores", plain, "masked"),
-        "scaled": ("÷ √d_k", divided, "masked"),
-        "plain": ("weights of the scores", plain, "weights"),
-        "divided": ("weights ÷ √d_k", divided, "weights"),
-    }
-    return {key: Sheet(title, tokens, tokens, follow(way, matrix)) for key, (title, way, matrix) in ways.items()}
-
-
 @dataclass(frozen=True)
 class RowDerivation:
     """Follows one query's row from its scores, divided by a temperature, to its weights."""

@@ -12,8 +12,7 @@ def csv_of(table: pa.Table) -> bytes:
     Where the browser computes the numbers, as under a temperature, these are the scores it starts from. Of curves:
     every point.
     """
-    looks = [column for column in ("tone", "chosen") if column in table.column_names]
-    return written(matrix_cells(table) if "cell_tag" in table.column_names else table.drop_columns(looks))
+    return written(matrix_cells(table) if "cell_tag" in table.column_names else table)
 
 
 def matrix_cells(table: pa.Table) -> pa.Table:

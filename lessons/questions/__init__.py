@@ -13,7 +13,6 @@ from lessons.questions import (
     output,
     projections,
     pytorch,
-    scores,
     softmax,
     tokens,
 )
@@ -22,7 +21,6 @@ from lessons.questions.old_base import Maker, Question, first_fair
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
     "projections": projections.QUESTIONS,
-    "scores": scores.QUESTIONS,
     "softmax": softmax.QUESTIONS,
     "output": output.QUESTIONS,
 }

@@ -1,102 +1,107 @@
-"""Questions of the lesson scores: why divide by √d_k?"""
+"""Questions of the lesson on scores: why divide by √d_k?
+
+Each is about an example and one of its heads, its scores as they are and divided by √d_k.
+"""
 
 import math
 
 import torch
 
-from lessons.captions import name, number
+from attention_core.attention import AttentionTrace
+from attention_core.measures import D_K_MEASURED
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import (
-    Maker,
-    Question,
-    among_numbers,
-    among_tokens,
-    below,
-    row_with_a_choice,
-    weights_if,
-)
+from lessons.questions.base import among_numbers, among_tokens, below, one_of, row_with_a_choice
+from lessons.screen import Number, Question, say
 
 
-def best_match(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """Rows ask, columns answer."""
-    i = below(len(trace.tokens), random)
-    asker, scores = name(trace.tokens, i), trace.heads.select(head).scores
-    column = int(scores[:, i].argmax())
-    return among_tokens(
-        f"Before any mask: which key fits the query of {asker} best, with the largest score?",
-        trace,
-        scores[i],
-        "It has the largest number in the row of the query.",
-        [
-            (column, f"That is read down the column: its query fits the key of {asker} best. Rows ask."),
-            (i, "A query need not fit the key of its own token: the two come from different weights."),
-        ],
-        lambda p: f"The score of {asker} with {name(trace.tokens, p)} is {number(float(scores[i, p]))}; one is larger.",
-    )
-
-
-def scaled_score(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """By √d_k, not by d_k; divided, not multiplied."""
-    n, d_k = len(trace.tokens), trace.example.d_k
-    i, j = below(n, random), below(n, random)
-    score, root = float(trace.heads.select(head).scores[i, j]), math.sqrt(d_k)
-    return among_numbers(
-        lambda shown: (
-            f"The score of {name(trace.tokens, i)} with {name(trace.tokens, j)} is {shown(score)}, and d_k is "
-            f"{d_k}. What is the scaled score?"
-        ),
-        (score / root, f"The score divided by √{d_k} = {number(root)}."),
-        (score, "That is the score before scaling: it still has to be divided."),
-        (score / d_k, f"That is divided by d_k = {d_k}. The spread of the scores grows with its root, √{d_k}."),
-        (score * root, f"That is multiplied by √{d_k}. Scaling takes the spread out, so it divides."),
-    )
-
-
-def scaling_switched(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """Scaling changes scores, and weights follow through the softmax."""
-    attention, root = trace.heads.select(head), math.sqrt(trace.example.d_k)
-    i = row_with_a_choice(attention, random)
-    if i is None or trace.example.d_k == 1:
+def best_match(
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
+) -> Question | None:
+    """Rows are queries, columns are keys."""
+    i = row_with_a_choice(plain, random)
+    if i is None:
         return None
-    scaling = trace.example.scaling
-    now, then = float(attention.weights[i].max()), float(weights_if(trace, head, scaling=not scaling)[i].max())
-    naive = now * root if scaling else now / root
+    query = example.names[i]
+    keys = plain.visible[i].nonzero()[:, 0].tolist()
+    down = plain.masked[:, i].argmax()
+    beliefs = [(i, say("A query need not fit the key of its own token: the two come from different weights."))]
+    if int(down) in keys:
+        mend = say("That is read down the column: its query fits the key of {token} best. Rows are queries.",
+                   token=query)  # fmt: skip
+        beliefs.insert(0, (int(down), mend))
+    return among_tokens(
+        say("{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
+            query=query, keys=len(keys)),
+        [example.names[key] for key in keys],
+        plain.scores[i][keys],
+        say("It has the largest number in the row of {query}.", query=query),
+        [(keys.index(position), mend) for position, mend in beliefs],
+        lambda place: say(
+            "The score of {key} for {query} is {score}, and another is larger.",
+            key=example.names[keys[place]], query=query, score=Number(float(plain.scores[i, keys[place]])),
+        ),
+    )  # fmt: skip
+
+
+def scaled_score(
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
+) -> Question | None:
+    """By √d_k, not by d_k; divided, not multiplied."""
+    d_k = plain.q.shape[-1]
+    i = below(len(example.tokens), random)
+    j = one_of(plain.visible[i], random)
+    score, root = float(plain.scores[i, j]), math.sqrt(d_k)
     return among_numbers(
-        lambda shown: (
-            f"{'With' if scaling else 'Without'} scaling, the largest weight in the row of "
-            f"{name(trace.tokens, i)} is {shown(now)}. What is it {'without' if scaling else 'with'} scaling?"
+        lambda shown: say(
+            "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
+            key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k,
         ),
-        (then, "Scores further apart make a sharper row, scores closer together a flatter one."),
-        (now, "Scaling moves the scores apart or together, and softmax sees every difference."),
-        (
-            naive if naive <= 1 else math.nan,
-            f"The scores change by √{trace.example.d_k}; weights do not follow in step.",
-        ),
-        (
-            1 / int(attention.visible[i].sum()),
-            "Equal shares need equal scores, and scaling makes no two scores equal.",
-        ),
-    )
+        (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root))),
+        (score, say("That is the score before scaling: it still has to be divided.")),
+        (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only.")),
+        (score * root, say("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.")),
+    )  # fmt: skip
 
 
-def spread_of_scores(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """The division is not there to make rows softer: it keeps the spread the same. Always possible."""
-    d_k = trace.example.d_k
-    more = 4 * d_k
-    root = math.sqrt(more)
+def weight_after_the_division(
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
+) -> Question | None:
+    """Scaling changes scores, and weights follow through the softmax."""
+    i = row_with_a_choice(plain, random)
+    if i is None:
+        return None
+    query, d_k = example.names[i], plain.q.shape[-1]
+    before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     return among_numbers(
-        lambda shown: (
-            f"Let all features of q and k be independent, with mean 0 and standard deviation 1. With d_k = {d_k}, "
-            f"q · k ÷ √{d_k} has standard deviation 1. What is it for d_k = {more}, divided by √{more}?"
+        lambda shown: say(
+            "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight "
+            "once the scores are divided by √{d_k}?",
+            query=query, weight=shown(before), d_k=d_k,
         ),
-        (math.sqrt(more) / root, "q · k spreads by √d_k, and the division takes just that away, whatever d_k is."),
-        (
-            math.sqrt(d_k) / root,
-            "The division does not make it softer and softer: q · k itself spreads more as d_k grows.",
-        ),
-        (math.sqrt(more) / math.sqrt(d_k), f"That is divided by √{d_k} as before. Divide by the root of the new d_k."),
-        (math.sqrt(more), f"That is the spread of q · k itself, before the division by √{more}."),
-    )
+        (after, say("The scores move closer together, so the row becomes flatter.")),
+        (before, say("The softmax sees the differences between scores, and the division makes all of them smaller.")),
+        (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1.")),
+        (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (best_match, scaled_score, scaling_switched, spread_of_scores)
+def deviation_of_scores(
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
+) -> Question | None:
+    """A sum of d_k products has the standard deviation √d_k. Always possible."""
+    d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
+    return among_numbers(
+        lambda shown: say(
+            "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
+            "standard deviation of the scores q · k for d_k = {d_k}?",
+            d_k=d_k,
+        ),
+        (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. "
+                             "The division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
+        (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),
+        (float(d_k), say("That is the variance. The standard deviation is its square root.")),
+        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")),
+    )  # fmt: skip
+
+
+QUESTIONS = (best_match, scaled_score, weight_after_the_division, deviation_of_scores)

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import EXAMPLES
@@ -98,26 +97,6 @@ def right_other_score(again, text, a, b, shown, b_again, a_again):
 def right_w_q(again, text):
     assert (np.vstack([again.x, again.x[:1]]) @ np.zeros((again.d, again.example.d_k))).shape[0] == again.n + 1
     return text == f"{again.d} × {again.example.d_k}"
-
-
-def right_scaled(again, text, a, b, shown):
-    score = again.scores[again.place(a), again.place(b)]
-    assert is_number(shown, score)
-    return is_number(text, score * again.example.d_k**-0.5)
-
-
-def right_switched_scaling(again, text, now, a, shown, then):
-    assert (now == "With") == again.example.scaling and (then == "with") == (not again.example.scaling)
-    assert is_number(shown, again.weights[again.place(a)].max())
-    scale = 1.0 if again.example.scaling else again.example.d_k**-0.5
-    return is_number(text, again.softmax(scale, again.example.causal)[again.place(a)].max())
-
-
-def right_spread(again, text, more):
-    random = generator(0, "test of the spread")
-    q, k = (torch.randn(4000, int(more), generator=random) for _ in range(2))
-    measured = float((q * k).sum(dim=-1).std()) / math.sqrt(int(more))
-    return abs(float(text) - measured) < 0.1
 
 
 def right_hidden(again, text, a, b):
@@ -214,17 +193,6 @@ KINDS = {
         right_other_score,
     ),
     "one_more_token": (r"W_q of one head is .*", right_w_q),
-    "best_match": (
-        rf"Before any mask: which key fits the query of {NAME} best.*",
-        lambda again, text, a: is_winner(again, text, again.scores[again.place(a)]),
-    ),
-    "scaled_score": (rf"The score of {NAME} with {NAME} is (\S+), and d_k is .*", right_scaled),
-    "scaling_switched": (
-        rf"(With|Without) scaling, the largest weight in the row of {NAME} is (\S+)\. "
-        r"What is it (with|without) scaling\?",
-        right_switched_scaling,
-    ),
-    "spread_of_scores": (r"Let all features .* for d_k = (\d+), divided by √\1\?", right_spread),
     "most_looked_at": (rf"Which token does {NAME} give its largest weight\?", right_most),
     "weight_cell": (rf"What is the weight that {NAME} gives to {NAME}\?", right_weight),
     "scores_doubled": (rf"{NAME} gives {NAME} the weight (\S+)\. All scores in the row are doubled.*", right_doubled),
@@ -263,7 +231,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "projections", "scores", "softmax", "output"]
+    assert list(QUESTIONS) == ["tokens", "projections", "softmax", "output"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))
@@ -314,12 +282,9 @@ def wrong_answers(maker):
 @pytest.mark.parametrize(
     ("maker", "mended"),
     [
-        (quiz.scores.spread_of_scores, "does not make it softer and softer"),
-        (quiz.scores.best_match, "read down the column"),
         (quiz.softmax.weight_cell, "Rows ask, columns answer"),
         (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),
         (quiz.output.largest_contribution, "A big weight is not a big influence"),
-        (quiz.scores.scaled_score, "still has to be divided"),
         (quiz.softmax.weight_cell, "forgets the mask"),
         (quiz.tokens.tokens_swapped, "Order is not built into the vectors"),
         (quiz.tokens.same_token_twice, "The same token has the same row wherever it stands"),

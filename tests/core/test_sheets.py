@@ -9,13 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import EXAMPLES
 
-from attention_core.attention import attend
-from attention_core.masks import causal_mask
 from lessons.example import Example, run_example
 from lessons.sheets import (
     chain_sheets,
     derivation_with,
-    division_sheets,
     part_sheets,
     pipeline_sheets,
     softmax_sheets,
@@ -101,17 +98,3 @@ def test_a_hidden_key_has_no_part_and_says_why():
     sheets = chain_sheets(derivation_with(trace, 0, trace.heads.select(0)), 1)
     assert "may not look at" in list(sheets["score"].lines(4, 0))[-1].says
     assert list(sheets["part"].lines(4, 0))[-1].value == 0
-
-
-@given(EXAMPLES, st.data())
-@few
-def test_with_and_without_the_division_whatever_the_example_does(example, data):
-    trace = run_example(example)
-    a, d_k = trace.heads.select(0), trace.example.d_k
-    mask = causal_mask(len(trace.tokens)) if example.causal else None
-    plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(d_k)))
-    ways = derivation_with(trace, 0, plain, "1"), derivation_with(trace, 0, divided, f"√{d_k}")
-    sheets = division_sheets(*ways)
-    tensors = {"scores": plain.masked, "scaled": divided.masked, "plain": plain.weights, "divided": divided.weights}
-    for key, tensor in tensors.items():
-        agree(sheets[key], tensor, data)

@@ -10,7 +10,6 @@ from attention_core.measures import measure_scaling
 from lessons.captions import tokens_caption
 from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
-from lessons.measures_captions import scaling_caption
 from lessons.single_lessons import asymmetry_caption, softmax_caption, softmax_row
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
@@ -64,8 +63,9 @@ def test_projections_meet_where_row_and_column_cross():
 def test_scores_tells_the_measured_story_and_marks_the_chosen_size():
     at = open_lesson("scores")
     at.select_slider(key="measured_d_k").set_value(256).run()
-    assert any(scaling_caption(measure_scaling(16, 200, 42), 256) in line for line in texts(at))
-    assert {row["d_k"] for row in chart(at)[1]["curves"] if row["chosen"]} == {256}
+    std = next(m.std for m in measure_scaling(16, 200, 42) if m.d_k == 256 and not m.divided)
+    assert any(f"At d_k = 256 the scores have a standard deviation of {std:.2f}," in line for line in texts(at))
+    assert {row["x"] for row in chart(at)[1]["curves"] if row["chosen"]} == {256}
 
 
 @pytest.mark.parametrize("mask", ["causal", "none", "window", "padding", "hand"])

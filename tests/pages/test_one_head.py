@@ -178,11 +178,15 @@ def test_the_examples_own_scores_are_measured_as_the_random_ones():
     rows = at.dataframe[0].value.to_dict("records")
     for row, scores in zip(rows, (a.scores, a.scores / math.sqrt(7)), strict=True):
         weights = scores.softmax(dim=-1)
-        assert row["standard deviation of the scores"] == pytest.approx(float(scores.std(correction=0)), abs=1e-3)
-        assert row["largest weight"] == pytest.approx(float(weights.max(dim=-1).values.mean()), abs=1e-3)
+        assert float(row["standard deviation of the scores"]) == pytest.approx(
+            float(scores.std(correction=0)), abs=1e-3
+        )
+        assert float(row["largest weight of a row"]) == pytest.approx(
+            float(weights.max(dim=-1).values.mean()), abs=1e-3
+        )
         jacobians = [torch.diag(w) - torch.outer(w, w) for w in weights]
         norm = sum(float(jacobian.norm()) for jacobian in jacobians) / 6
-        assert row["norm of the softmax Jacobian"] == pytest.approx(norm, abs=1e-3)
+        assert float(row["norm of the softmax Jacobian"]) == pytest.approx(norm, abs=1e-3)
 
 
 def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():

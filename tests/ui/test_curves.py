@@ -9,6 +9,7 @@ import pytest
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.curves import MOST_POINTS, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.curves_chart import curves_chart
+from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
 from lessons.screen import Curves, Line, say
 
@@ -85,7 +86,12 @@ def test_a_line_without_a_point_yet_draws_nothing():
 
 def test_the_numbers_of_several_figures_make_one_file():
     banded = replace(curves(curve(low=(1.0, 1.0, 1.0), high=(5.0, 5.0, 5.0))), y=say("cosine"))
-    lines = curves_numbers([curves(), banded]).to_pylist()
+    table = curves_numbers([curves(), banded])
+    assert csv_of(table).decode().splitlines()[:2] == [
+        '"measure","curve","x","value","low","high"',
+        '"entropy","a",1,3,,',
+    ]
+    lines = table.to_pylist()
     assert [(line["measure"], line["value"], line["low"]) for line in lines] == [
         ("entropy", 3, None), ("entropy", 1, None), ("entropy", 2, None),
         ("cosine", 3, 1), ("cosine", 1, 1), ("cosine", 2, 1),

@@ -2,7 +2,6 @@
 
 import xml.etree.ElementTree as ET
 
-import pyarrow as pa
 import pytest
 
 from attention_ui.figures.chain import chain_table
@@ -85,9 +84,3 @@ def test_a_covered_figure_has_frames_and_what_is_given():
             assert (after["v"], after["text"], after["say"]) == (None, "", "")
             assert after["kind"] == ("masked" if before["kind"] == "masked" else "ghost")
     assert covered_table(table).schema == table.schema
-
-
-def test_of_curves_a_cover_leaves_the_axes():
-    table = pa.table({"d_k": [1, 2], "value": [0.5, 0.25], "tone": ["q", "k"]})
-    assert covered_table(table).num_rows == 0 and covered_table(table).schema == table.schema
-    assert csv_of(table).decode().splitlines() == ['"d_k","value"', "1,0.5", "2,0.25"]

@@ -1,0 +1,168 @@
+"""Why divide by √d_k?"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from attention_core.attention import AttentionTrace, attend, scale_scores
+from attention_core.masks import causal_mask
+from attention_core.measures import MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
+from lessons.derivation import HeadDerivation, derive_head
+from lessons.example import ExampleTrace, whose_weights
+from lessons.formatting import apart, percent
+from lessons.formulas import stage_formula
+from lessons.matrices import head_matrix
+from lessons.questions.base import asking
+from lessons.questions.scores import QUESTIONS
+from lessons.screen import Code, Curves, Line, Matrices, Matrix, Number, Screen, Sentence, Share, Size, Step, Table, say
+
+KEYS, DRAWS = 16, 200
+TITLES = {
+    "std": say("standard deviation of the scores"),
+    "largest": say("largest weight of a row"),
+    "entropy": say("entropy of a row (nats)"),
+    "jacobian": say("norm of the softmax Jacobian"),
+}
+UNDIVIDED, DIVIDED = say("as they are"), say("÷ √d_k")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The d_k that is marked in the curves; the rest is the running example."""
+
+    d_k: int = 64
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What the division does: measured over d_k on random vectors, and on the running example."""
+    a = example.heads.select(head)
+    mask = causal_mask(len(example.tokens)) if example.example.causal else None
+    plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
+    return Screen(
+        formula=stage_formula("scaled", example),
+        figures=(
+            *measured_curves(measure_scaling(KEYS, DRAWS, example.example.seed), choices.d_k),
+            division_figure(example, head, plain, divided),
+            measures_table(measure_head(plain), measure_head(divided)),
+        ),
+        code=Code((scale_scores, measure_scaling), a, example.scale),
+        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided),
+    )
+
+
+def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[Curves]:
+    """Each measure over d_k, with the division and without; two in a row."""
+    plain, divided = (next(m for m in measured if m.d_k == d_k and m.divided is way) for way in (False, True))
+    notice = notice_measured(plain, divided)
+    for measure in MEASURES:
+        lines = tuple(
+            Line(
+                key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, colour="q" if way else "k",
+                style="line" if way else "dashed", points=True, x=tuple(m.d_k for m in measured if m.divided is way),
+                y=tuple(getattr(m, measure) for m in measured if m.divided is way),
+            )
+            for way in (False, True)
+        )  # fmt: skip
+        yield Curves(
+            key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
+            y=TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
+            width=440, height=230,
+        )  # fmt: skip
+
+
+def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sentence, ...]:
+    """What the division does at one d_k."""
+    without, with_division = apart(plain.jacobian, divided.jacobian)
+    drawn = say("Measured on {draws} random queries, each with {keys} random keys.", draws=DRAWS, keys=KEYS)
+    if plain.d_k == 1:
+        return (
+            say(
+                "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
+                "and the largest weight of a row is {largest} on average.",
+                std=Number(plain.std), largest=Share(plain.largest),
+            ),
+            drawn,
+        )  # fmt: skip
+    return (
+        say(
+            "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
+            "{largest} on average.",
+            d_k=plain.d_k, std=Number(plain.std), largest=Share(plain.largest),
+        ),
+        say("Divided by √{d_k}, they are {std} and {largest}.",
+            d_k=plain.d_k, std=Number(divided.std), largest=Share(divided.largest)),
+        say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
+            without=without, divided=with_division),
+        drawn,
+    )  # fmt: skip
+
+
+def division_figure(example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace) -> Matrices:
+    """The running example without the division and with it, whatever its switch says."""
+    d_k = plain.q.shape[-1]
+    undone, done = derive_head(example, head, plain, "1"), derive_head(example, head, divided, f"√{d_k}")
+    band = (
+        visible_scores(undone, "scores", say("scores"), plain),
+        visible_scores(done, "scaled", say("÷ √d_k"), divided),
+        head_matrix(undone, "weights", say("weights of the scores"), plain.weights, key="plain"),
+        head_matrix(done, "weights", say("weights ÷ √d_k"), divided.weights, key="divided"),
+    )
+    return Matrices(
+        key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),
+        notice=(notice_own(plain, divided),), weights=whose_weights(example),
+        first="divided", bands=(band,),
+    )  # fmt: skip
+
+
+def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, attention: AttentionTrace) -> Matrix:
+    """The scores of what a query may look at."""
+
+    def at(i: int, j: int) -> str:
+        return tensor if derivation.visible[i][j] else "masked"
+
+    def step(i: int, j: int) -> Step:
+        return derivation.step(at(i, j), i, j)
+
+    def before(i: int, j: int) -> Iterator[Step]:
+        return derivation.before(at(i, j), i, j)
+
+    return head_matrix(
+        derivation, tensor, title, attention.masked, key=tensor, visible=derivation.visible, step=step, before=before
+    )
+
+
+def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
+    """What the division does to the scores and weights of the running example."""
+    before, after, d_k = measure_head(plain), measure_head(divided), plain.q.shape[-1]
+    if plain.visible.numel() == 1:
+        return say("A single token has a single score, and its weight is 1 whatever the score is divided by.")
+    if before.std < 1e-6:
+        return say("Here all scores are equal, so the weights are equal shares, with the division and without.")
+    said = {"d_k": d_k, "std": Size(before.std), "largest": Share(before.largest)}
+    if d_k == 1:
+        return say(
+            "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and the "
+            "largest weight of a row is {largest} on average.",
+            **said,
+        )
+    if percent(before.largest) == percent(after.largest):
+        return say(
+            "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}. "
+            "The largest weight of a row stays at about {largest} on average.",
+            **said, divided=Size(after.std),
+        )  # fmt: skip
+    return say(
+        "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
+        "{largest} on average. After the division they are {divided} and {divided_largest}.",
+        **said, divided=Size(after.std), divided_largest=Share(after.largest),
+    )  # fmt: skip
+
+
+def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:
+    """The four measures of the running example."""
+    rows = ((UNDIVIDED, plain), (DIVIDED, divided))
+    return Table(
+        key="scores_table", name=say("The measures of the running example"),
+        columns=(say("scores"), *(TITLES[measure] for measure in MEASURES)),
+        cells=tuple((name, *(Number(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
+    )  # fmt: skip

@@ -1,0 +1,278 @@
+"""The lesson on the division by √d_k says only what is measured. No server, no browser: a screen is data."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from screens import chosen
+
+from attention_core.measures import D_K_MEASURED
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
+from lessons.formatting import english
+from lessons.scores import DRAWS, KEYS, Choices, screen
+from lessons.screen import Curves, Matrices, Table
+
+
+def cases(example):
+    yield from map(Choices, (1, 2, 64))
+
+
+def rows_of(scores):
+    """The weights of some rows of scores, in NumPy."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+def measured(scores, weights):
+    """Standard deviation, mean largest weight, mean entropy and mean norm of the Jacobian, written out."""
+    jacobians = [np.diag(w) - np.outer(w, w) for w in weights]
+    return {
+        "std": scores[np.isfinite(scores)].std(),
+        "largest": weights.max(axis=-1).mean(),
+        "entropy": np.mean([-sum(p * math.log(p) for p in w if p > 0) for w in weights]),
+        "jacobian": np.mean([np.linalg.norm(j) for j in jacobians]),
+    }
+
+
+def drawn(case, divided, d_k=None):
+    """The measures of the random draws, from the same stream of random numbers."""
+    d_k = d_k or case.choices.d_k
+    random = generator(case.example.example.seed, "scaling")
+    q = torch.randn(DRAWS, 1, 512, generator=random).numpy().astype(float)
+    k = torch.randn(DRAWS, KEYS, 512, generator=random).numpy().astype(float)
+    scores = np.einsum("nqf,nkf->nk", q[..., :d_k], k[..., :d_k]) / (math.sqrt(d_k) if divided else 1.0)
+    return measured(scores, rows_of(scores))
+
+
+def own(case, divided):
+    """The measures of the running example."""
+    q, k = (tensor.numpy().astype(float) for tensor in (case.attention.q, case.attention.k))
+    scores = q @ k.T / (math.sqrt(q.shape[1]) if divided else 1.0)
+    if case.example.example.causal:
+        scores = np.where(np.tri(len(q), dtype=bool), scores, -np.inf)
+    return measured(scores, rows_of(scores))
+
+
+def at_one_d_k(divided):
+    def arguments(case, sentence):
+        m = drawn(case, divided)
+        return {"std": m["std"], "largest": m["largest"], "concept": True} | (
+            {"d_k": case.choices.d_k} if "d_k" in sentence.arguments else {}
+        )
+
+    return arguments
+
+
+def own_arguments(case, sentence):
+    before, after = own(case, False), own(case, True)
+    every = {
+        "d_k": case.attention.q.shape[1], "std": before["std"], "largest": before["largest"],
+        "divided": after["std"], "divided_largest": after["largest"],
+    }  # fmt: skip
+    return {name: every[name] for name in sentence.arguments} | {"concept": True}
+
+
+def asked_largest(case, prompt):
+    query = prompt.arguments["query"].position
+    return {
+        "query": query,
+        "weight": weights_of(case, 1.0)[query].max(),
+        "d_k": case.attention.q.shape[1],
+        "concept": True,
+    }
+
+
+def weights_of(case, scale):
+    scores = visible_scores(case) * scale
+    return rows_of(scores)
+
+
+def visible_scores(case):
+    scores = (case.attention.q @ case.attention.k.T).numpy().astype(float)
+    return np.where(case.attention.visible.numpy(), scores, -np.inf)
+
+
+def other_score(case, sentence):
+    key, query = (sentence.arguments[name].position for name in ("key", "query"))
+    return {"key": key, "query": query, "score": visible_scores(case)[query, key]}
+
+
+def seen_by(case, sentence):
+    query = sentence.arguments["query"].position
+    return {"query": query, "keys": int(case.attention.visible[query].sum()), "concept": True}
+
+
+def score_asked(case, prompt):
+    return other_score(case, prompt) | {"d_k": case.attention.q.shape[1]}
+
+
+ORACLE = {
+    "largest weight of a row": lambda case, sentence: {"concept": True},
+    "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, and the "
+    "largest weight of a row is {largest} on average.": at_one_d_k(False),
+    "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is {largest} on "
+    "average.": at_one_d_k(False),
+    "Divided by √{d_k}, they are {std} and {largest}.": at_one_d_k(True),
+    "The softmax Jacobian has norm {without} without the division and {divided} with it.": lambda case, sentence: {
+        "without": drawn(case, False)["jacobian"],
+        "divided": drawn(case, True)["jacobian"],
+    },
+    "Measured on {draws} random queries, each with {keys} random keys.": chosen,
+    "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and the largest "
+    "weight of a row is {largest} on average.": own_arguments,
+    "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}. The "
+    "largest weight of a row stays at about {largest} on average.": own_arguments,
+    "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
+    "{largest} on average. After the division they are {divided} and {divided_largest}.": own_arguments,
+    "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": seen_by,
+    "It has the largest number in the row of {query}.": lambda case, sentence: {
+        "query": sentence.arguments["query"].position,
+        "concept": True,
+    },
+    "That is read down the column: its query fits the key of {token} best. Rows are queries.": lambda case, sentence: {
+        "token": sentence.arguments["token"].position,
+        "concept": True,
+    },
+    "The score of {key} for {query} is {score}, and another is larger.": other_score,
+    "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?": score_asked,
+    "The score is divided by √{d_k} = {root}.": lambda case, sentence: {
+        "d_k": case.attention.q.shape[1],
+        "root": case.attention.q.shape[1] ** 0.5,
+    },
+    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "scores are divided by √{d_k}?": asked_largest,
+    "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
+    "deviation of the scores q · k for d_k = {d_k}?": chosen,
+    "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes the "
+    "standard deviation 1 again.": chosen,
+    "That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.": chosen,
+}
+
+
+def answer_best(case, prompt):
+    query = prompt.arguments["query"].position
+    row, column = visible_scores(case)[query], visible_scores(case)[:, query]
+    return {
+        "It has the largest number in the row of {query}.": int(row.argmax()),
+        "That is read down the column: its query fits the key of {token} best. Rows are queries.": int(column.argmax()),
+        "A query need not fit the key of its own token: the two come from different weights.": query,
+        "The score of {key} for {query} is {score}, and another is larger.": ...,
+    }
+
+
+def answer_scaled(case, prompt):
+    key, query = (prompt.arguments[name].position for name in ("key", "query"))
+    score, d_k = visible_scores(case)[query, key], case.attention.q.shape[1]
+    return {
+        "The score is divided by √{d_k} = {root}.": score * d_k**-0.5,
+        "That is the score before scaling: it still has to be divided.": score,
+        "That is divided by d_k. The standard deviation of the scores grows with √d_k only.": score / d_k,
+        "That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
+    }
+
+
+def answer_largest(case, prompt):
+    query, root = prompt.arguments["query"].position, case.attention.q.shape[1] ** 0.5
+    before = weights_of(case, 1.0)[query].max()
+    return {
+        "The scores move closer together, so the row becomes flatter.": weights_of(case, 1 / root)[query].max(),
+        "The softmax sees the differences between scores, and the division makes all of them smaller.": before,
+        "The scores are divided, not the weights: a row must still sum to 1.": before / root,
+        "Equal shares need equal scores, and the division makes no two equal.": 1
+        / int(case.attention.visible[query].sum()),
+    }
+
+
+def answer_deviation(case, prompt):
+    d_k = prompt.arguments["d_k"]
+    return {
+        "q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The division by √{d_k} makes "
+        "the standard deviation 1 again.": d_k**0.5,
+        "That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.": 1.0,
+        "That is the variance. The standard deviation is its square root.": d_k,
+        "That would be the mean of the products. A score is their sum.": d_k**-0.5,
+    }
+
+
+ANSWERS = {
+    "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,
+    "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?": answer_scaled,
+    "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
+    "scores are divided by √{d_k}?": answer_largest,
+    "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
+    "deviation of the scores q · k for d_k = {d_k}?": answer_deviation,
+}
+
+
+def screen_of(marked=64, head=0, **choices):
+    return screen(run_example(Example(**choices)), head, Choices(marked))
+
+
+def own_notice(**choices):
+    (figure,) = (f for f in screen_of(**choices).figures if isinstance(f, Matrices))
+    return english(figure.notice[0])
+
+
+def test_the_curves_hold_what_is_measured_of_the_random_draws():
+    example = run_example(Example(seed=7))
+    case = type("Case", (), {"example": example, "choices": Choices(32)})
+    curves = [figure for figure in screen(example, 0, Choices(32)).figures if isinstance(figure, Curves)]
+    assert [curve.key for curve in curves] == ["curve_std", "curve_largest", "curve_entropy", "curve_jacobian"]
+    for curve in curves:
+        assert curve.chosen == 32 and [line.x for line in curve.lines] == [D_K_MEASURED] * 2
+        for line, divided in zip(curve.lines, (False, True), strict=True):
+            true = [drawn(case, divided, d_k)[curve.key.removeprefix("curve_")] for d_k in D_K_MEASURED]
+            assert line.y == pytest.approx(true, rel=1e-3, abs=1e-4)
+
+
+def test_both_ways_are_shown_whatever_the_switch_says():
+    for scaling in (True, False):
+        figure = screen_of(head=1, n_heads=2, d_k=7, scaling=scaling).figures[4]
+        scores, scaled, plain, divided = (matrix.values for matrix in figure.matrices)
+        a = run_example(Example(n_heads=2, d_k=7, scaling=scaling)).heads.select(1)
+        torch.testing.assert_close(scores, (a.q @ a.k.T).where(a.visible, -math.inf))
+        torch.testing.assert_close(scaled, scores / math.sqrt(7))
+        torch.testing.assert_close(plain, scores.softmax(dim=-1))
+        torch.testing.assert_close(divided, scaled.softmax(dim=-1))
+
+
+def test_the_table_has_the_four_measures_of_the_running_example():
+    example = run_example(Example(d_k=5, causal=False))
+    shown = screen(example, 0, Choices())
+    (table,) = (figure for figure in shown.figures if isinstance(figure, Table))
+    case = type("Case", (), {"example": example, "attention": example.heads.select(0)})
+    for row, divided in zip(table.cells, (False, True), strict=True):
+        assert [number.value for number in row[1:]] == pytest.approx(list(own(case, divided).values()), abs=1e-5)
+
+
+def test_a_single_token_and_equal_scores_are_not_said_to_be_softened():
+    assert own_notice(source="sentence", text="one").startswith("A single token has a single score")
+    assert own_notice(source="sentence", text="no no no").startswith("Here all scores are equal")
+    assert "√1 = 1 changes nothing" in own_notice(d_k=1)
+    assert "stays at about" in own_notice(weight_kind="small")
+
+
+def test_the_best_match_is_a_key_that_may_be_looked_at():
+    example = run_example(Example(causal=True))
+    asked = [screen(example, 0, Choices()).ask(number) for number in range(40)]
+    best = [question for question in asked if "fits its query best" in question.prompt.template]
+    assert best
+    for question in best:
+        query = question.prompt.arguments["query"].position
+        assert all(card.text.arguments["token"].position <= query for card in question.cards)
+
+
+def test_several_answers_are_right_in_turn():
+    """The right letter and number vary from question to question."""
+    shown = screen_of()
+    rights = {english(q.cards[q.right].text) for q in map(shown.ask, range(20))}
+    assert len(rights) > 6
+
+
+def test_the_marked_d_k_is_no_part_of_the_example():
+    assert replace(Choices(), d_k=2) != Choices()
+    a, b = screen_of(2).figures[4], screen_of(512).figures[4]
+    assert torch.equal(a.matrices[3].values, b.matrices[3].values)
