@@ -6,12 +6,14 @@ import streamlit as st
 
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
 from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.template import template
 from attention_ui.lesson import (
     COVERED,
     covered,
     fitted_template,
     grid_template,
+    liked,
     offer_numbers,
     pick_chart,
     show_chart,
@@ -20,19 +22,22 @@ from attention_ui.lesson import (
 from attention_ui.links import hidden
 from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, together, written
-from lessons.screen import Curves, Figure, Matrices, Sentence, Table
+from lessons.screen import Curves, Figure, Matrices, Parts, Sentence, Table
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
-def draw_notice(lesson: str, sentences: Sequence[Sentence]) -> None:
+def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
     """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered."""
     if sentences and not hidden("caption"):
         st.text(COVERED if covered(lesson) else " ".join(dict.fromkeys(map(english, sentences))))
 
 
-def draw_figure(lesson: str, figure: Figure) -> Picked | None:
-    """Draw one figure; the cell that was picked in it, where it has cells."""
+def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
+    """Draw one figure; the cell that was picked in it, where it has cells.
+
+    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked.
+    """
     match figure:
         case Matrices():
             return draw_matrices(lesson, figure)
@@ -40,26 +45,29 @@ def draw_figure(lesson: str, figure: Figure) -> Picked | None:
             draw_curves(lesson, figure)
         case Table():
             draw_table(lesson, figure)
+        case Parts():
+            draw_parts(lesson, figure)
         case _:
             raise TypeError(f"no way to draw a {type(figure).__name__} is known")
     return None
 
 
-def draw_matrices(lesson: str, figure: Matrices) -> Picked | None:
+def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
     if figure.numbered is None:
-        template, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW, figure.height)
+        spec, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW, figure.width, figure.height)
     else:
         rows, numbered = layout.rows + LINES_BELOW, figure.numbered
-        template = grid_template(layout.columns, figure.width, rows=rows, numbered=numbered)
-    return pick_chart(
-        figure.key, english(figure.name), template, {"cells": matrices_table(figure, layout, numbered=numbered)},
-        alt=together(figure.notice), lesson=lesson, given=[m.key for m in figure.matrices if m.given],
-    )  # fmt: skip
+        spec = grid_template(layout.columns, figure.width, rows=rows, numbered=numbered)
+    tables, alt = {"cells": matrices_table(figure, layout, numbered=numbered)}, together(figure.notice)
+    if lesson is None:
+        return show_chart(figure.key, english(figure.name), spec, tables, alt)
+    given = [matrix.key for matrix in figure.matrices if matrix.given]
+    return pick_chart(figure.key, english(figure.name), spec, tables, alt, lesson, given)
 
 
-def draw_curves(lesson: str, figure: Curves) -> None:
+def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
 
@@ -77,7 +85,15 @@ def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
         offer_numbers(key, curves_numbers(curves), lesson)
 
 
-def draw_table(lesson: str, figure: Table) -> None:
+def draw_parts(lesson: str | None, figure: Parts) -> None:
+    """Bars for the parts of a whole."""
+    from attention_ui.figures.parts_chart import parts_chart
+
+    chart = template(parts_chart, len(figure.rows), figure.width, liked(line_height(figure)))
+    show_chart(figure.key, english(figure.name), chart, {"bars": parts_table(figure)}, together(figure.notice), lesson)
+
+
+def draw_table(lesson: str | None, figure: Table) -> None:
     """A small table; there is none while the lesson is covered. A folded one is made when it is opened."""
     if covered(lesson):
         return

@@ -61,13 +61,15 @@ def own_template(builder: Callable, columns: int, *settings: int, numbered: bool
     return sized(template(builder, *settings), liked(cell_size(columns, 1000, numbered=numbered)))
 
 
-def fitted_template(columns: int, rows: int, height: int = FIGURE_HEIGHT) -> tuple[dict, bool]:
+def fitted_template(
+    columns: int, rows: int, width: int = FIGURE_WIDTH, height: int = FIGURE_HEIGHT
+) -> tuple[dict, bool]:
     """The template with which a figure fits the screen of a laptop; and whether its cells have room for numbers.
 
     Where they have none, colours show the whole and the numbers come when a cell is pointed at.
     """
-    needed = max(columns, -(-rows * FIGURE_WIDTH // height))
-    cell = liked(cell_size(needed, FIGURE_WIDTH, numbered=False))
+    needed = max(columns, -(-rows * width // height))
+    cell = liked(cell_size(needed, width, numbered=False))
     return sized(written_template(), cell), cell >= SMALLEST_CELL
 
 

@@ -9,8 +9,8 @@ from attention_core.sampling import Sampling
 from attention_ui.links import Length, LinkRule
 from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
+from lessons.beginning import Beginning, beginning_of
 from lessons.example import Limit
-from lessons.writing import Start, start_of
 
 TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
 TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")
@@ -26,9 +26,9 @@ LINK_RULES: dict[str, LinkRule] = {
     "top_p": {label: label for label in TOP_PS} | {f"{float(label):.2f}": label for label in TOP_PS},
 }
 HELP = {
-    "temp": "Divides the scores before the softmax. At 0 only the likeliest is left.",
-    "top_k": "Keeps so many characters, the likeliest first.",
-    "top_p": "Keeps characters, the likeliest first, until their probabilities sum to this.",
+    "temp": "Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left.",
+    "top_k": "Removes candidates: only so many stay, the likeliest first.",
+    "top_p": "Removes candidates: the likeliest stay, until their probabilities sum to this.",
 }
 PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"
 DEFAULT_LENGTH = 12
@@ -39,7 +39,7 @@ class Request:
     """What the controls say: who writes, from where, how, and how far."""
 
     writer: Writer
-    start: Start
+    start: Beginning
     sampling: Sampling
     seed: int
     length: int
@@ -67,7 +67,7 @@ def writing_controls(writer: Writer) -> Request:
     with top_p:
         share = chosen("Top-p", TOP_PS, "1", "top_p")
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
-    start = start_of(raw or "", writer.checkpoint.settings.task)
+    start = beginning_of(raw or "", writer.checkpoint.settings.task)
     seed, length = LIMITS["draw_seed"].clamp(int(drawn)), LIMITS["length"].clamp(int(so_far))
     return Request(writer, start, sampling, seed, length)
 

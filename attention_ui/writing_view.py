@@ -4,29 +4,20 @@ import functools
 
 import streamlit as st
 
-from attention_core.generation import MAX_NEW_TOKENS, GeneratedToken, NewToken, generate, regenerate_last
+from attention_core.generation import MAX_NEW_TOKENS, NewToken, generate, regenerate_last
 from attention_core.sampling import Sampling
-from attention_ui.figures.template import template
-from attention_ui.figures.writing import (
-    MOST_NUMBERED_COLUMNS,
-    distribution_chart,
-    distribution_table,
-    looks_columns,
-    looks_table,
-)
-from attention_ui.lesson import LARGER, grid_template, show_chart, show_notes
+from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.lesson import show_notes
 from attention_ui.services import moving_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
-from lessons.questions.generate import Moment
-from lessons.writing import draw_caption, draw_in_words, look_caption, steps_caption, unseen_caption, window_caption
+from lessons.formatting import english
+from lessons.generate import Writing, generate_screen
+from lessons.screen import Screen
 from runs.checkpoint import Checkpoint
 
 PLAY_SECONDS = 0.6
 CHUNK = 25  # so many characters are written ahead, so that a step costs nothing
-BARS_WIDTH, LOOKS_WIDTH = 580, 400
-TALL, LOW = 22, 15
-MOST_TALL_ROWS = 16
 
 
 @functools.lru_cache(maxsize=32)
@@ -41,56 +32,26 @@ def written_ahead(
     return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
 
 
-def written(request: Request, length: int) -> tuple[NewToken, ...]:
+def writing_so_far(request: Request, length: int) -> Writing:
     """The first so many new characters. Raises ValueError for a model with broken weights."""
+    checkpoint, start = request.writer.checkpoint, request.start.tokens
     chunks = min(-(-length // CHUNK) * CHUNK, MAX_NEW_TOKENS)
-    ahead = written_ahead(request.writer.checkpoint, request.start.tokens, chunks, request.sampling, request.seed)
-    return ahead[:length]
+    written = written_ahead(checkpoint, start, chunks, request.sampling, request.seed)[:length]
+    text, task = (*start, *(new.token for new in written)), checkpoint.settings.task
+    newest = regenerate_last(checkpoint.model(), task.vocabulary, text, length, request.sampling, request.seed)
+    return Writing(task, start, written, newest, request.sampling, request.seed)
 
 
-def newest(request: Request, tokens: tuple[NewToken, ...]) -> GeneratedToken:
-    """The last of these new characters with all that led to it."""
-    checkpoint = request.writer.checkpoint
-    vocabulary, text = checkpoint.settings.task.vocabulary, text_of(request, tokens)
-    return regenerate_last(checkpoint.model(), vocabulary, text, len(tokens), request.sampling, request.seed)
-
-
-def text_of(request: Request, tokens: tuple[NewToken, ...]) -> tuple[str, ...]:
-    """The start and these new characters."""
-    return (*request.start.tokens, *(new.token for new in tokens))
-
-
-def live_writing(request: Request) -> Moment | None:
+def live_writing(request: Request) -> Screen | None:
     """The text and the newest character, in place while it plays. None while it plays, and where nothing is written."""
     playing = bool(get_state(PLAYS))
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
     if playing:
         return None
     try:
-        new = newest(request, written(request, request.length))
+        return generate_screen(writing_so_far(request, request.length))
     except ValueError:
         return None
-    return Moment(new, request.writer.checkpoint.settings.task.vocabulary, request.sampling)
-
-
-def draw_text_of(request: Request, length: int) -> bool:
-    """The text up to here, and how its last token was drawn; False, and a sentence, where the model cannot write."""
-    try:
-        tokens = written(request, length)
-    except ValueError as error:
-        show_notes(f"This model cannot write: {error}.")
-        return False
-    new = newest(request, tokens)
-    st.code("".join(text_of(request, tokens)), language=None, wrap_lines=True)
-    left, right = (st.container(), st.container()) if get_state("large") else st.columns([BARS_WIDTH, LOOKS_WIDTH])
-    with left:
-        draw_distribution(request, new)
-    with right:
-        draw_looks(new)
-    task = request.writer.checkpoint.settings.task
-    st.text(steps_caption(request.start.tokens, tokens, task))
-    st.text(unseen_caption(tokens, task))
-    return True
 
 
 def draw_writing(request: Request, playing: bool) -> None:
@@ -106,24 +67,20 @@ def draw_writing(request: Request, playing: bool) -> None:
             st.rerun()
 
 
-def draw_distribution(request: Request, new: GeneratedToken) -> None:
-    """The bars of the whole vocabulary."""
-    caption = draw_caption(new, request.sampling)
-    st.text(caption)
-    vocabulary = request.writer.checkpoint.settings.task.vocabulary
-    step = TALL if len(vocabulary) <= MOST_TALL_ROWS else LOW
-    size = LARGER if get_state("large") else 10
-    chart = template(distribution_chart, BARS_WIDTH * size // 10, step * size // 10)
-    tables = {"bars": distribution_table(vocabulary, new.draw)}
-    show_chart("distribution", "The distribution over the next character", chart, tables, alt=caption)
-    st.text(draw_in_words(new))
-
-
-def draw_looks(new: GeneratedToken) -> None:
-    """What every head of the last character read looked at."""
-    caption = look_caption(new)
-    st.text(caption)
-    width = BARS_WIDTH if get_state("large") else LOOKS_WIDTH  # large figures stand one below the other
-    chart = grid_template(looks_columns(new), width, numbered=len(new.window) <= MOST_NUMBERED_COLUMNS)
-    show_chart("looks", "What the heads looked at", chart, {"cells": looks_table(new)}, alt=caption)
-    st.text(window_caption(new))
+def draw_text_of(request: Request, length: int) -> bool:
+    """The text up to here, and how its last character was drawn; False, and a sentence, where the model is broken."""
+    try:
+        writing = writing_so_far(request, length)
+    except ValueError as error:
+        show_notes(f"This model cannot write: {error}.")
+        return False
+    st.code("".join((*writing.start, *(new.token for new in writing.written))), language=None, wrap_lines=True)
+    screen = generate_screen(writing)
+    widths = [figure.width for figure in screen.figures]
+    for place, figure in zip(st.columns(widths) if not get_state("large") else [st] * 2, screen.figures, strict=True):
+        with place.container():
+            draw_notice(None, figure.notice)
+            draw_figure(None, figure)
+    for remark in screen.remarks:
+        st.text(english(remark))
+    return True

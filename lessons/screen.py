@@ -268,12 +268,16 @@ class Points(Figure):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Part:
-    """One part of a whole: its name, its size in each of the rows, and what pointing at it says."""
+    """One part of a whole: its name, its size in each of the rows, and what pointing at it says.
+
+    The `remark` stands beside its last share; where that is 0, in place of it, to say why nothing is left.
+    """
 
     name: str
     shares: tuple[float, ...]
     says: tuple[Sentence, ...]
     chosen: bool = False
+    remark: Sentence | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -351,4 +355,4 @@ class Screen:
     code: Code
     formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
     ask: Callable[[int], Question] | None = None  # the same number gives the same question
-    remarks: tuple[Sentence, ...] = ()  # what follows from the learner's edits
+    remarks: tuple[Sentence, ...] = ()  # what else there is to say, such as what follows from the learner's edits

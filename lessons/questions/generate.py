@@ -1,142 +1,121 @@
-"""Questions of the lesson generate: how does it write?
+"""Questions of the lesson on generating: how does it write?
 
-They are about one new token, so they are made from its `GeneratedToken` instead of an example and a head.
+Each is about a character just written, with all that led to it, and the vocabulary it was drawn from.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from attention_core.generation import GeneratedToken
-from attention_core.sampling import Sampling, keep_top_p, next_token_probabilities, ranked
+from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
-from lessons.captions import number, percent
-from lessons.questions.old_base import CLEAR_LEAD, Choice, Question, among, among_numbers, first_fair
-from lessons.writing import quoted
+from lessons.formatting import seen
+from lessons.questions.base import CLEAR_LEAD, among, among_numbers, below, named
+from lessons.screen import Card, Number, Question, Sentence, Share, Token, say
 
 HALF, DOUBLE = 0.5, 2.0
+ENDING = 12  # characters of the text that a prompt repeats
 
 
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """A token just written, and how it was drawn."""
-
-    new: GeneratedToken
-    vocabulary: Vocabulary
-    sampling: Sampling
-
-    @property
-    def says(self) -> Float[Tensor, " vocabulary"]:
-        """What the model says, before temperature and cuts."""
-        return self.new.draw.probabilities
-
-    @property
-    def order(self) -> list[int]:
-        """The tokens, the likeliest first. Scores keep apart what probabilities may round together."""
-        return ranked(self.new.draw.logits).tolist()
-
-    def called(self, token: int) -> str:
-        """A token of the vocabulary in quotes."""
-        return quoted(self.vocabulary.tokens[token])
-
-
-Maker = Callable[[Moment, torch.Generator], Question | None]
-
-
-def ask_about_writing(moment: Moment, seed: int) -> Question:
-    """A question about this token. The same arguments give the same question."""
-    return first_fair(QUESTIONS, "generate", seed, moment)
-
-
-def most_probable(moment: Moment, random: torch.Generator) -> Question | None:
-    """The likeliest need not be what was drawn, nor what was looked at."""
-    order, says = moment.order, moment.says
+def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
+    """The likeliest need not be what was drawn, nor what was read last."""
+    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), characters(vocabulary)
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
-    drawn = moment.new.draw.token
-    last = moment.vocabulary.encode(moment.new.window[-1:])[0]
-    beliefs = [
-        (drawn, "That one was drawn. A draw takes the unlikely too, as often as its probability says."),
-        (last, "That is the last character read. The scores are for the one that follows it."),
-    ]
-    others = [(p, f"Its probability is {number(float(says[p]), 3)}; another one has more.") for p in order[1:]]
+
+    def less(token: int) -> Sentence:
+        return say("Its probability is {probability}: another one has more.", probability=probability(token))
+
+    def probability(token: int) -> Number:
+        return Number(float(says[token]), 3)
+
+    best, read = order[0], vocabulary.encode(new.window[-1:])[0]
+    wrong = [
+        (new.draw.token, say("This one was drawn. A draw takes unlikely characters too, as often as they deserve.")),
+        (read, say("That is the last character read. The scores are for the one that follows it.")),
+        *((token, less(token)) for token in order[1:]),
+    ]  # fmt: skip
     return among(
-        f"The text so far ends with “{ending(moment)}”. Before any temperature or cut, which character does the model "
-        "find most likely to come next?",
-        Choice(moment.called(order[0]), f"Its probability is {number(float(says[order[0]]), 3)}, the largest of all."),
-        *(Choice(moment.called(p), mend) for p, mend in [*beliefs, *others] if p != order[0]),
-    )
+        say("The text so far ends with “{ending}”. Before any temperature or cut, which character does the model "
+            "find the likeliest to come next?", ending=ending(new)),
+        Card(named(called[best]), say("Its probability is {probability}: no other has as much.",
+                                      probability=probability(best))),
+        *(Card(named(called[p]), mend) for p, mend in wrong if p != best),
+    )  # fmt: skip
 
 
-def warmer(moment: Moment, random: torch.Generator) -> Question | None:
+def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Temperature divides the scores, not the probabilities."""
-    best = moment.order[0]
-    now = float(moment.says[best])
-    hot, cold = (float(next_token_probabilities(moment.new.draw.logits, t)[best]) for t in (DOUBLE, HALF))
+    best = ranked(new.draw.logits).tolist()[0]
+    now = float(new.draw.probabilities[best])
+    hot, cold = (float(next_token_probabilities(new.draw.logits, t)[best]) for t in (DOUBLE, HALF))
     return among_numbers(
-        lambda shown: (
-            f"At temperature 1 {moment.called(best)} has the probability {shown(now)}. "
-            f"What is it at temperature {DOUBLE:g}, with no cut?"
+        lambda shown: say(
+            "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
+            token=characters(vocabulary)[best], now=shown(now),
         ),
-        (hot, "All differences between the scores are halved, so the likeliest loses and the unlikely gain."),
-        (now / DOUBLE, "The scores are divided, not the probabilities: halved probabilities would sum to a half."),
-        (cold, f"That is temperature {HALF:g}: dividing by less than 1 makes differences larger."),
-        (now, "Only a temperature of 1 leaves everything as it is."),
-    )
+        (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain.")),
+        (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half.")),
+        (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger.")),
+        (now, say("Only a temperature of 1 leaves everything as it is.")),
+    )  # fmt: skip
 
 
-def survivors(moment: Moment, random: torch.Generator) -> Question | None:
-    """Top-p counts tokens until their sum is reached; the one that reaches it stays."""
-    p = (0.5, 0.8, 0.9, 0.95)[int(torch.randint(4, (), generator=random))]
-    size = len(moment.says)
-    right = int(keep_top_p(moment.says, p).sum())
-    single, short, share = int((moment.says >= p).sum()), right - 1, round(p * size)
-    reached = percent(float(summed(moment, right)))
+def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
+    """Top-p counts characters until their sum is reached; the one that reaches it stays."""
+    p = (0.5, 0.8, 0.9, 0.95)[below(4, random)]
+    says, size = new.draw.probabilities, len(vocabulary)
+    right, single = int(keep_top_p(says, p).sum()), int((says >= p).sum())
+    reached = Share(float(says[ranked(new.draw.logits)[:right]].sum()))
+    top_p = {"p": Number(p)}
     return among(
-        f"At temperature 1 and without top-k: how many of the {size} characters survive top-p {p:g}?",
-        Choice(str(right), f"The likeliest {right} have {reached} together; fewer do not reach {p:g}."),
-        Choice(str(single), f"So many have {p:g} each on their own. Top-p adds them up, likeliest first."),
-        Choice(str(short), "The one whose probability reaches the sum is kept, so there is one more."),
-        Choice(str(share), "Top-p is a share of the probability, not of the vocabulary."),
-        Choice(str(size), "All together have 1; top-p stops as soon as the sum is reached."),
-    )
+        say("At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?",
+            size=size, **top_p),
+        Card(say("{count}", count=right),
+             say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
+                 right=right, reached=reached, **top_p)),
+        Card(say("{count}", count=single), say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
+        Card(say("{count}", count=right - 1), say("The character whose probability reaches the sum is kept too.")),
+        Card(say("{count}", count=round(p * size)), say("Top-p is a share of the probability, not of the vocabulary.")),
+        Card(say("{count}", count=size), say("All together have 1; top-p stops as soon as its sum is reached.")),
+    )  # fmt: skip
 
 
-def only_one(moment: Moment, random: torch.Generator) -> Question | None:
+def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Top-k 1 is greedy whatever the temperature and the seed. Always possible."""
-    best, drawn = moment.order[0], moment.new.draw.token
+    called, best = characters(vocabulary), ranked(new.draw.logits).tolist()[0]
     return among(
-        "Set top-k to 1 and draw this character again with other seeds and temperatures. What comes?",
-        Choice(f"{moment.called(best)}, every time", "Only the likeliest is kept, and a temperature keeps the order."),
-        Choice(f"{moment.called(drawn)}, every time", "That was drawn this time, but it is not the likeliest."),
-        Choice("it depends on the seed", "A seed chooses among what is left, and only one is left."),
-        Choice("it depends on the temperature", "A temperature keeps the order, so the likeliest stays the likeliest."),
-    )
+        say("Set top-k to 1 and draw this character again with other seeds and temperatures. What comes?"),
+        Card(say("{token}, every time", token=called[best]),
+             say("Only the likeliest is kept, and no temperature changes the order.")),
+        Card(say("{token}, every time", token=called[new.draw.token]),
+             say("This was drawn just now, but it is not the likeliest.")),
+        Card(say("it depends on the seed"), say("A seed chooses among what is left, and only one is left.")),
+        Card(say("it depends on the temperature"),
+             say("A temperature keeps the order, so the likeliest stays the likeliest.")),
+    )  # fmt: skip
 
 
-def same_seed(moment: Moment, random: torch.Generator) -> Question | None:
+def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
-    drawn = moment.called(moment.new.draw.token)
     return among(
-        "Begin again with the same model, start, settings and seed, and write as far as here. What comes at this "
-        "place?",
-        Choice(f"{drawn} again", "The same seed gives the same random numbers, so everything repeats."),
-        Choice("anything may come", "A random number from a seed is computed: the same seed gives the same one."),
-        Choice("always the likeliest", "The draw is the same as before, and it took what its random number fell on."),
-    )
+        say("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
+            "this position?"),
+        Card(say("{token} again", token=characters(vocabulary)[new.draw.token]),
+             say("The same seed gives the same random numbers, so everything repeats.")),
+        Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number.")),
+        Card(say("always the likeliest"),
+             say("The draw is the same as before, and takes what its random number falls on.")),
+    )  # fmt: skip
 
 
-def ending(moment: Moment, most: int = 12) -> str:
+def characters(vocabulary: Vocabulary) -> list[Token]:
+    """Every character of the vocabulary, as sentences name it."""
+    return [Token(text, place) for place, text in enumerate(vocabulary.tokens)]
+
+
+def ending(new: GeneratedToken) -> str:
     """The last characters that were read."""
-    return "".join(moment.new.window[-most:])
+    return "".join(map(seen, new.window[-ENDING:]))
 
 
-def summed(moment: Moment, count: int) -> Float[Tensor, ""]:
-    """The probabilities of so many tokens together, the likeliest first."""
-    return moment.says[moment.order[:count]].sum()
-
-
-QUESTIONS: tuple[Maker, ...] = (most_probable, warmer, survivors, only_one, same_seed)
+QUESTIONS = (most_probable, warmer, survivors, only_one, same_seed)

@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.generation import MAX_NEW_TOKENS, generate, legal_steps, never_an_input, regenerate_last
+from attention_core.generation import MAX_NEW_TOKENS, generate, never_an_input, regenerate_last
 from attention_core.model import ModelConfig, TinyTransformer, notebook_model
 from attention_core.observe import SAMPLE_CHARACTERS, observe_text
 from attention_core.randomness import generator
@@ -13,16 +13,6 @@ from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
-from lessons.writing import (
-    draw_caption,
-    draw_in_words,
-    look_caption,
-    ordinal,
-    start_of,
-    steps_caption,
-    unseen_caption,
-    window_caption,
-)
 from runs.recording import Recording
 
 HELLO = CharacterTask("hello world")
@@ -166,101 +156,3 @@ def test_the_notebooks_model_never_reads_a_d_and_its_row_never_gets_a_gradient()
     torch.testing.assert_close(after[row], before[row] * decay)
     others = [i for i in range(8) if i != row]
     assert ((after[others] - before[others] * decay).abs().amax(dim=-1) > 0.01).all()
-
-
-def test_the_caption_says_where_the_text_runs_into_the_unseen_character():
-    _, _, model = trained()
-    written = generate(model, HELLO.vocabulary, ("h",), 60, Sampling(), 0)
-    text = "h" + text_of(written)
-    first = text.index("d") + 1  # the place after it, counted from 0, is the first that needs it
-    resting = sum("d" in text[max(0, place - 8) : place] for place in range(1, 61))
-    assert unseen_caption(written, HELLO) == (
-        "No training window has “d” as an input, only as an answer, so its row of the token table was never taught "
-        f"anything. To write place {first + 1} it had to read “d” for the first time; "
-        f"{resting} of the 60 new characters rest on such a row."
-    )
-    assert unseen_caption(written[:5], HELLO).endswith("So far the text did not make it read it.")
-    repeated = CharacterTask("hello world hello world")
-    assert unseen_caption(written, repeated).startswith("Every character of the training text is an input")
-
-
-@given(start=st.text("helo wrd", min_size=1, max_size=6), seed=st.integers(0, 99))
-def test_legal_steps_are_counted_as_a_loop_does(start, seed):
-    written = generate(untrained(), HELLO.vocabulary, tuple(start), 9, Sampling(), seed)
-    text, legal = start + text_of(written), 0
-    for place in range(len(start), len(text)):
-        legal += text[place - 1 : place + 1] in "hello world"
-    steps = legal_steps(tuple(start), written, HELLO.tokens)
-    assert (steps.legal, steps.total) == (legal, 9)
-    assert f"{legal} of 9 steps" in steps_caption(tuple(start), written, HELLO)
-
-
-def test_captions_say_what_the_numbers_say():
-    _, _, model = trained()
-    sampling = Sampling(temperature=1.5, top_k=3)
-    new = generate(model, HELLO.vocabulary, ("h",), 20, sampling, 4)[-1]
-    draw = new.draw
-    rank = int((draw.probabilities > draw.probabilities[draw.token]).sum()) + 1
-    place = "the likeliest" if rank == 1 else f"the {ordinal(rank)} likeliest"
-    says, final = (f"{float(p[draw.token]):.0%}".replace("%", " %") for p in (draw.probabilities, draw.final))
-    assert draw_caption(new, sampling) == (
-        f"The new character is “{new.token if new.token != ' ' else '␣'}”: the model gave it {says} ({place} of 8); "
-        f"drawn from the 3 of 8 that were kept, at {final}."
-    )
-    looks = torch.stack(new.attention)
-    layer, head, key = (int(i) for i in torch.unravel_index(looks.argmax(), looks.shape))
-    assert f"by layer {layer + 1}, head {head + 1}." in look_caption(new)
-    assert f"{float(looks[layer, head, key]):.0%}".replace("%", " %") in look_caption(new)
-    back = 7 - key
-    assert ("itself" if back == 0 else f"{back} back") in look_caption(new)
-    assert window_caption(new) == (
-        "The model sees 8 characters at once and read those from place 13 to 20; the first 12 are out of sight."
-    )
-    start, end = float(draw.final[: draw.token].sum()), float(draw.final[: draw.token + 1].sum())
-    assert f"from {start:.4f} to {end:.4f}" in draw_in_words(new)
-    assert f"was {draw.uniform:.4f}." in draw_in_words(new)
-
-
-def test_captions_of_the_first_character_and_of_cuts_that_leave_one():
-    model = untrained()
-    first = generate(model, HELLO.vocabulary, ("h",), 1, Sampling(), 0)[0]
-    assert look_caption(first) == "Before it stands “h” alone, so every head gives it the whole weight."
-    assert window_caption(first) == "The model read the whole text before it: 1 character."
-    assert draw_caption(first, Sampling()).endswith("drawn from all 8.")
-    for sampling in (Sampling(top_k=1), Sampling(temperature=0.0)):
-        new = generate(model, HELLO.vocabulary, ("h",), 1, sampling, 0)[0]
-        assert "(the likeliest of 8)" in draw_caption(new, sampling)
-        assert draw_caption(new, sampling).endswith("nothing else could be drawn.")
-    warm = Sampling(temperature=2.0)
-    assert "after the temperature" in draw_caption(generate(model, HELLO.vocabulary, ("h",), 1, warm, 0)[0], warm)
-
-
-def test_ordinals():
-    assert [ordinal(n) for n in (1, 2, 3, 4, 11, 12, 13, 21, 22, 103, 111)] == [
-        "1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "103rd", "111th",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("raw", "tokens", "notes"),
-    [
-        ("", ("h",), 0),
-        ("wor", ("w", "o", "r"), 0),
-        ("hello ", tuple("hello "), 0),
-        ("wXoYr", ("w", "o", "r"), 1),
-        ("XYZ", ("h",), 2),
-        ("   ", ("h",), 0),
-        ("<b>\x07h", ("h",), 2),
-        ("o" * 1000, ("o",) * 200, 1),
-    ],
-)
-def test_any_start_becomes_one_that_the_model_can_read(raw, tokens, notes):
-    start = start_of(raw, HELLO)
-    assert start.tokens == tokens
-    assert len(start.notes) == notes
-
-
-@given(raw=st.text(max_size=30))
-def test_no_start_is_ever_empty_or_unknown(raw):
-    tokens = start_of(raw, HELLO).tokens
-    assert tokens and set(tokens) <= set(HELLO.vocabulary.tokens)

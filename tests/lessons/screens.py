@@ -146,6 +146,7 @@ def sentences(screen: Screen) -> Iterator[Sentence]:
             case Parts():
                 yield from figure.rows
                 yield from (said for part in figure.parts for said in part.says)
+                yield from (part.remark for part in figure.parts if part.remark is not None)
             case Table():
                 yield from figure.columns
                 yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))

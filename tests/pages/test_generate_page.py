@@ -15,8 +15,8 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
-from lessons.questions.generate import Moment, ask_about_writing
-from lessons.writing import draw_caption, look_caption, steps_caption, unseen_caption
+from lessons.formatting import english, together
+from lessons.generate import Writing, generate_screen
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 
@@ -28,12 +28,17 @@ def text_written(at):
 
 
 def expected(name="notebook", start=None, length=12, seed=0, **sampling):
-    """What the page must show: the model, its task, where it begins and every new token."""
+    """What the page must show: where the text begins, every new character, and how the newest was drawn."""
     checkpoint = shipped(name).checkpoint
     task = checkpoint.settings.task
     start = tuple(start or task.tokens[0])
     sampling = Sampling(**sampling)
-    return task, start, sampling, generate(checkpoint.model(), task.vocabulary, start, length, sampling, seed)
+    written = generate(checkpoint.model(), task.vocabulary, start, length, sampling, seed)
+    return Writing(task, start, written, written[-1], sampling, seed)
+
+
+def new_text(*args, **sampling):
+    return "".join(new.token for new in expected(*args, **sampling).written)
 
 
 def small_checkpoint(text="abcabcabcabc", steps=4):
@@ -54,29 +59,22 @@ def upload(at, data, name="model.safetensors"):
 
 def test_the_notebooks_model_writes_and_runs_into_the_character_it_never_read():
     at = open_page(PAGE)
-    task, start, sampling, written = expected()
-    assert text_written(at) == "h" + "".join(new.token for new in written)
-    for caption in (
-        draw_caption(written[-1], sampling),
-        look_caption(written[-1]),
-        steps_caption(start, written, task),
-        unseen_caption(written, task),
-    ):
-        assert caption in texts(at)
+    screen = generate_screen(expected())
+    assert text_written(at) == "h" + new_text()
+    for place, figure in enumerate(screen.figures):
+        assert together(figure.notice) in texts(at)
+        assert chart(at, place)[2] == together(figure.notice)
+    assert {english(remark) for remark in screen.remarks} <= set(texts(at))
     assert any("“d” as an input, only as an answer" in text for text in texts(at))
-    assert chart(at, 0)[2] == draw_caption(written[-1], sampling)
-    assert chart(at, 1)[2] == look_caption(written[-1])
 
 
 def test_a_cold_link_restores_everything():
     at = open_page(PAGE, writer="sea", temp=1.5, top_k=5, top_p=0.9, draw_seed=7, begin="by the ", length=9)
-    *_, sampling, written = expected(
-        "sea", "by the ", 9, 7, temperature=1.5, top_k=5, top_p=0.9
-    )  # fmt: skip
-    assert text_written(at) == "by the " + "".join(new.token for new in written)
-    assert draw_caption(written[-1], sampling) in texts(at)
+    writing = expected("sea", "by the ", 9, 7, temperature=1.5, top_k=5, top_p=0.9)
+    assert text_written(at) == "by the " + "".join(new.token for new in writing.written)
+    assert together(generate_screen(writing).figures[0].notice) in texts(at)
     bars = {(r["line"], r["panel"]): r for r in chart(at, 0)[1]["bars"] if r["kind"] in ("bar", "drawn", "dropped")}
-    final = sorted(written[-1].draw.final.tolist(), reverse=True)
+    final = sorted(writing.newest.draw.final.tolist(), reverse=True)
     kept = [r for (_, panel), r in sorted(bars.items()) if panel == 2 and r["kind"] != "dropped"]
     assert [r["to"] - r["from"] for r in kept] == pytest.approx([p for p in final if p], abs=1e-6)
     assert len(bars) == 3 * len(final)
@@ -130,8 +128,7 @@ def test_every_control_changes_how_it_draws(change, sampling):
     at = open_page(PAGE)
     key, value = change
     at.select_slider(key=key).set_value(value).run()
-    *_, written = expected(**sampling)
-    assert text_written(at) == "h" + "".join(new.token for new in written)
+    assert text_written(at) == "h" + new_text(**sampling)
 
 
 def test_another_seed_draws_another_text():
@@ -196,8 +193,7 @@ def test_the_model_of_this_session_writes_what_the_training_page_showed():
 def test_a_model_that_is_not_there_gives_way_to_the_notebooks(writer, said):
     at = open_page(PAGE, writer=writer)
     assert any(said in text and "notebook’s model writes" in text for text in texts(at))
-    *_, written = expected()
-    assert text_written(at) == "h" + "".join(new.token for new in written)
+    assert text_written(at) == "h" + new_text()
 
 
 def test_an_untrained_model_says_so():
@@ -282,11 +278,10 @@ def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
 
 def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
-    task, _, sampling, written = expected()
-    question = ask_about_writing(Moment(written[-1], task.vocabulary, sampling), 0)
-    assert question.prompt in texts(at)
+    question = generate_screen(expected()).ask(0)
+    assert english(question.prompt) in texts(at)
     at.segmented_control(key="generate_answer").set_value("ABCD"[question.right]).run()
-    assert f"Yes. {question.choices[question.right].answer_to_it}" in texts(at)
+    assert f"Yes. {english(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
     assert at.segmented_control(key="generate_answer").value is None
 

@@ -1,0 +1,95 @@
+"""The attention of every head of every layer on one text."""
+
+from collections.abc import Sequence
+
+import torch
+from jaxtyping import Bool
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace
+from lessons.formatting import digits, leaders, names, percent
+from lessons.matrices import KEYS, QUERIES, token_axis
+from lessons.screen import All, Cells, Matrices, Matrix, Sentence, Share, Step, Token, say
+
+ONLY_WEIGHTS = say("Rows are queries, columns are keys. Point at a cell to read its weight.")
+TARGETS_MARKED = say("A corner marks the cells that a perfect head attends to.")
+MOST_NAMED = 3  # cells that a sentence names where they tie
+MOST_NUMBERED = 12  # tokens
+
+Traces = Sequence[AttentionTrace]  # one for each layer, with an axis of heads in front
+
+
+def head_name(layer: int, head: int) -> Sentence:
+    """A head; the screen counts from 1."""
+    return say("layer {layer}, head {head}", layer=layer + 1, head=head + 1)
+
+
+def every_head(
+    tokens: tuple[str, ...],
+    layers: Traces,
+    targets: Bool[Tensor, "queries keys"] | None = None,
+    *,
+    width: int = 630,
+    key: str = "heads",
+) -> Matrices:
+    """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked."""
+    called = names(tokens)
+    maps = [
+        tuple(map_of(tokens, called, trace, layer, head, targets) for head in range(len(trace.weights)))
+        for layer, trace in enumerate(layers)
+    ]
+    single = all(len(heads) == 1 for heads in maps)
+    return Matrices(
+        key=key,
+        name=say("The attention of every head"),
+        notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
+        bands=(tuple(matrix for heads in maps for matrix in heads),) if single else tuple(maps),
+        first=maps[0][0].key,
+        numbered=None if len(tokens) <= MOST_NUMBERED else False,
+        hint=ONLY_WEIGHTS,
+        width=width,
+    )
+
+
+def map_of(
+    tokens: tuple[str, ...],
+    called: Sequence[Token],
+    trace: AttentionTrace,
+    layer: int,
+    head: int,
+    targets: Bool[Tensor, "queries keys"] | None,
+) -> Matrix:
+    """The weights of one head. There is nothing to follow: only the model as a whole leads to them."""
+    weights, visible, name = trace.weights[head].tolist(), trace.visible[head].tolist(), head_name(layer, head)
+
+    def step(i: int, j: int) -> Step:
+        pair = {"head": name, "query": called[i], "key": called[j]}
+        if not visible[i][j]:
+            return Step(say("{head}: {query} → {key}: masked", **pair), digits(weights[i][j]), weights[i][j])
+        return Step(say("{head}: {query} → {key}", **pair), digits(weights[i][j]), weights[i][j])
+
+    key = f"{layer}.{head}"
+    return Matrix(
+        key=key, title=name, values=trace.weights[head], rows=token_axis(tokens, QUERIES),
+        columns=token_axis(tokens, KEYS), scale="weight", colour="weight", visible=visible, step=step, marked=targets,
+        sources=lambda i, j: (Cells(key, row=i),),
+    )  # fmt: skip
+
+
+def strongest_attention(called: Sequence[Token], layers: Traces) -> Sentence:
+    """The largest weight of any head, among queries that have a choice."""
+    weights = torch.stack([trace.weights for trace in layers])
+    choosing = torch.stack([trace.visible for trace in layers]).sum(dim=-1, keepdim=True) > 1
+    strongest = leaders(weights.where(choosing, -torch.inf), percent)
+    if not strongest:
+        return say("With one token to look at there is nothing to choose: it gets the whole weight.")
+    weight = Share(float(weights[strongest[0]]))
+    if len(strongest) > MOST_NAMED:
+        return say("Strongest attention: {weight}, in {count} cells alike.", weight=weight, count=len(strongest))
+    pairs = tuple(
+        say("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
+        for layer, head, i, j in strongest
+    )
+    if len(pairs) > 1:
+        return say("Strongest attention, {weight} each: {pairs}.", weight=weight, pairs=All(pairs))
+    return say("Strongest attention: {pair}, {weight}.", pair=pairs[0], weight=weight)

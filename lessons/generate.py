@@ -1,0 +1,293 @@
+"""How does it write?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_core.generation import (
+    GeneratedToken,
+    NewToken,
+    generate,
+    generate_token,
+    legal_steps,
+    never_an_input,
+)
+from attention_core.sampling import (
+    Sampling,
+    draw_token,
+    keep_top_k,
+    keep_top_p,
+    next_token_probabilities,
+    pick,
+    ranked,
+    renormalise,
+)
+from attention_core.tasks import CharacterTask
+from lessons.every_head import ONLY_WEIGHTS, head_name
+from lessons.formatting import apart, digits, leaders, names, percent, seen
+from lessons.matrices import KEYS, token_axis
+from lessons.questions.base import asking
+from lessons.questions.generate import QUESTIONS
+from lessons.screen import (
+    All,
+    Axis,
+    Cells,
+    Code,
+    Matrices,
+    Matrix,
+    Number,
+    Part,
+    Parts,
+    Screen,
+    Sentence,
+    Share,
+    Step,
+    Token,
+    say,
+    say_count,
+)
+
+CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
+STAGES = (say("the model says"), say("after the temperature"), say("drawn from"))
+LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
+MOST_NAMED = 3  # cells that a sentence names where they tie
+MOST_NUMBERED = 12  # columns
+
+
+@dataclass(frozen=True, eq=False)
+class Writing:
+    """A text that a model goes on with, and its newest character with all that led to it."""
+
+    task: CharacterTask  # what the model was trained on
+    start: tuple[str, ...]
+    written: tuple[NewToken, ...]  # every new character, the newest last
+    newest: GeneratedToken
+    sampling: Sampling
+    seed: int
+
+
+def generate_screen(writing: Writing) -> Screen:
+    """The newest character: what it was drawn from, and what the heads looked at before."""
+    new, vocabulary = writing.newest, writing.task.vocabulary
+    return Screen(
+        figures=(distribution(writing), looks(new)),
+        remarks=(window_read(new), *training_steps(writing), unread_characters(writing.written, writing.task)),
+        code=CODE,
+        ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary),
+    )
+
+
+# What it was drawn from.
+
+
+def distribution(writing: Writing) -> Parts:
+    """The whole vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
+    draw = writing.newest.draw
+    return Parts(
+        key="distribution",
+        name=say("The distribution over the next character"),
+        notice=(*how_it_was_drawn(writing), where_the_number_fell(writing.newest)),
+        rows=STAGES,
+        parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()),
+        width=580,
+    )
+
+
+def character(writing: Writing, token: int) -> Part:
+    """One character of the vocabulary."""
+    draw, text = writing.newest.draw, writing.task.vocabulary.tokens[token]
+    shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
+    said, tempered, final = (Number(share, 3) for share in shares)
+    says = say(
+        "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
+        token=Token(text, token), score=Number(float(draw.logits[token])), said=said, tempered=tempered, final=final,
+    )  # fmt: skip
+    chosen = token == draw.token
+    remark = say("drawn") if chosen else None if draw.kept[token] else cut_that_dropped(draw.kept_by_top_k[token])
+    return Part(name=seen(text), shares=shares, says=(says,) * len(shares), chosen=chosen, remark=remark)
+
+
+def cut_that_dropped(kept_by_top_k: Tensor) -> Sentence:
+    """Which of the two cuts dropped a character."""
+    return say("dropped by top-p") if kept_by_top_k else say("dropped by top-k")
+
+
+def how_it_was_drawn(writing: Writing) -> tuple[Sentence, Sentence]:
+    """What the model gave the new character, and what else could have been drawn."""
+    draw, size = writing.newest.draw, len(writing.task.vocabulary)
+    given = say(
+        "The new character is {token}: the model gave it {share} (rank {rank} of {size}).",
+        token=Token(writing.newest.token, draw.token),
+        share=Share(float(draw.probabilities[draw.token])),
+        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
+        size=size,
+    )
+    return given, what_could_be_drawn(writing)
+
+
+def what_could_be_drawn(writing: Writing) -> Sentence:
+    """From how many characters it was drawn, and with what chance."""
+    draw, size, kept = writing.newest.draw, len(writing.task.vocabulary), int(writing.newest.draw.kept.sum())
+    final = Share(float(draw.final[draw.token]))
+    if kept == 1:
+        return say("Nothing else could be drawn: the cuts left no other.")
+    if writing.sampling.temperature == 0:
+        return say("Nothing else could be drawn: at temperature 0 one character takes the whole probability.")
+    if kept < size:
+        return say(
+            "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
+            kept=kept, size=size, final=final,
+        )  # fmt: skip
+    if writing.sampling.temperature != 1:
+        return say("After the temperature its chance was {final}.", final=final)
+    return say("It was drawn from all {size}.", size=size)
+
+
+def where_the_number_fell(new: GeneratedToken) -> Sentence:
+    """The random number, and the stretch of the line from 0 to 1 on which it fell."""
+    end = float(new.draw.final[: new.draw.token + 1].sum())
+    start = end - float(new.draw.final[new.draw.token])
+    decimals = max(LEAST_DECIMALS, apart(start, end)[0].decimals)
+    return say(
+        "On the line from 0 to 1, {token} covers {start} to {end}; the random number was {uniform}.",
+        token=Token(new.token, new.draw.token),
+        start=Number(start, decimals), end=Number(end, decimals), uniform=Number(new.draw.uniform, decimals),
+    )  # fmt: skip
+
+
+# What the heads looked at.
+
+
+def looks(new: GeneratedToken) -> Matrices:
+    """The weights of the last character read on all of the window: for each layer a matrix, for each head a row."""
+    return Matrices(
+        key="looks",
+        name=say("What the heads looked at"),
+        notice=(strongest_look(new),),
+        bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
+        first="0",
+        numbered=None if len(new.window) <= MOST_NUMBERED else False,
+        hint=ONLY_WEIGHTS,
+        beside=True,
+        width=400,
+    )
+
+
+def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
+    """One layer of them."""
+    weights, tokens = new.attention[layer], names(new.window)
+    numbers = weights.tolist()
+    title = say("{query} looks at", query=tokens[-1])
+    if len(new.attention) > 1:
+        title = say("{query} looks at, in layer {layer}", query=tokens[-1], layer=layer + 1)
+
+    def step(head: int, key: int) -> Step:
+        pair = {"head": head_name(layer, head), "query": tokens[-1], "key": tokens[key]}
+        return Step(say("{head}: {query} → {key}", **pair), digits(numbers[head][key]), numbers[head][key])
+
+    heads = tuple(f"{head + 1}" for head in range(len(numbers)))
+    return Matrix(
+        key=str(layer), title=title, values=weights, rows=Axis(say("head"), heads, named=True),
+        columns=token_axis(new.window, KEYS), scale="weight", colour="weight", step=step,
+        sources=lambda head, key: (Cells(str(layer), head, key),),
+    )  # fmt: skip
+
+
+def strongest_look(new: GeneratedToken) -> Sentence:
+    """What the last character read looked at most before the new one was drawn."""
+    tokens, weights = names(new.window), torch.stack(new.attention)
+    if len(new.window) == 1:
+        return say("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
+    strongest = leaders(weights, percent)
+    layer, head, key = strongest[0]
+    weight = Share(float(weights[layer, head, key]))
+    if len(strongest) > MOST_NAMED:
+        return say(
+            "{query}, the last character read, put its largest weight, {weight}, on {count} cells alike.",
+            query=tokens[-1], weight=weight, count=len(strongest),
+        )  # fmt: skip
+    if len(strongest) > 1:
+        cells = (
+            say("{key} ({head})", key=whom(tokens, key), head=head_name(layer, head)) for layer, head, key in strongest
+        )
+        return say(
+            "{query}, the last character read, looked most at {cells}: {weight} each.",
+            query=tokens[-1], cells=All(tuple(cells)), weight=weight,
+        )  # fmt: skip
+    return say(
+        "{query}, the last character read, looked most at {key}: {weight}, by {head}.",
+        query=tokens[-1], key=whom(tokens, key), weight=weight, head=head_name(layer, head),
+    )  # fmt: skip
+
+
+def whom(tokens: Sequence[Token], key: int) -> Sentence:
+    """A key, and how far back it stands."""
+    back = len(tokens) - 1 - key
+    if back == 0:
+        return say("itself")
+    return say("{key}, {back} back", key=Token(tokens[key].text, key), back=back)
+
+
+# The text.
+
+
+def window_read(new: NewToken) -> Sentence:
+    """Which part of the text was read."""
+    n = len(new.window)
+    if new.first == 0:
+        return say_count(
+            "The model read the whole text before it: {count} character.",
+            "The model read the whole text before it: {count} characters.",
+            n,
+        )
+    return say_count(
+        "The model sees {n} characters at once: it read characters {first} to {last}, and the first is out of sight.",
+        "The model sees {n} characters at once: it read characters {first} to {last}, and the first {count} are out of "
+        "sight.",
+        new.first, n=n, first=new.first + 1, last=new.position,
+    )  # fmt: skip
+
+
+def training_steps(writing: Writing) -> tuple[Sentence, ...]:
+    """How many of the pairs of neighbours that were written stand in the training text."""
+    steps = legal_steps(writing.start, writing.written, writing.task.tokens[: writing.task.n_trained])
+    if steps.total == 0:
+        return ()
+    return (
+        say_count(
+            "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
+            "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
+            steps.legal, total=steps.total, share=Share(steps.legal / steps.total),
+        ),
+    )  # fmt: skip
+
+
+def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sentence:
+    """Which characters the model could never read while it trained, and where it had to read one now."""
+    unseen = never_an_input(task)
+    if not unseen:
+        return say("Every character of the vocabulary is an input of some training window, so the model has read all.")
+    vocabulary = task.vocabulary.tokens
+    listed = All(tuple(Token(token, vocabulary.index(token)) for token in unseen))
+    met = [new for new in written if set(new.window) & set(unseen)]
+    if not met:
+        return say_count(
+            "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
+            "This text has not made the model read it yet.",
+            "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
+            "This text has not made the model read one yet.",
+            len(unseen), unseen=listed,
+        )  # fmt: skip
+    token = next(token for token in met[0].window if token in unseen)
+    return say_count(
+        "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
+        "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
+        "rest on such a reading.",
+        "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
+        "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
+        "rest on such a reading.",
+        len(unseen), unseen=listed, position=met[0].position + 1, token=Token(token, vocabulary.index(token)),
+        resting=len(met), total=len(written),
+    )  # fmt: skip

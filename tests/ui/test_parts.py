@@ -1,0 +1,81 @@
+"""Parts of a whole: every bar and every word from the figure, as the lesson on generating has it."""
+
+import pytest
+import torch
+
+from attention_core.generation import GeneratedToken
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling, draw_token
+from attention_core.tasks import CharacterTask
+from attention_ui.figures.parts import PANEL_WIDTH, parts_table
+from attention_ui.figures.parts_chart import parts_chart
+from attention_ui.figures.roles import ROLES
+from attention_ui.figures.template import template
+from lessons.formatting import number
+from lessons.generate import Writing, distribution
+
+TASK = CharacterTask("abcd <", 3)
+LOGITS = torch.tensor([1.5, -3.0, 2.0, 0.0, 1.0, -1.0])  # of “ ”, “<”, “a”, “b”, “c” and “d”
+
+
+def drawn(**choices):
+    sampling = Sampling(**choices)
+    draw, looks = draw_token(LOGITS, sampling, generator(5)), (torch.ones(2, 1),)
+    new = GeneratedToken(TASK.vocabulary.tokens[draw.token], 1, 0, ("a",), draw, looks)
+    return draw, parts_table(distribution(Writing(TASK, ("a",), (new,), new, sampling, 5))).to_pylist()
+
+
+def bars(rows):
+    return [row for row in rows if row["kind"] in ("bar", "drawn", "dropped")]
+
+
+@pytest.mark.parametrize("sampling", [{}, {"temperature": 2.0, "top_k": 4, "top_p": 0.7}, {"temperature": 0.0}])
+def test_every_bar_is_as_long_as_its_probability(sampling):
+    of, rows = drawn(**sampling)
+    order = sorted(range(6), key=lambda i: -float(LOGITS[i]))
+    stages = (of.probabilities, of.tempered, of.final)
+    assert len(bars(rows)) == 3 * 6
+    for row in bars(rows):
+        token = order[row["line"] - 1]
+        assert row["from"] == pytest.approx(row["panel"] * PANEL_WIDTH)
+        length = of.tempered[token] if row["kind"] == "dropped" else stages[row["panel"]][token]
+        assert row["to"] - row["from"] == pytest.approx(float(length), abs=1e-6)
+
+
+def test_dropped_parts_say_which_cut_dropped_them_and_differ_by_more_than_colour():
+    of, rows = drawn(temperature=2.0, top_k=4, top_p=0.7)
+    dropped = {row["line"]: row for row in rows if row["kind"] == "dropped"}
+    kept_k, kept = int(of.kept_by_top_k.sum()), int(of.kept.sum())
+    assert kept < kept_k == 4
+    assert set(dropped) == set(range(kept + 1, 7))
+    for line, row in dropped.items():
+        assert row["text"] == ("dropped by top-p" if line <= 4 else "dropped by top-k")
+        assert row["panel"] == 2
+    spec = template(parts_chart, 3, 580, 22)
+    marks = [layer["mark"] for layer in spec["layer"] if isinstance(layer["mark"], dict)]
+    assert sum("strokeDash" in mark and mark.get("filled") is False for mark in marks) == 1
+
+
+def test_the_chosen_part_is_marked_in_words_once():
+    of, rows = drawn(temperature=1.3)
+    marked = [row for row in rows if row["kind"] == "drawn"]
+    assert len(marked) == 1 and marked[0]["text"].endswith(" · drawn")
+    names = {row["line"]: row["text"] for row in rows if row["kind"] == "name"}
+    token = TASK.vocabulary.tokens[of.token].replace(" ", "␣")
+    assert names[marked[0]["line"]] == f"▸ {token}"
+    assert set(names.values()) == {f"▸ {token}", *"abcd␣<"} - {token}
+
+
+def test_pointing_at_a_line_says_everything_of_its_part():
+    of, rows = drawn(temperature=2.0, top_k=4, top_p=0.7)
+    says = {row["line"]: row["say"] for row in rows if row["kind"] == "name"}
+    stages = [number(float(stage[2]), 3) for stage in (of.probabilities, of.tempered, of.final)]
+    assert says[1] == (
+        f"“a”: score 2.00; the model says {stages[0]}, after the temperature {stages[1]}, drawn from {stages[2]}"
+        + ("; drawn." if of.token == 2 else ".")
+    )
+    assert says[6].endswith("; dropped by top-k.")
+
+
+def test_colours_are_roles():
+    assert {row["tone"] for row in drawn()[1]} <= set(ROLES)
