@@ -1,16 +1,13 @@
 """What numbers changed by hand do downstream: the example computed with them and without, cell by cell."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
 from lessons.captions import name, number, plural, seen
 from lessons.example import ExampleTrace, projection_of, unedited
-from lessons.single_lessons import contributions
 
 INPUTS = {"x": "X", "W_q": "W_q", "W_k": "W_k", "W_v": "W_v"}
 RESULTS = {
@@ -61,31 +58,7 @@ class Changes:
 
 def changed_by_edits(trace: ExampleTrace, head: int = 0) -> Changes:
     """Compare an example with the same example without its edits; both are computed, nothing is guessed."""
-    return changed_in(trace, lambda one: tensors_of(one, head))
-
-
-def changed_in(trace: ExampleTrace, tensors: Callable[[ExampleTrace], dict[str, Tensor]]) -> Changes:
-    """As `changed_by_edits`, for what a lesson computes from an example, by the names of its matrices."""
-    return Changes(trace.tokens, tensors(unedited(trace)), tensors(trace))
-
-
-def output_changes(trace: ExampleTrace, head: int, query: int) -> Changes:
-    """In the lesson on outputs: the sum of one query, of all, and what each key adds."""
-
-    def tensors(one: ExampleTrace) -> dict[str, Tensor]:
-        a = one.heads.select(head)
-        parts = contributions(a, query)
-        lengths = {"length": parts.value_lengths[:, None], "share": parts.shares[:, None]}
-        return chain_of(a, query) | lengths | {"weights": a.weights, "output": a.output}
-
-    return changed_in(trace, tensors)
-
-
-def chain_of(a: AttentionTrace, query: int) -> dict[str, Tensor]:
-    """The weighted sum of one query, as the figure of a chain draws it: a row for each key."""
-    weight = a.weights[query][:, None]
-    steps = {"asker": a.q[query][None], "k": a.k, "score": a.scaled[query][:, None], "weight": weight}
-    return steps | {"v": a.v, "part": weight * a.v, "sum": a.output[query][None]}
+    return Changes(trace.tokens, tensors_of(unedited(trace), head), tensors_of(trace, head))
 
 
 def tensors_of(trace: ExampleTrace, head: int) -> dict[str, Tensor]:

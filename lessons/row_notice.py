@@ -9,6 +9,8 @@ from torch import Tensor
 from lessons.formatting import leaders, percent
 from lessons.screen import All, Sentence, Share, Token, say, say_count
 
+NEARLY_ALL = 0.995  # of the weight
+
 
 def notice_row(
     names: Sequence[Token], query: int, weights: Float[Tensor, " keys"], visible: Bool[Tensor, " keys"]
@@ -45,4 +47,28 @@ def notice_row(
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).",
         "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
         len(after), **said,
+    )  # fmt: skip
+
+
+def notice_mix(
+    names: Sequence[Token], query: int, weights: Float[Tensor, " keys"], visible: Bool[Tensor, " keys"]
+) -> Sentence:
+    """What a query receives: a weighted mix of values, and the largest weight in it, which is not a part of the sum."""
+    count, asked = int(visible.sum()), names[query]
+    most = [key for (key,) in leaders(weights.where(visible, -math.inf), percent)]
+    keys, share = All(tuple(names[key] for key in most)), Share(float(weights[visible].max()))
+    if count == 1:
+        return say("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
+    if share.value >= NEARLY_ALL:
+        return say("{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
+                   query=asked, values=count, share=share, keys=keys)  # fmt: skip
+    if len(most) == count:
+        return say("{query} receives an even mix of {count} values: each has a weight of {share}.",
+                   query=asked, count=count, share=share)  # fmt: skip
+    return say_count(
+        "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
+        "{keys}.",
+        "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
+        "each of {keys}.",
+        len(most), query=asked, values=count, share=share, keys=keys,
     )  # fmt: skip

@@ -21,7 +21,7 @@ from lessons.old_arithmetic import (
     matrix_shape,
     power,
 )
-from lessons.single_lessons import Contributions, RowSoftmax
+from lessons.single_lessons import RowSoftmax
 
 TITLES = {"x": "X", "q": "Q", "k": "K", "k_transposed": "Kᵀ", "v": "V"}
 Names = tuple[str, ...]
@@ -72,71 +72,6 @@ def derivation_with(
 ) -> Derivation:
     """For an attention with the q, k and v of the running example, but another mask or another divisor."""
     return Derivation(Explainer.of(trace, head, attention), head, divisor or divisor_of(trace))
-
-
-def map_sheets(derivation: Derivation, titles: dict[str, str]) -> Sheets:
-    """The named matrices of a derivation: token × token maps, and rows of features."""
-    numbers, tokens = derivation.of.numbers, places(derivation.of.tokens)
-    wide = ("x", "q", "k", "v", "output")
-    return {
-        key: Sheet(title, tokens, features(len(numbers[key][0])) if key in wide else tokens, follow(derivation, key))
-        for key, title in titles.items()
-    }
-
-
-def chain_sheets(derivation: Derivation, query: int) -> Sheets:
-    """One query's weighted sum, key by key: the rows of the figure are keys, and those of the sheets too."""
-    n, visible, tokens = derivation.of.numbers, derivation.of.visible[query], places(derivation.of.tokens)
-    d_k, d_v = features(len(n["k"][0])), features(len(n["v"][0]))
-
-    def score(i: int, j: int) -> Iterator[Line]:
-        return derivation.lines("scaled" if visible[i] and derivation.divisor else "masked", query, i)
-
-    def part(i: int, j: int) -> Iterator[Line]:
-        weight, value = n["weights"][query][i], n["v"][i][j]
-        yield from derivation.lines("weights", query, i)
-        yield from derivation.lines("v", i, j)
-        yield Line("weight · value", f"{factor(weight)}·{factor(value)}", weight * value)
-
-    only = (places(derivation.of.tokens)[query],)
-    return {
-        "asker": Sheet("the asker", only, d_k, lambda i, j: derivation.lines("q", query, j)),
-        "k": Sheet("keys", tokens, d_k, follow(derivation, "k")),
-        "score": Sheet("score", tokens, ("score",), score),
-        "weight": Sheet("weight", tokens, ("weight",), lambda i, j: derivation.lines("weights", query, i)),
-        "v": Sheet("values", tokens, d_v, follow(derivation, "v")),
-        "part": Sheet("weight × value", tokens, d_v, part),
-        "sum": Sheet("sum", only, d_v, lambda i, j: derivation.lines("output", query, j)),
-    }
-
-
-def part_sheets(derivation: Derivation, query: int, parts: Contributions) -> Sheets:
-    """Weights beside contributions, for one query: weight, length of the value, share."""
-    n, tokens = derivation.of.numbers, places(derivation.of.tokens)
-    value_lengths, lengths = parts.value_lengths.tolist(), parts.lengths.tolist()
-    shares, names = parts.shares.tolist(), derivation.of.names
-
-    def length(i: int, j: int = 0) -> Iterator[Line]:
-        yield from (line for c in range(len(n["v"][i])) for line in derivation.lines("v", i, c))
-        squares = " + ".join(f"{factor(v)}^2" for v in n["v"][i])
-        yield Line(f"length of the value of {names[i]}", f"({squares})^0.5", value_lengths[i])
-
-    def share(i: int, j: int = 0) -> Iterator[Line]:
-        for m, weight in enumerate(n["weights"][query]):
-            text = f"{factor(weight)}·{factor(value_lengths[m])}"
-            yield Line(f"weight · length of {names[m]}", text, lengths[m])
-        total = float(parts.lengths.sum())
-        yield Line("sum of these", " + ".join(map(factor, lengths)), total)
-        if total > 0:
-            yield Line(f"share of {names[i]}", f"{factor(lengths[i])} ÷ {factor(total)}", shares[i])
-        else:
-            yield Line(f"share of {names[i]}: nothing is added up", digits(shares[i]), shares[i])
-
-    return {
-        "weight": Sheet("weight", tokens, ("weight",), lambda i, j: derivation.lines("weights", query, i)),
-        "length": Sheet("length", tokens, ("length",), length),
-        "share": Sheet("share", tokens, ("share",), share),
-    }
 
 
 @dataclass(frozen=True)

@@ -130,36 +130,3 @@ def shift_caption(row: RowSoftmax, shifted: RowSoftmax, multiplied: RowSoftmax, 
         f"Add {number(shift, 1)} to every score and no weight changes by more than {number(added, 3)}. "
         f"Multiply every score by {number(factor, 1)} and a weight changes by {number(scaled, 3)}."
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Contributions:
-    """For one query: its weights, and the share of each key in the lengths of what is added up."""
-
-    weights: Float[Tensor, " keys"]
-    value_lengths: Float[Tensor, " keys"]
-    lengths: Float[Tensor, " keys"]  # of weight × value
-    shares: Float[Tensor, " keys"]  # of the sum of these lengths
-
-
-def contributions(attention: AttentionTrace, query: int) -> Contributions:
-    """Weights beside contributions: weight × length of the value, as a share of all."""
-    weights = attention.weights[query]
-    value_lengths = attention.v.norm(dim=-1)
-    lengths = weights * value_lengths
-    total = lengths.sum()
-    return Contributions(weights, value_lengths, lengths, lengths / total if total > 0 else torch.zeros_like(lengths))
-
-
-def contribution_caption(tokens: tuple[str, ...], parts: Contributions) -> str:
-    """The token whose weight and contribution disagree most."""
-    gap = parts.shares - parts.weights
-    most = int(gap.abs().argmax())
-    weight, share = float(parts.weights[most]), float(parts.shares[most])
-    if abs(weight - share) < 0.005:
-        return "Here every token contributes as much as its weight says: the values are about equally long."
-    why = "longer" if share > weight else "shorter"
-    return (
-        f"Weight and contribution disagree most for {name(tokens, most)}: a weight of {percent(weight)}, but "
-        f"{percent(share)} of what is added up, because its value is {why} than the others' on average."
-    )

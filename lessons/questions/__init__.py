@@ -10,7 +10,6 @@ from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
 from lessons.questions import (
     heads,
-    output,
     projections,
     pytorch,
     softmax,
@@ -22,7 +21,6 @@ QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
     "projections": projections.QUESTIONS,
     "softmax": softmax.QUESTIONS,
-    "output": output.QUESTIONS,
 }
 
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.

@@ -1,4 +1,7 @@
-"""Questions of the lesson output: what comes out?"""
+"""Questions of the lesson on outputs: what comes out?
+
+Each is about an example and one of its heads.
+"""
 
 import torch
 from jaxtyping import Float
@@ -6,125 +9,135 @@ from torch import Tensor
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
-from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import (
+from lessons.questions.base import (
     CLEAR_LEAD,
-    Choice,
-    Maker,
-    Question,
     among,
     among_numbers,
     among_tokens,
     below,
     row_with_a_choice,
-    shape,
+    shaped,
     two_of,
     weights_if,
 )
+from lessons.screen import Card, Number, Question, say
 
 
-def output_cell(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """A mixture by the weights of the row."""
-    attention = trace.heads.select(head)
+def output_cell(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """A mix by the weights of the row."""
+    attention = example.heads.select(head)
     i = row_with_a_choice(attention, random)
     if i is None:
         return None
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
-    free = weights_if(trace, head, causal=False)[i]
+    free = weights_if(example, head, causal=False)[i]
     return among_numbers(
-        lambda shown: f"What is number {feature + 1} in the output of {name(trace.tokens, i)}?",
-        (float(weights[i] @ values), "Each value times its weight in the row, all added up."),
-        (
-            float(values[winner]),
-            f"That is the value of {name(trace.tokens, winner)} alone. The others are mixed in, too.",
-        ),
-        (float(weights[:, i] @ values), "That takes the weights down the column. The row asks, so it does the mixing."),
-        (float(free @ values), "That forgets the mask: hidden values must not be mixed in."),
-        (float(values[attention.visible[i]].mean()), "That is the plain average. Each value counts by its weight."),
-        (float(values[i]), "That is its own value, before attention mixed anything."),
-    )
+        lambda shown: say("What is feature {feature} of the output of {query}?",
+                          feature=feature + 1, query=example.names[i]),
+        (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up.")),
+        (float(values[winner]),
+         say("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner])),
+        (float(weights[:, i] @ values), say("That takes the weights down the column. A query's weights are its row.")),
+        (float(free @ values), say("That forgets the mask: hidden values are not mixed in.")),
+        (float(values[attention.visible[i]].mean()),
+         say("That is the plain average. Each value counts by its weight.")),
+        (float(values[i]), say("That is its own value, before attention mixes in the others.")),
+    )  # fmt: skip
 
 
-def shape_of_output(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """A row for each token that asks, with the features of a value."""
-    n, d_v = len(trace.tokens), trace.example.d_v
+def shape_of_output(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """A row for each query, with the features of a value."""
+    n, d_v = len(example.tokens), example.example.d_v
     return among(
-        f"In one head the weights are {shape(n, n)} and V is {shape(n, d_v)}. What is the shape of its output?",
-        Choice(shape(n, d_v), "A row for each token that asks, with the features of a value."),
-        Choice(shape(n, n), "That is the shape of the weights. Mixing values gives vectors like values."),
-        Choice(shape(1, d_v), "Every token asks for itself, so every token has a row in the output."),
-        Choice(shape(d_v, n), "That is the output turned on its side. Tokens are rows."),
-    )
+        say("In one head the weights are {weights} and V is {values}. What is the shape of the output?",
+            weights=shaped(n, n), values=shaped(n, d_v)),
+        Card(shaped(n, d_v), say("A row for each query, with the features of a value.")),
+        Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value.")),
+        Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output.")),
+        Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows.")),
+    )  # fmt: skip
 
 
-def largest_contribution(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def largest_contribution(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """A big weight is not a big influence."""
-    attention = trace.heads.select(head)
+    attention, names = example.heads.select(head), example.names
     i = row_with_a_choice(attention, random)
     if i is None:
         return None
-    asker, lengths = name(trace.tokens, i), attention.v.norm(dim=-1)
+    lengths = attention.v.norm(dim=-1)
     parts = attention.weights[i] * lengths
     heaviest, longest = int(attention.weights[i].argmax()), int(lengths.argmax())
     return among_tokens(
-        f"The output of {asker} adds up weight × value for every token. Which of these terms is the longest vector?",
-        trace,
+        say("The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
+            query=names[i]),
+        names,
         parts,
-        "What counts is the weight times the length of the value.",
+        say("What counts is the weight times the length of the value."),
         [
-            (heaviest, "It has the largest weight, but a shorter value. A big weight is not a big influence."),
-            (longest, "It has the longest value, but too small a weight in this row."),
+            (heaviest, say("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
+            (longest, say("No value is longer, but its weight in this row is too small.")),
         ],
-        lambda p: f"The term of {name(trace.tokens, p)} has length {number(float(parts[p]))}; one is longer.",
-    )
+        lambda p: say("The term of {key} has length {length}; another is longer.",
+                      key=names[p], length=Number(float(parts[p]))),
+    )  # fmt: skip
 
 
-def tokens_shuffled(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def tokens_swapped_in_head(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """Without a mask, attention does not know the order; the causal mask brings some in."""
-    pair = two_of(len(trace.tokens), random)
+    pair = two_of(len(example.tokens), random)
     if pair is None:
         return None
     i, j = pair
-    before, after, causal = trace.heads.select(head).output, swapped(trace, head, i, j), trace.example.causal
-    change, to_other = (float((after[j] - before[place]).abs().max()) for place in (i, j))
+    before, after, causal = example.heads.select(head).output, swapped(example, head, i, j), example.example.causal
+    change, to_other = (float((after[j] - before[position]).abs().max()) for position in (i, j))
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
         return None
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
-    why_same = "Without a mask the same queries meet the same keys and mix the same values: only rows change places."
-    why_new = "From its new place it may look at other tokens. The mask makes the order count."
-    same = Choice("It keeps its numbers.", why_new if causal else why_same)
-    new = Choice(f"It gets other numbers, and not those of {b}.", why_new if causal else why_same)
-    other = Choice(f"It takes on the numbers of {b}.", "Its query goes with it, so it does not become the other token.")
-    prompt = (
-        f"The causal mask is {'on' if causal else 'off'}. {a} and {b} change places, and each brings its query, key "
-        f"and value along. What happens to the output of {a}?"
+    two = {"one": example.names[i], "other": example.names[j]}
+    becomes = Card(say("It takes on the numbers of {token}.", token=two["other"]),
+                   say("Its query moves with it, so it does not become the other token."))  # fmt: skip
+    keeps, changes = (
+        say("It keeps its numbers."),
+        say("It gets other numbers, and not those of {token}.", token=two["other"]),
     )
-    return among(prompt, *((new, same, other) if causal else (same, new, other)))
-
-
-def swapped(trace: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
-    """The output of this head when two tokens change places."""
-    attention = trace.heads.select(head)
-    order = list(range(len(trace.tokens)))
-    order[i], order[j] = j, i
-    mask = causal_mask(len(order)) if trace.example.causal else None
-    return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=trace.scale).output
-
-
-def values_doubled(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """The output follows the values in step; the weights do not know them. Always possible."""
-    i = below(len(trace.tokens), random)
+    if causal:
+        why = say("At its new position it may look at other tokens. The mask makes the order count.")
+        return among(
+            say("There is a causal mask. {one} and {other} swap positions, and each takes its query, key and value "
+                "along. What happens to the output of {one}?", **two),
+            Card(changes, why), Card(keeps, why), becomes,
+        )  # fmt: skip
+    why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
     return among(
-        f"Every value is doubled; queries and keys stay. What happens to the output of {name(trace.tokens, i)}?",
-        Choice("It doubles.", "The weights stay, and twice each value makes twice the mixture."),
-        Choice("It stays as it is.", "The weights stay and sum to 1, but what they mix is twice as large."),
-        Choice(
-            "It becomes 4 times as large.",
-            "That would need doubled weights, too. They come from queries and keys alone.",
-        ),
-    )
+        say("There is no mask. {one} and {other} swap positions, and each takes its query, key and value along. "
+            "What happens to the output of {one}?", **two),
+        Card(keeps, why), Card(changes, why), becomes,
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (output_cell, shape_of_output, largest_contribution, tokens_shuffled, values_doubled)
+def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
+    """The output of this head when two tokens swap positions."""
+    attention = example.heads.select(head)
+    order = list(range(len(example.tokens)))
+    order[i], order[j] = j, i
+    mask = causal_mask(len(order)) if example.example.causal else None
+    return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=example.scale).output
+
+
+def longer_values(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """The output follows the values in step; the weights do not know them. Always possible."""
+    token, times = example.names[below(len(example.names), random)], 2 + below(4, random)
+    return among(
+        say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
+            times=times, query=token),
+        Card(say("It becomes {times} times as large.", times=times),
+             say("The weights stay, so the mix grows just as its values do.")),
+        Card(say("It stays as it is."),
+             say("The weights stay and sum to 1, but what they mix is larger.")),
+        Card(say("It becomes {times} times as large.", times=times**2),
+             say("That would need larger weights, too. They come from queries and keys alone.")),
+    )  # fmt: skip
+
+
+QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

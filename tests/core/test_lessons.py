@@ -16,8 +16,6 @@ from lessons.shapes import shape_table
 from lessons.single_lessons import (
     asymmetry,
     asymmetry_caption,
-    contribution_caption,
-    contributions,
     shift_caption,
     softmax_caption,
     softmax_row,
@@ -96,21 +94,6 @@ def test_adding_changes_nothing_and_multiplying_does(example):
     told = number_after(sentence, "a weight changes by")
     assert told == pytest.approx(float((doubled.weights - row.weights).abs().max()), abs=6e-4)
     assert softmax_caption(trace.tokens, row)
-
-
-@many
-@given(examples)
-def test_contributions_are_weight_times_length(example):
-    trace = run_example(example)
-    attention, query = trace.heads.select(0), len(trace.tokens) - 1
-    parts = contributions(attention, query)
-    for j in range(len(trace.tokens)):
-        length = math.sqrt(sum(float(v) ** 2 for v in attention.v[j]))
-        assert math.isclose(parts.lengths[j], float(attention.weights[query, j]) * length, rel_tol=1e-4, abs_tol=1e-6)
-    assert float(parts.shares.sum()) == pytest.approx(1, abs=1e-5)
-    sentence = contribution_caption(trace.tokens, parts)
-    gap = (parts.shares - parts.weights).abs()
-    assert ("disagree" in sentence) == (float(gap.max()) >= 0.005)
 
 
 @many

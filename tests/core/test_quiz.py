@@ -144,36 +144,6 @@ def right_constant(again, text, a, b, shown, constant):
     return text == "It stays as it is."
 
 
-def right_output(again, text, feature, a):
-    return is_number(text, again.output[again.place(a), int(feature) - 1])
-
-
-def right_part(again, text, a):
-    return is_winner(again, text, np.linalg.norm(again.weights[again.place(a)][:, None] * again.v, axis=-1))
-
-
-def right_shuffle(again, text, switch, a, b):
-    assert again.example.causal == (switch == "on")
-    i, j = again.place(a), again.place(b)
-    order = np.arange(again.n)
-    order[[i, j]] = j, i
-    weights = again.softmax(example_scale(again.example), again.example.causal, order)
-    after = (weights @ again.v[order])[j]
-    same, other = (np.allclose(after, again.output[place], atol=1e-3) for place in (i, j))
-    said = {
-        "It keeps its numbers.": same,
-        f"It takes on the numbers of {b}.": other,
-        f"It gets other numbers, and not those of {b}.": not same and not other,
-    }
-    return said[text]
-
-
-def right_twice_the_values(again, text, a):
-    i = again.place(a)
-    assert again.weights[i] @ (2 * again.v) == pytest.approx(2 * again.output[i])
-    return text == "It doubles."
-
-
 KINDS = {
     "shape_of_x": (r"The sentence has \d+ .*", right_shape_of_x),
     "same_token_twice": (rf"{NAME} and {NAME} are the same token.*", right_same_token),
@@ -201,14 +171,6 @@ KINDS = {
         lambda again, text, a: is_number(text, again.weights[:, again.place(a)].sum()),
     ),
     "constant_added": (rf"{NAME} gives {NAME} the weight (\S+)\. Add (\d) to every score.*", right_constant),
-    "output_cell": (rf"What is number (\d+) in the output of {NAME}\?", right_output),
-    "shape_of_output": (
-        r"In one head the weights are .*",
-        lambda again, text: text == " × ".join(map(str, again.output.shape)),
-    ),
-    "largest_contribution": (rf"The output of {NAME} adds up weight × value .*", right_part),
-    "tokens_shuffled": (rf"The causal mask is (on|off)\. {NAME} and {NAME} change places.*", right_shuffle),
-    "values_doubled": (rf"Every value is doubled.* output of {NAME}\?", right_twice_the_values),
 }
 
 
@@ -231,7 +193,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "projections", "softmax", "output"]
+    assert list(QUESTIONS) == ["tokens", "projections", "softmax"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))
@@ -284,7 +246,6 @@ def wrong_answers(maker):
     [
         (quiz.softmax.weight_cell, "Rows ask, columns answer"),
         (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),
-        (quiz.output.largest_contribution, "A big weight is not a big influence"),
         (quiz.softmax.weight_cell, "forgets the mask"),
         (quiz.tokens.tokens_swapped, "Order is not built into the vectors"),
         (quiz.tokens.same_token_twice, "The same token has the same row wherever it stands"),

@@ -1,7 +1,5 @@
 """Every cell of every lesson's matrices, computed again from the arithmetic that is shown for it."""
 
-import math
-
 import pytest
 import torch
 from arithmetic_checks import is_right
@@ -9,15 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import EXAMPLES
 
-from lessons.example import Example, run_example
-from lessons.sheets import (
-    chain_sheets,
-    derivation_with,
-    part_sheets,
-    pipeline_sheets,
-    softmax_sheets,
-)
-from lessons.single_lessons import contributions, softmax_row
+from lessons.example import run_example
+from lessons.sheets import derivation_with, pipeline_sheets, softmax_sheets
+from lessons.single_lessons import softmax_row
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -38,39 +30,12 @@ def hidden_as(attention, tensor, value):
     return torch.where(attention.visible, tensor, value)
 
 
-def check_chain(derivation, attention, data):
-    n = len(attention.q)
-    query = data.draw(st.integers(0, n - 1))
-    visible = attention.visible[query]
-    weights = attention.weights[query]
-    tensors = {
-        "asker": attention.q[query][None],
-        "k": attention.k,
-        "score": torch.where(visible, attention.scaled[query], -math.inf)[:, None],
-        "weight": weights[:, None],
-        "v": attention.v,
-        "part": weights[:, None] * attention.v,
-        "sum": attention.output[query][None],
-    }
-    sheets = chain_sheets(derivation, query)
-    assert list(sheets) == list(tensors)
-    for key, tensor in tensors.items():
-        agree(sheets[key], tensor, data)
-
-
 @given(EXAMPLES, st.data())
 @few
-def test_the_weighted_sum_of_one_query_and_what_each_key_adds(example, data):
+def test_every_matrix_of_the_pipeline(example, data):
     trace = run_example(example)
     head = data.draw(st.integers(0, trace.example.n_heads - 1))
     attention = trace.heads.select(head)
-    derivation = derivation_with(trace, head, attention)
-    check_chain(derivation, attention, data)
-    query = data.draw(st.integers(0, len(trace.tokens) - 1))
-    parts = contributions(attention, query)
-    sheets = part_sheets(derivation, query, parts)
-    for key, tensor in {"weight": parts.weights, "length": parts.value_lengths, "share": parts.shares}.items():
-        agree(sheets[key], tensor[:, None], data)
     for key, sheet in pipeline_sheets(trace, head).items():
         tensor = trace.x if key == "x" else attention.k.mT if key == "k_transposed" else getattr(attention, key)
         agree(sheet, tensor, data)
@@ -91,10 +56,3 @@ def test_a_row_of_softmax_at_any_temperature(example, tenths, data):
         agree(sheets[key], getattr(row, key)[None], data)
     agree(sheets["added"], added.weights[None], data)
     agree(sheets["multiplied"], doubled.weights[None], data)
-
-
-def test_a_hidden_key_has_no_part_and_says_why():
-    trace = run_example(Example())
-    sheets = chain_sheets(derivation_with(trace, 0, trace.heads.select(0)), 1)
-    assert "may not look at" in list(sheets["score"].lines(4, 0))[-1].says
-    assert list(sheets["part"].lines(4, 0))[-1].value == 0

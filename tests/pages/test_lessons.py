@@ -138,7 +138,7 @@ GIVEN = {
     "scores": set(),
     "mask": set(),
     "softmax": set(),
-    "output": {"asker", "k", "score", "weight", "v"},
+    "output": {"query", "k", "score", "weight", "v"},
 }
 
 

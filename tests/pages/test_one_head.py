@@ -246,7 +246,7 @@ def test_what_is_masked_reads_masked_and_never_a_number():
         for i in range(2, 6)
         for j in range(n)
     }
-    assert all(drawn[key]["say"].endswith(": masked") and drawn[key]["text"] == "" for key in masked)
+    assert all("masked" in drawn[key]["say"] and drawn[key]["text"] == "" for key in masked)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,14 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from attention_ui.figures.chain import chain_table
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.grid import Grid, Matrix
+from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
 from attention_ui.figures.pipeline import pipeline_table
 from attention_ui.figures.steps import softmax_table
+from lessons import output
 from lessons.example import Example, run_example
 from lessons.single_lessons import softmax_row
 
@@ -36,10 +37,16 @@ def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
             assert rect.get("fill") == colour(cell["kind"], cell["v"])
 
 
+def one_query(trace, query):
+    """The table of a figure whose words are a learner's."""
+    (figure,) = output.screen(trace, 0, output.Choices("one", query)).figures
+    return matrices_table(figure, Layout(figure), numbered=True)
+
+
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", 'a"b&c', "]]>", "<!--"])
 def test_a_learners_text_stays_text(hostile):
     trace = run_example(Example(source="sentence", text=f"{hostile} two"))
-    root = picture(chain_table(trace.tokens, trace.heads.select(0), 0, ("q", "k", "v")))
+    root = picture(one_query(trace, 0))
     assert {element.tag for element in root.iter()} == {
         SVG + tag for tag in ("svg", "g", "rect", "text", "title", "path")
     }
@@ -74,7 +81,7 @@ def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():
 
 def test_a_covered_figure_has_frames_and_what_is_given():
     trace = run_example(Example())
-    table = chain_table(trace.tokens, trace.heads.select(0), 2, ("q", "k", "v"))
+    table = one_query(trace, 2)
     covered = covered_table(table, ("k",)).to_pylist()
     for before, after in zip(table.to_pylist(), covered, strict=True):
         key = (before["cell_tag"] or "").strip("|").split(" ")[0]

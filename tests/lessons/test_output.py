@@ -1,0 +1,304 @@
+"""The lesson on outputs says only what its tensors say. Everything is computed again from X and W, in NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+from screens import Ranked, chosen
+
+from lessons.edits import Edit
+from lessons.example import Example, run_example
+from lessons.formatting import english, percent
+from lessons.output import Choices, contributions, screen
+
+VIEWS = ("one", "all", "parts")
+
+
+def cases(example):
+    for view in VIEWS:
+        yield Choices(view, len(example.tokens) - 1)
+    yield Choices("one", 0)
+    yield Choices("parts", 0)
+
+
+def role(case, letter):
+    """Queries, keys or values of the head: X times its columns of W."""
+    W = getattr(case.example, f"W_{letter}").double().numpy()
+    width = W.shape[1] // case.example.example.n_heads
+    return case.example.x.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
+
+
+def weights_of(case, causal=None, order=None):
+    """Row by row, over the visible keys alone: no −∞ involved."""
+    example = case.example.example
+    causal = example.causal if causal is None else causal
+    order = range(len(case.example.tokens)) if order is None else order
+    scores = np.einsum("if,jf->ij", role(case, "q")[order], role(case, "k")[order])
+    scores *= example.d_k**-0.5 if example.scaling else 1.0
+    weights = np.zeros_like(scores)
+    for i, row in enumerate(scores):
+        seen = slice(0, i + 1) if causal else slice(None)
+        powers = np.exp(row[seen] - row[seen].max())
+        weights[i, seen] = powers / powers.sum()
+    return weights
+
+
+def visible(case, query):
+    return range(query + 1 if case.example.example.causal else len(case.example.tokens))
+
+
+def mix(case, sentence):
+    query = sentence.arguments["query"].position
+    row = weights_of(case)[query, visible(case, query)]
+    keys = [token.position for token in sentence.arguments["keys"].items]
+    return {"query": query, "values": len(row), "share": max(row), "keys": keys}
+
+
+def largest_weight(case, sentence):
+    said = mix(case, sentence)
+    row = weights_of(case)[said["query"], visible(case, said["query"])].tolist()
+    return said | {"count": len(said["keys"]), "ranked": Ranked(row, said["keys"], percent)}
+
+
+def even_mix(case, sentence):
+    query = sentence.arguments["query"].position
+    row = weights_of(case)[query, visible(case, query)]
+    assert len({percent(weight) for weight in row}) == 1
+    return {"query": query, "count": len(row), "share": max(row)}
+
+
+def one_value(case, sentence):
+    query = sentence.arguments["query"].position
+    assert list(visible(case, query)) == [query]
+    return {"query": query} | ({"keys": [query]} if "keys" in sentence.arguments else {})
+
+
+def lengths_of(case, query):
+    """Of the values, of weight × value, one key after the other."""
+    values = [math.sqrt(math.fsum(v * v for v in row)) for row in role(case, "v")]
+    terms = weights_of(case)[query][:, None] * role(case, "v")
+    return np.array(values), np.array([math.hypot(*term) for term in terms])
+
+
+def contribution(case, sentence):
+    query, key = case.choices.query, sentence.arguments["key"].position
+    values, added = lengths_of(case, query)
+    longer = "more than" in sentence.template
+    assert (values[key] > added.sum()) == longer and (added[key] / added.sum() > weights_of(case)[query, key]) == longer
+    return {
+        "key": key, "weight": weights_of(case)[query, key], "share": added[key] / added.sum(),
+        "length": values[key], "mean": added.sum(),
+    }  # fmt: skip
+
+
+def nearly_the_same(case, sentence):
+    query = case.choices.query
+    values, added = lengths_of(case, query)
+    gaps = np.abs(added / added.sum() - weights_of(case)[query])
+    seen = values[visible(case, query)]
+    return {"gap": gaps.max(), "low": seen.min(), "high": seen.max()}
+
+
+def equally_long(case, sentence):
+    values = lengths_of(case, case.choices.query)[0][visible(case, case.choices.query)]
+    assert values.max() == pytest.approx(values.min(), rel=1e-5)
+    return {"length": values.max()}
+
+
+def all_zero(case, sentence):
+    assert not role(case, "v")[visible(case, sentence.arguments["query"].position)].any()
+    return chosen(case, sentence)
+
+
+def shorter_term(case, sentence):
+    """Another key adds a longer vector for the query of the question; which one that was, the prompt says."""
+    key, length = sentence.arguments["key"].position, sentence.arguments["length"].value
+    terms = [lengths_of(case, query)[1] for query in range(len(case.example.tokens))]
+    (row, *_) = (row for row in terms if row[key] == pytest.approx(length, rel=1e-4, abs=1e-6) and row[key] < row.max())
+    return {"key": key, "length": row[key]}
+
+
+CELL = "What is feature {feature} of the output of {query}?"
+SHAPE = "In one head the weights are {weights} and V is {values}. What is the shape of the output?"
+TERMS = "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?"
+MASKED = (
+    "There is a causal mask. {one} and {other} swap positions, and each takes its query, key and value along. "
+    "What happens to the output of {one}?"
+)
+FREE = (
+    "There is no mask. {one} and {other} swap positions, and each takes its query, key and value along. "
+    "What happens to the output of {one}?"
+)
+TIMES = "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?"
+
+ORACLE = {
+    "{query} receives the value of {keys}, unmixed.": one_value,
+    "{query} receives an even mix of {count} values: each has a weight of {share}.": even_mix,
+    "{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.": mix,
+    "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
+    "{keys}.": largest_weight,
+    "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. "
+    "Its value has length {length}, more than the weighted mean of {mean}.": contribution,
+    "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added up. "
+    "Its value has length {length}, less than the weighted mean of {mean}.": contribution,
+    "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
+    "{high}.": nearly_the_same,
+    "Each share equals its weight, as all these values have length {length}.": equally_long,
+    "Every value that {query} receives is zero, so nothing is added up.": all_zero,
+    "{query} can look only at itself: weight and share are both the whole.": one_value,
+    "{rows} × {columns}": chosen,
+    CELL: chosen,
+    TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
+    MASKED: chosen,
+    FREE: chosen,
+    TIMES: chosen,
+    "That is the value of {key} alone. The others are mixed in, too.": chosen,
+    "The term of {key} has length {length}; another is longer.": shorter_term,
+}
+
+
+def answer_cell(case, prompt):
+    query, column = prompt.arguments["query"].position, prompt.arguments["feature"] - 1
+    weights, values = weights_of(case), role(case, "v")[:, column]
+    return {
+        "Multiply each value by its weight in the row and add up.": weights[query] @ values,
+        "That is the value of {key} alone. The others are mixed in, too.": values[weights[query].argmax()],
+        "That takes the weights down the column. A query's weights are its row.": weights[:, query] @ values,
+        "That forgets the mask: hidden values are not mixed in.": weights_of(case, causal=False)[query] @ values,
+        "That is the plain average. Each value counts by its weight.": values[visible(case, query)].mean(),
+        "That is its own value, before attention mixes in the others.": values[query],
+    }
+
+
+def answer_shape(case, prompt):
+    n, d_v = role(case, "v").shape
+    assert (
+        english(prompt.arguments["weights"]) == f"{n} × {n}" and english(prompt.arguments["values"]) == f"{n} × {d_v}"
+    )
+    rows, columns = (weights_of(case) @ role(case, "v")).shape
+    return {
+        "A row for each query, with the features of a value.": {"rows": rows, "columns": columns},
+        "That is the shape of the weights. A mix of values is a vector like a value.": {"rows": n, "columns": n},
+        "Every token is a query, so every token has a row in the output.": {"rows": 1, "columns": d_v},
+        "That is the output transposed. Tokens are rows.": {"rows": d_v, "columns": n},
+    }
+
+
+def answer_terms(case, prompt):
+    query = prompt.arguments["query"].position
+    values, terms = lengths_of(case, query)
+    return {
+        "What counts is the weight times the length of the value.": int(terms.argmax()),
+        "No key has more weight, but its value is shorter. A big weight is not a big influence.": int(
+            weights_of(case)[query].argmax()
+        ),
+        "No value is longer, but its weight in this row is too small.": int(values.argmax()),
+        "The term of {key} has length {length}; another is longer.": ...,
+    }
+
+
+def output_after_swap(case, prompt):
+    """The output of the first token, at its new position, and how far it is from its own and the other's before."""
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    order = np.arange(len(case.example.tokens))
+    order[[one, other]] = other, one
+    before = weights_of(case) @ role(case, "v")
+    after = (weights_of(case, order=order) @ role(case, "v")[order])[other]
+    return (np.abs(after - before[position]).max() for position in (one, other))
+
+
+def answer_masked(case, prompt):
+    assert case.example.example.causal
+    own, other = output_after_swap(case, prompt)
+    assert own > 0.009 and other > 0.009, "neither its own numbers nor those of the other"
+    return {
+        "At its new position it may look at other tokens. The mask makes the order count.": prompt.arguments[
+            "other"
+        ].position,
+        "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+    }
+
+
+def answer_free(case, prompt):
+    assert not case.example.example.causal
+    own, other = output_after_swap(case, prompt)
+    assert own < 2e-3 and other > 0.009
+    return {
+        "Without a mask the same queries meet the same keys and mix the same values: only rows move.": prompt.arguments[
+            "other"
+        ].position,
+        "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+    }
+
+
+def answer_times(case, prompt):
+    times, query = prompt.arguments["times"], prompt.arguments["query"].position
+    row, values = weights_of(case)[query], role(case, "v")
+    np.testing.assert_allclose(row @ (times * values), times * (row @ values))
+    return {
+        "The weights stay, so the mix grows just as its values do.": times,
+        "The weights stay and sum to 1, but what they mix is larger.": None,
+        "That would need larger weights, too. They come from queries and keys alone.": times**2,
+    }
+
+
+ANSWERS = {
+    CELL: answer_cell,
+    SHAPE: answer_shape,
+    TERMS: answer_terms,
+    MASKED: answer_masked,
+    FREE: answer_free,
+    TIMES: answer_times,
+}
+
+
+def figure(view, query=-1, **choices):
+    example = run_example(Example(**choices))
+    return screen(example, 0, Choices(view, query % len(example.tokens))).figures[0]
+
+
+def said(*arguments, **choices):
+    return english(figure(*arguments, **choices).notice[0])
+
+
+def test_a_weight_is_not_said_to_be_a_part_of_the_output():
+    assert "part" not in said("one") and "The largest weight, " in said("one")
+
+
+def test_the_lengths_of_values_are_measured_before_they_are_said_to_be_alike():
+    """ "hi there", seed 2: the values were said to be about equally long, with 1.54 and 0.97."""
+    sentence = said("parts", source="sentence", text="hi there", seed=2)
+    assert "equal" not in sentence
+    assert "Each share equals its weight" in said("parts", source="sentence", text="no no no")
+
+
+def test_a_large_weight_on_a_short_value_adds_little():
+    example = run_example(Example())
+    attention = example.heads.select(0)
+    parts = contributions(attention, 5)
+    expected = [w * math.hypot(*v) for w, v in zip(attention.weights[5].tolist(), attention.v.tolist(), strict=True)]
+    assert parts.lengths.tolist() == pytest.approx(expected, rel=1e-5)
+    assert parts.shares.tolist() == pytest.approx([length / sum(expected) for length in expected], rel=1e-5)
+
+
+def test_rows_that_are_keys_are_called_keys_and_scaled_scores_scaled():
+    weight, _, share = figure("parts").matrices
+    assert english(weight.rows.name) == english(share.rows.name) == "keys"
+    titles = [english(matrix.title) for matrix in figure("one").matrices]
+    assert "scaled score" in titles and "score" not in titles
+
+
+def test_a_hidden_key_adds_nothing_and_the_figure_says_why():
+    score, weight, part = (m for m in figure("one", 1).matrices if m.key in ("score", "weight", "part"))
+    assert score.values[4, 0] == -math.inf and not score.sees(4, 0) and not part.sees(4, 0)
+    assert "may not look at" in english(score.step(4, 0).meaning)
+    assert weight.step(4, 0).value == 0 == part.step(4, 0).value
+    assert "adds nothing" in english(part.step(4, 0).meaning)
+
+
+def test_values_that_are_all_zero_have_no_shares():
+    zeros = tuple(Edit("W_v", row, column, 0.0) for row in range(3) for column in range(2))
+    example = run_example(Example(edits=zeros))
+    shown = screen(example, 0, Choices("parts", 5)).figures[0]
+    assert shown.matrices[2].values.tolist() == [[0.0]] * 6
+    assert english(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."
