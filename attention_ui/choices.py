@@ -58,10 +58,10 @@ def asking_token(trace: ExampleTrace) -> int:
     return (chosen if isinstance(chosen, int) else n_tokens) - 1
 
 
-def beginning_temperature() -> float:
-    """Where the slider in the figure begins: what a link can hold of it."""
-    chosen = st.number_input("The slider begins at", 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
-    return round(chosen, 1)
+def chosen_temperature() -> float:
+    """What scores are divided by, from 0.1 to 5 in tenths."""
+    chosen = st.slider("Temperature", 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
+    return round(max(0.1, min(5.0, chosen)), 1)
 
 
 def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tuple[str, int]:

@@ -151,9 +151,8 @@ def offer_numbers(key: str, table: pa.Table | None, lesson: str | None = None) -
     """A button that saves the numbers of a figure; they are written when it is pressed."""
     if table is None or covered(lesson):
         return
-    label = "Undivided scores as CSV" if "score" in table.column_names else "Numbers as CSV"
     st.download_button(
-        label, functools.partial(csv_of, table), f"{key}.csv", "text/csv", key=f"{key}_csv",
+        "Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv", key=f"{key}_csv",
         on_click="ignore", type="tertiary",
     )  # fmt: skip
 
@@ -172,13 +171,6 @@ def picked_cell(state: dict) -> tuple[str, int, int] | None:
     """The cell that the browser says was picked, if it says so in the way the figures do."""
     found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(first_pick(state).get("cell_tag")), re.ASCII)
     return (found[1], int(found[2]), int(found[3])) if found else None
-
-
-def picked_with(key: str, field: str, otherwise: float, least: float = 0.1, most: float = 5.0) -> float:
-    """A number within these limits that the browser reported together with the picked cell of a figure."""
-    number = first_pick(get_state(f"{key}_chart")).get(field)
-    known = isinstance(number, float | int) and not isinstance(number, bool)
-    return number if known and least <= number <= most else otherwise
 
 
 def first_pick(state: object) -> dict:

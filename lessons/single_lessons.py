@@ -6,10 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
 from attention_core.embeddings import embed, with_unknown_row
 from attention_core.tokens import Vocabulary, clean_text, tokenize
-from lessons.captions import name, number, percent
+from lessons.captions import name, number
 from lessons.example import MAX_TOKENS, ExampleTrace
 
 
@@ -73,60 +72,4 @@ def asymmetry_caption(trace: ExampleTrace, head: int) -> str:
     return (
         f"{sentence} {one} scores {other} with {number(float(projected[i, j]))}, "
         f"{other} scores {one} with {number(float(projected[j, i]))}."
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class RowSoftmax:
-    """The softmax of one query's visible scores, step by step."""
-
-    keys: tuple[int, ...]  # the places of the visible keys
-    scores: Float[Tensor, " visible"]
-    shifted: Float[Tensor, " visible"]
-    powers: Float[Tensor, " visible"]
-    weights: Float[Tensor, " visible"]
-
-    @property
-    def entropy(self) -> float:
-        """In nats: 0 when one key has all the weight, ln n when n keys share evenly."""
-        return float(torch.special.entr(self.weights).sum())
-
-    @property
-    def effective_keys(self) -> float:
-        """How many keys that share evenly would have the same entropy."""
-        return float(torch.tensor(self.entropy).exp())
-
-
-def softmax_row(attention: AttentionTrace, query: int, *, factor: float = 1.0, shift: float = 0.0) -> RowSoftmax:
-    """The steps from one query's scores to its weights; the scores first multiplied and shifted if asked."""
-    visible = attention.visible[query]
-    scores = attention.masked[query][visible] * factor + shift
-    shifted = scores - scores.max()
-    powers = shifted.exp()
-    keys = tuple(visible.nonzero().flatten().tolist())
-    return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
-
-
-def temperature_caption(tokens: tuple[str, ...], row: RowSoftmax, temperature: float) -> str:
-    """`softmax_caption`, with the temperature at which it is true."""
-    return f"At temperature {number(temperature, 1)}: {softmax_caption(tokens, row)}"
-
-
-def softmax_caption(tokens: tuple[str, ...], row: RowSoftmax) -> str:
-    """How widely the query looks."""
-    most = int(row.weights.argmax())
-    return (
-        f"The largest weight, {percent(float(row.weights[most]))}, goes to {name(tokens, row.keys[most])}. "
-        f"The entropy is {number(row.entropy)}: as if {number(row.effective_keys, 1)} of "
-        f"{len(row.keys)} keys shared evenly."
-    )
-
-
-def shift_caption(row: RowSoftmax, shifted: RowSoftmax, multiplied: RowSoftmax, shift: float, factor: float) -> str:
-    """Adding a constant to all scores changes no weight; multiplying them does."""
-    added = float((shifted.weights - row.weights).abs().max())
-    scaled = float((multiplied.weights - row.weights).abs().max())
-    return (
-        f"Add {number(shift, 1)} to every score and no weight changes by more than {number(added, 3)}. "
-        f"Multiply every score by {number(factor, 1)} and a weight changes by {number(scaled, 3)}."
     )

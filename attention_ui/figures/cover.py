@@ -5,7 +5,7 @@ from collections.abc import Collection
 import pyarrow as pa
 import pyarrow.compute as pc
 
-EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "text": "", "say": "", "lights": "", "score": None}
+EMPTIED = {"kind": "ghost", "tone": "ghost", "v": None, "text": "", "say": "", "lights": ""}
 
 
 def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
@@ -21,8 +21,6 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
     for column, empty in EMPTIED.items():
         if column in table.column_names:
             table = emptied(table, column, shown if column in ("kind", "tone") else numbers, empty)
-    if "label" in table.column_names:  # of lines that the browser computes: some hold numbers
-        table = emptied(table, "label", True, "")
     return table
 
 

@@ -9,8 +9,7 @@ from pyarrow import csv
 def csv_of(table: pa.Table) -> bytes:
     """A line for each number. Of a figure made of matrices: which matrix, row and column (from 1), and the number.
 
-    Where the browser computes the numbers, as under a temperature, these are the scores it starts from. Of curves:
-    every point.
+    Of curves: every point.
     """
     return written(matrix_cells(table) if "cell_tag" in table.column_names else table)
 
@@ -19,11 +18,10 @@ def matrix_cells(table: pa.Table) -> pa.Table:
     """The numbers of all matrices; what is masked has none."""
     lines = []
     for cell in table.to_pylist():
-        if cell["cell_tag"] and cell.get("line", "scores") == "scores":
+        if cell["cell_tag"]:
             matrix, place = cell["cell_tag"].strip("|").rsplit(" ", 1)
             row, column = (int(part) + 1 for part in place.split(","))
-            value = cell["score"] if "score" in cell else cell["v"]
-            lines.append({"matrix": matrix, "row": row, "column": column, "value": value})
+            lines.append({"matrix": matrix, "row": row, "column": column, "value": cell["v"]})
     return pa.Table.from_pylist(lines)
 
 

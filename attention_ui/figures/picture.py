@@ -24,8 +24,8 @@ INNER = 0.94  # of a place is the cell, the rest is the gap
 
 
 def can_be_drawn(table: pa.Table) -> bool:
-    """Whether everything in the figure is drawn here, and nothing of it is computed in the browser."""
-    return "score" not in table.column_names and set(table["kind"].unique().to_pylist()) <= DRAWN | UNDRAWN
+    """Whether everything in the figure is drawn here."""
+    return set(table["kind"].unique().to_pylist()) <= DRAWN | UNDRAWN
 
 
 def svg_of(table: pa.Table, cell: int) -> bytes:

@@ -12,7 +12,6 @@ from lessons.questions import (
     heads,
     projections,
     pytorch,
-    softmax,
     tokens,
 )
 from lessons.questions.old_base import Maker, Question, first_fair
@@ -20,7 +19,6 @@ from lessons.questions.old_base import Maker, Question, first_fair
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
     "projections": projections.QUESTIONS,
-    "softmax": softmax.QUESTIONS,
 }
 
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.

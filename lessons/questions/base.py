@@ -137,11 +137,16 @@ def row_with_a_choice(attention: AttentionTrace, random: torch.Generator) -> int
 
 
 def weights_if(
-    example: ExampleTrace, head: int, *, causal: bool | None = None, scaling: bool | None = None
+    example: ExampleTrace,
+    head: int,
+    *,
+    causal: bool | None = None,
+    scaling: bool | None = None,
+    temperature: float = 1.0,
 ) -> Float[Tensor, "queries keys"]:
-    """The weights of a head with the causal mask or the scaling switched on or off."""
+    """The weights of a head with the causal mask or the scaling switched on or off, at a temperature."""
     causal = example.example.causal if causal is None else causal
     scaling = example.example.scaling if scaling is None else scaling
     mask = causal_mask(len(example.tokens)) if causal else None
     scale = 1 / math.sqrt(example.example.d_k) if scaling else 1.0
-    return softmax_rows(mask_scores(scale_scores(example.heads.select(head).scores, scale), mask))
+    return softmax_rows(mask_scores(scale_scores(example.heads.select(head).scores, scale / temperature), mask))

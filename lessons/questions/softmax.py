@@ -1,16 +1,16 @@
-"""Questions of the lesson softmax: how do scores become weights?"""
+"""Questions of the lesson on softmax: how do scores become weights?
+
+Each is about an example, one of its heads, and the temperature on the screen.
+"""
 
 import math
 
 import torch
 
 from attention_core.attention import softmax_rows
-from lessons.captions import name, number
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import (
-    Choice,
-    Maker,
-    Question,
+from lessons.questions.base import (
+    CLEAR_LEAD,
     among,
     among_numbers,
     among_tokens,
@@ -19,106 +19,130 @@ from lessons.questions.old_base import (
     row_with_a_choice,
     weights_if,
 )
+from lessons.screen import Card, Number, Question, say
 
 
-def most_looked_at(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def most_looked_at(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
     """The largest weight stands in the row, among what the mask leaves."""
-    attention = trace.heads.select(head)
+    attention, names = example.heads.select(head), example.names
     i = row_with_a_choice(attention, random)
     if i is None:
         return None
-    asker, row = name(trace.tokens, i), attention.weights[i]
-    column, best = int(attention.weights[:, i].argmax()), int(attention.scores[i].argmax())
-    hidden = [] if attention.visible[i, best] else [(best, "It would have the largest score, but the mask hides it.")]
+    weights = weights_if(example, head, temperature=heat)
+    row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
+    hidden = [] if attention.visible[i, best] else [(best, say("No score is larger, but the mask hides it."))]
     return among_tokens(
-        f"Which token does {asker} give its largest weight?",
-        trace,
+        say("On which key does {query} put its largest weight?", query=names[i]),
+        names,
         row,
-        "Softmax keeps the order: the largest visible score in the row gets the largest weight.",
+        say("Softmax keeps the order: the largest visible score in the row gets the largest weight."),
         [
             *hidden,
-            (column, f"That is read down the column: no token gives {asker} more weight. Rows ask."),
-            (i, "A token does not always look at itself most: its query need not fit its own key."),
+            (column, say("That is read down the column: no token puts more weight on {query}. Rows are queries.",
+                         query=names[i])),
+            (i, say("A token need not prefer itself: its query need not match its own key.")),
         ],
-        lambda p: f"{name(trace.tokens, p)} gets {number(float(row[p]))} from {asker}; one gets more.",
-    )
+        lambda p: say("{key} gets {weight} from {query}; another key gets more.",
+                      key=names[p], query=names[i], weight=Number(float(row[p]))),
+    )  # fmt: skip
 
 
-def weight_cell(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def weight_cell(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
     """One weight among what one gets by forgetting a step."""
-    attention, example = trace.heads.select(head), trace.example
+    attention, scaling = example.heads.select(head), example.example.scaling
     i = row_with_a_choice(attention, random)
     if i is None:
         return None
     j = one_of(attention.visible[i], random)
-    a, b = name(trace.tokens, i), name(trace.tokens, j)
+    a, b = example.names[i], example.names[j]
+    weights = weights_if(example, head, temperature=heat)
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
-    other_scale = float(weights_if(trace, head, scaling=not example.scaling)[i, j])
-    without = "without scaling. The scores are divided first" if example.scaling else "with scaling, which is off here"
-    return among_numbers(
-        lambda shown: f"What is the weight that {a} gives to {b}?",
-        (float(attention.weights[i, j]), "Its exp, divided by the sum of the exps of all visible scores in the row."),
-        (float(attention.weights[j, i]), f"That is what {b} gives to {a}. Rows ask, columns answer."),
-        (other_scale, f"That is the weight {without}."),
-        (float(weights_if(trace, head, causal=False)[i, j]), "That forgets the mask: hidden tokens take no share."),
-        (share, "That is the share of the scores themselves. Softmax takes exp of each score first."),
-        (1 / len(row), "Equal shares need equal scores, and these differ."),
+    other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
+    switched = (
+        say("That is the weight without scaling. The scores are divided by √d_k first.")
+        if scaling
+        else say("That is the weight with scaling, which is off here.")
     )
+    return among_numbers(
+        lambda shown: say("What weight does {query} put on {key} at temperature {temperature}?",
+                          query=a, key=b, temperature=Number(heat, 1)),
+        (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row.")),
+        (float(weights[j, i]), say("That is what {key} puts on {query}. Rows are queries, columns keys.",
+                                   query=a, key=b)),
+        (other_scale, switched),
+        (float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
+         say("That forgets the mask: hidden keys get no weight.")),
+        (share, say("That is its part of the sum of the scores. Softmax takes exp of each score first.")),
+        (1 / len(row), say("Equal weights need equal scores, and these differ.")),
+    )  # fmt: skip
 
 
-def scores_doubled(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def scores_doubled(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
     """Softmax sees differences, and doubling doubles them."""
-    attention = trace.heads.select(head)
+    attention = example.heads.select(head)
     i = row_with_a_choice(attention, random)
     if i is None:
         return None
     j = one_of(attention.visible[i], random)
-    now = float(attention.weights[i, j])
-    then, halved = (float(softmax_rows(attention.masked[[i]] * factor)[0, j]) for factor in (2, 0.5))
+    row = attention.masked[[i]] / heat
+    now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
     return among_numbers(
-        lambda shown: (
-            f"{name(trace.tokens, i)} gives {name(trace.tokens, j)} the weight {shown(now)}. All scores in the "
-            "row are doubled just before the softmax. What is the weight now?"
+        lambda shown: say(
+            "{query} puts the weight {now} on {key}. All scores in the row are doubled just before the softmax. "
+            "What is the weight now?",
+            query=example.names[i], key=example.names[j], now=shown(now),
         ),
-        (then, "All differences in the row have doubled, so the largest weight gains and the smallest loses."),
-        (now, "Softmax sees differences between scores, and these have doubled as well."),
-        (2 * now if now <= 0.5 else math.nan, "If all weights doubled, the row would sum to 2."),
-        (halved, "That is what halved scores give: differences shrink, and the row becomes flatter."),
-    )
+        (then, say("Softmax sees differences between scores, and all of them have doubled.")),
+        (now, say("The differences between the scores have doubled, so the weights do not stay.")),
+        (2 * now if now <= 0.5 else math.nan, say("If all weights doubled, the row would sum to 2.")),
+        (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter.")),
+    )  # fmt: skip
 
 
-def column_sum(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def column_sum(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
     """Rows sum to 1; columns need not."""
-    n = len(trace.tokens)
-    if n < 2:
+    if len(example.tokens) < 2:
         return None
-    j = below(n, random)
-    column = trace.heads.select(head).weights[:, j]
+    j = below(len(example.tokens), random)
+    column = weights_if(example, head, temperature=heat)[:, j]
     return among_numbers(
-        lambda shown: (
-            f"Add up the weights that all tokens give to {name(trace.tokens, j)}, down its column. What is the sum?"
+        lambda shown: say(
+            "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. "
+            "What is the sum?",
+            temperature=Number(heat, 1), key=example.names[j],
         ),
-        (float(column.sum()), "How much a token is looked at, by everybody together, has no fixed sum."),
-        (1.0, "Rows sum to 1: each token gives away one whole. What a token gets need not."),
-        (float(column.mean()), "That is the average of the column, not its sum."),
-        (float(column.max()), "That is only the largest weight in the column."),
-    )
+        (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
+        (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
+        (float(column.mean()), say("That is the average of the column, not its sum.")),
+        (float(column.max()), say("That is one weight alone. Add up the whole column.")),
+    )  # fmt: skip
 
 
-def constant_added(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """A constant added to a whole row changes no weight. Always possible."""
-    attention, constant = trace.heads.select(head), 1 + below(9, random)
-    i = below(len(trace.tokens), random)
-    j = one_of(attention.visible[i], random)
-    weight = number(float(attention.weights[i, j]))
+def all_scores_change(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+    """A constant added to a whole row changes no weight, a factor does. Always possible."""
+    attention, number = example.heads.select(head), 2 + below(8, random)
+    i, multiply = below(len(example.tokens), random), below(2, random)
+    row = attention.masked[[i]] / heat
+    weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
+    j = int(weights.argmax()) if multiply else one_of(attention.visible[i], random)
+    said = {"query": example.names[i], "key": example.names[j], "weight": Number(float(weights[j])), "number": number}
+    stays, grows, shrinks = say("It stays as it is."), say("It grows."), say("It shrinks.")
+    if multiply and times[j] - weights[j] > CLEAR_LEAD:
+        return among(
+            say("{query} puts the weight {weight} on {key}, and on no key more. Multiply every score in the row by "
+                "{number}, just before the softmax. What happens to this weight?", **said),
+            Card(grows, say("All differences grow, so keys with less weight lose and this one gains.")),
+            Card(stays, say("That is so when a constant is added. Multiplied scores have larger differences.")),
+            Card(shrinks, say("The row would become flatter if the scores were divided.")),
+        )  # fmt: skip
     return among(
-        f"{name(trace.tokens, i)} gives {name(trace.tokens, j)} the weight {weight}. Add {constant} to every score in "
-        "the row, just before the softmax. What happens to this weight?",
-        Choice("It stays as it is.", f"Every exp is multiplied by e^{constant}, and so is their sum: it cancels."),
-        Choice("It grows.", "All the exps grow by the same factor, and their sum with them: the share stays."),
-        Choice("It shrinks.", "Softmax sees the differences between scores, and these have not changed."),
-    )
+        say("{query} puts the weight {weight} on {key}. Add {number} to every score in the row, just before the "
+            "softmax. What happens to this weight?", **said),
+        Card(stays, say("Every exp is multiplied by e^{number}, and so is their sum: it cancels.", number=number)),
+        Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays.")),
+        Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (most_looked_at, weight_cell, scores_doubled, column_sum, constant_added)
+QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)

@@ -9,7 +9,7 @@ import pytest
 from attention_ui.choices import VIEWS
 from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
-from lessons.single_lessons import softmax_row
+from lessons.softmax import softmax_row
 
 LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
 RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]
@@ -32,65 +32,32 @@ def numbers(tab, key):
     return [float(text.replace("−", "-")) for text in said if re.fullmatch(r"−?\d+(\.\d+)?", text)]
 
 
-def heat(tab, value):
-    slider = tab.page.locator(".st-key-softmax_figure input[type=range]")
-    slider.evaluate(
-        "(input, value) => { input.value = value; input.dispatchEvent(new Event('input', {bubbles: true})) }", value
-    )
-
-
 def wanted(temperature, query=5):
-    """Every number of the row at a temperature, to the digits that a cell shows."""
-    row = softmax_row(run_example(Example()).heads.select(0), query, factor=1 / temperature)
-    return [f"{float(x):.2f}" for step in ("scores", "shifted", "powers", "weights") for x in getattr(row, step)]
-
-
-def shown(tab):
-    cells = (
-        svg(tab, "softmax_figure")
-        .locator("[aria-label]")
-        .evaluate_all("cells => [...new Set(cells.map(c => c.getAttribute('aria-label')))]")
-    )
-    return [cell.split(" = ")[-1].replace("−", "-") for cell in cells if " = " in cell]
+    """Every number of the row at a temperature, as a cell shows it."""
+    row = softmax_row(run_example(Example()).heads.select(0), query, temperature)
+    return [float(f"{float(x):.2f}") for step in ("scores", "shifted", "powers", "weights") for x in getattr(row, step)]
 
 
 def same(tab, temperature):
     expected = wanted(temperature)
-    got = [f"{float(x):.2f}" for x in shown(tab)[: len(expected)]]
-    return all(abs(float(a) - float(b)) < 0.0151 for a, b in zip(got, expected, strict=True))
+    return numbers(tab, "softmax_figure")[: len(expected)] == pytest.approx(expected, abs=0.011)
 
 
-def test_the_temperature_moves_every_number_and_asks_nobody(visit):
-    tab = figure(visit().open("softmax"), "softmax_figure")
-    assert same(tab, 1.0)
-    svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine = 'yes'")
-    before = len(tab.sent)
-    for temperature in (0.2, 3.0):
-        heat(tab, temperature)
-        tab.page.wait_for_timeout(300)
-        assert same(tab, temperature)
-        row = softmax_row(run_example(Example()).heads.select(0), 5, factor=1 / temperature)
-        entropy = f"entropy {row.entropy:.2f} nats: as if {row.effective_keys:.1f} of 6 keys shared evenly"
-        assert tab.page.get_by_text(entropy, exact=True).count() == 1
-    assert len(tab.sent) == before
-    tab.page.locator(".st-key-d_k input").focus()
-    tab.page.keyboard.press("ArrowRight")
-    tab.page.wait_for_url("**d_k=3**")
-    tab.settled()
-    assert svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine") == "yes", "the picture changes in place"
-    assert tab.page.locator(".st-key-softmax_figure input[type=range]").input_value() == "3"
-
-
-def test_a_link_says_where_the_temperature_begins_and_a_click_takes_it_along(visit):
+def test_the_temperature_moves_every_number_in_place(visit):
     tab = figure(visit().open("softmax?temperature=0.5"), "softmax_figure")
     assert same(tab, 0.5)
-    heat(tab, 2)
-    tab.page.wait_for_timeout(300)
+    svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine = 'yes'")
+    tab.page.locator(".st-key-temperature input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**temperature=0.6**")
+    tab.settled()
+    assert same(tab, 0.6)
+    assert svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine") == "yes", "the picture changes in place"
     svg(tab, "softmax_figure").locator(".mark-rect [aria-label]").nth(-1).click()
     tab.page.wait_for_function(f"() => ({LINES})().length > 3")
     tab.settled()
     lines = tab.page.evaluate(LINES)
-    assert any(line.split(" = ")[0].endswith(" ÷ 2") for line in lines)
+    assert any(line.split(" = ")[0].endswith(" ÷ 0.6") for line in lines)
 
 
 @pytest.mark.parametrize(

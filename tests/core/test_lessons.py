@@ -1,14 +1,11 @@
 """What single lessons compute, against loops and hand-made cases; their captions against the tensors."""
 
-import math
 import re
 
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.attention import attend
 from attention_core.reference import compare_references
 from lessons.captions import number
 from lessons.example import Example, projection_of, run_example
@@ -16,9 +13,6 @@ from lessons.shapes import shape_table
 from lessons.single_lessons import (
     asymmetry,
     asymmetry_caption,
-    shift_caption,
-    softmax_caption,
-    softmax_row,
 )
 
 examples = st.builds(
@@ -58,42 +52,6 @@ def test_the_mirror_sentence_says_the_true_differences(example):
     assert asymmetry(trace.x @ trace.x.mT) < 1e-5
     sentence = asymmetry_caption(trace, 0)
     assert f"by up to {number(float((scores - scores.mT).abs().max()))}." in sentence
-
-
-@many
-@given(examples, st.floats(0.2, 5), st.floats(-50, 50))
-def test_one_row_of_softmax_step_by_step(example, factor, shift):
-    attention = run_example(example).heads.select(0)
-    query = len(attention.q) - 1
-    row = softmax_row(attention, query, factor=factor, shift=shift)
-    scores = [float(attention.scaled[query, j]) * factor + shift for j in row.keys]
-    powers = [math.exp(s - max(scores)) for s in scores]
-    for j, power in enumerate(powers):
-        assert math.isclose(row.weights[j], power / sum(powers), abs_tol=2e-4)
-    plain = softmax_row(attention, query)
-    assert torch.allclose(plain.weights, attention.weights[query][attention.visible[query]], atol=1e-6)
-    assert 1 - 1e-4 <= row.effective_keys <= len(row.keys) + 1e-3
-
-
-def test_entropy_of_even_and_of_certain_rows():
-    even = attend(torch.zeros(3, 2), torch.zeros(5, 2), torch.zeros(5, 7))
-    assert softmax_row(even, 0).effective_keys == pytest.approx(5, rel=1e-5)
-    certain = attend(torch.full((3, 2), 100.0), torch.eye(5, 2) * 100, torch.zeros(5, 7))
-    assert softmax_row(certain, 1).entropy < 1
-
-
-@many
-@given(examples)
-def test_adding_changes_nothing_and_multiplying_does(example):
-    trace = run_example(example)
-    attention, query = trace.heads.select(0), len(trace.tokens) - 1
-    row = softmax_row(attention, query)
-    added, doubled = softmax_row(attention, query, shift=5.0), softmax_row(attention, query, factor=2.0)
-    sentence = shift_caption(row, added, doubled, 5.0, 2.0)
-    assert number_after(sentence, "more than") < 0.001
-    told = number_after(sentence, "a weight changes by")
-    assert told == pytest.approx(float((doubled.weights - row.weights).abs().max()), abs=6e-4)
-    assert softmax_caption(trace.tokens, row)
 
 
 @many

@@ -122,28 +122,6 @@ def right_visible(again, text, switch, a, place, n):
     return text == str((again.weights[again.place(a)] > 0).sum())
 
 
-def right_most(again, text, a):
-    return is_winner(again, text, again.weights[again.place(a)])
-
-
-def right_weight(again, text, a, b):
-    return is_number(text, again.weights[again.place(a), again.place(b)])
-
-
-def right_doubled(again, text, a, b, shown):
-    assert right_weight(again, shown, a, b)
-    doubled = again.softmax(2 * example_scale(again.example), again.example.causal)
-    return is_number(text, doubled[again.place(a), again.place(b)])
-
-
-def right_constant(again, text, a, b, shown, constant):
-    i, j = again.place(a), again.place(b)
-    assert right_weight(again, shown, a, b)
-    e = np.exp(again.scores[i] * example_scale(again.example) + int(constant)) * (again.weights[i] > 0)
-    assert e[j] / e.sum() == pytest.approx(again.weights[i, j])
-    return text == "It stays as it is."
-
-
 KINDS = {
     "shape_of_x": (r"The sentence has \d+ .*", right_shape_of_x),
     "same_token_twice": (rf"{NAME} and {NAME} are the same token.*", right_same_token),
@@ -163,14 +141,6 @@ KINDS = {
         right_other_score,
     ),
     "one_more_token": (r"W_q of one head is .*", right_w_q),
-    "most_looked_at": (rf"Which token does {NAME} give its largest weight\?", right_most),
-    "weight_cell": (rf"What is the weight that {NAME} gives to {NAME}\?", right_weight),
-    "scores_doubled": (rf"{NAME} gives {NAME} the weight (\S+)\. All scores in the row are doubled.*", right_doubled),
-    "column_sum": (
-        rf"Add up the weights that all tokens give to {NAME}, .*",
-        lambda again, text, a: is_number(text, again.weights[:, again.place(a)].sum()),
-    ),
-    "constant_added": (rf"{NAME} gives {NAME} the weight (\S+)\. Add (\d) to every score.*", right_constant),
 }
 
 
@@ -193,7 +163,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "projections", "softmax"]
+    assert list(QUESTIONS) == ["tokens", "projections"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))
@@ -244,12 +214,9 @@ def wrong_answers(maker):
 @pytest.mark.parametrize(
     ("maker", "mended"),
     [
-        (quiz.softmax.weight_cell, "Rows ask, columns answer"),
         (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),
-        (quiz.softmax.weight_cell, "forgets the mask"),
         (quiz.tokens.tokens_swapped, "Order is not built into the vectors"),
         (quiz.tokens.same_token_twice, "The same token has the same row wherever it stands"),
-        (quiz.softmax.constant_added, "the share stays"),
     ],
 )
 def test_every_misconception_is_met(maker, mended):

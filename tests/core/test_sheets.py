@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from strategies import EXAMPLES
 
 from lessons.example import run_example
-from lessons.sheets import derivation_with, pipeline_sheets, softmax_sheets
-from lessons.single_lessons import softmax_row
+from lessons.sheets import pipeline_sheets
 
 few = settings(max_examples=15, deadline=None, derandomize=True)
 
@@ -39,20 +38,3 @@ def test_every_matrix_of_the_pipeline(example, data):
     for key, sheet in pipeline_sheets(trace, head).items():
         tensor = trace.x if key == "x" else attention.k.mT if key == "k_transposed" else getattr(attention, key)
         agree(sheet, tensor, data)
-
-
-@given(EXAMPLES, st.integers(1, 50), st.data())
-@few
-def test_a_row_of_softmax_at_any_temperature(example, tenths, data):
-    trace, temperature = run_example(example), tenths / 10
-    attention = trace.heads.select(0)
-    query = data.draw(st.integers(0, len(trace.tokens) - 1))
-    row = softmax_row(attention, query, factor=1 / temperature)
-    added = softmax_row(attention, query, factor=1 / temperature, shift=5.0)
-    doubled = softmax_row(attention, query, factor=2 / temperature)
-    changed = {"added": ("+ 5", added), "multiplied": ("· 2", doubled)}
-    sheets = softmax_sheets(derivation_with(trace, 0, attention), query, row, temperature, changed)
-    for key in ("scores", "shifted", "powers", "weights"):
-        agree(sheets[key], getattr(row, key)[None], data)
-    agree(sheets["added"], added.weights[None], data)
-    agree(sheets["multiplied"], doubled.weights[None], data)

@@ -27,7 +27,6 @@ TEXTS = [
 PICKS = [
     *("x", 7, [], [1], {"cell_tag": 1}, [{}], [{"cell_tag": ["|x 0,0|"]}]),
     *([{"cell_tag": tag}] for tag in ("|weights 9999,9999|", "|<b>no</b> 0,0|", HUGE)),
-    *([{"cell_tag": "|weights 0,0|", "heat": heat}] for heat in (0, 1e300, "1", math.nan)),
 ]
 SELECTIONS = [json.dumps({"selection": {"pick": pick}}) for pick in PICKS]
 # What each kind of widget sends, in the field of the message that Streamlit expects there.

@@ -10,7 +10,8 @@ from attention_core.measures import measure_scaling
 from lessons.captions import tokens_caption
 from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
-from lessons.single_lessons import asymmetry_caption, softmax_caption, softmax_row
+from lessons.single_lessons import asymmetry_caption
+from lessons.softmax import softmax_row
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 
@@ -88,11 +89,13 @@ def test_masks_hide_what_they_say(mask):
 def test_softmax_shows_every_number_of_a_row():
     at = open_lesson("softmax")
     trace = run_example(Example())
-    row = softmax_row(trace.heads.select(0), 5)
-    assert any(softmax_caption(trace.tokens, row) in line for line in texts(at))
-    for step in ("scores", "shifted", "powers", "weights"):  # the browser computes each from these
-        shown = [cells(at)[f"{step} 0,{j}"]["score"] for j in range(6)]
-        assert shown == pytest.approx(row.scores.tolist(), abs=1e-6)
+    assert any(line.startswith("At temperature 1.0, the largest weight, 21 %, goes to “step”.") for line in texts(at))
+    at.slider(key="temperature").set_value(0.3).run()
+    row = softmax_row(trace.heads.select(0), 5, 0.3)
+    assert any(line.startswith("At temperature 0.3") for line in texts(at))
+    for step in ("scores", "shifted", "powers", "weights"):
+        shown = [cells(at)[f"{step} 0,{j}"]["v"] for j in range(6)]
+        assert shown == pytest.approx(getattr(row, step).tolist(), abs=1e-6)
 
 
 def test_output_puts_weights_beside_contributions():
@@ -159,7 +162,7 @@ def test_numbers_can_be_covered_until_an_answer_is_chosen(lesson):
     for row in table:
         if row["cell_tag"] and row["cell_tag"].strip("|").split()[0] not in GIVEN[lesson]:
             assert row["kind"] in ("ghost", "masked")
-            assert (row["v"], row["text"], row["say"], row["lights"], row.get("score")) == (None, "", "", "", None)
+            assert (row["v"], row["text"], row["say"], row["lights"]) == (None, "", "", "")
     kept = {row["cell_tag"].strip("|").split()[0] for row in table if row["cell_tag"] and row["say"]}
     assert kept == GIVEN[lesson]
     assert "covered" in said and not set(told) & set(texts(at))

@@ -14,7 +14,7 @@ from attention_core.reference import attend_with_loops, attend_with_numpy, compa
 from lessons.dot_product import attend_without_weights, notice_ways
 from lessons.example import Example, run_example
 from lessons.formatting import english
-from lessons.single_lessons import softmax_row
+from lessons.softmax import softmax_row
 
 
 def open_lesson(lesson, **query):
@@ -225,14 +225,13 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
 )
 def test_exactly_what_a_change_by_hand_reaches_is_marked(lesson, query):
     after, before = (open_lesson(lesson, **asked) for asked in (query, {**query, "edits": ""}))
-    value = "score" if lesson == "softmax" else "v"
     was, now = cells(before), cells(after)
     tables = (chart(after, index)[1] for index in range(len(after.get("vega_lite_chart"))))
     rows = next(table["cells"] for table in tables if "cells" in table)
     marks = {(row["gx"], row["gy"]) for row in rows if row["kind"] == "changed"}
-    changed = {key for key in now if now[key][value] != was[key][value]}
+    changed = {key for key in now if now[key]["v"] != was[key]["v"]}
     assert changed and {key for key in now if (now[key]["gx"], now[key]["gy"]) in marks} == changed
-    remark = "its score was" if lesson == "softmax" else "Changed: it was"
+    remark = "Changed: it was"
     assert {key for key in now if remark in now[key]["say"]} == changed
     assert not [key for key in was if remark in was[key]["say"]]
 

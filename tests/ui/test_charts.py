@@ -17,7 +17,6 @@ from attention_ui.figures.heads import heads_size, heads_table
 from attention_ui.figures.loss import MOST_POINTS, loss_chart, loss_tables
 from attention_ui.figures.pipeline import matrices, pipeline_table, places
 from attention_ui.figures.replay import replay_chart
-from attention_ui.figures.steps import softmax_chart
 from attention_ui.figures.template import template, written_template
 from lessons.captions import STAGES
 from lessons.example import Example, run_example
@@ -126,9 +125,7 @@ def test_only_the_data_changes_with_seed_stage_and_sizes():
     assert json.dumps(template(grid_chart)) == before
 
 
-@pytest.mark.parametrize(
-    "template_of_cells", [template(grid_chart), template(replay_chart, 3), template(softmax_chart, 10)]
-)
+@pytest.mark.parametrize("template_of_cells", [template(grid_chart), template(replay_chart, 3)])
 def test_another_size_of_cells_needs_no_other_template(template_of_cells):
     before = json.dumps(template_of_cells)
     spec = sized(template_of_cells, 17)

@@ -5,15 +5,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.export import csv_of
 from attention_ui.figures.grid import Grid, Matrix
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
 from attention_ui.figures.pipeline import pipeline_table
-from attention_ui.figures.steps import softmax_table
 from lessons import output
 from lessons.example import Example, run_example
-from lessons.single_lessons import softmax_row
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -60,15 +57,6 @@ def test_colours_run_from_end_to_end_of_the_theme():
     assert (colour("weight", 0.0), colour("weight", 1.0)) == (weights[0], weights[-1])
     assert between(["#000000", "#ff8000"], 0.5) == "#804000"
     assert colour("weight", float("nan")) == colour("weight", None) == light_theme()["chartCategoricalColors"][-1]
-
-
-def test_what_only_the_browser_computes_is_offered_as_no_picture_but_as_scores():
-    trace = run_example(Example())
-    row = softmax_row(trace.heads.select(0), 5)
-    table = softmax_table(trace.tokens, row, row)
-    assert not can_be_drawn(table)
-    lines = csv_of(table).decode().splitlines()
-    assert [float(line.split(",")[-1]) for line in lines[1:]] == pytest.approx(row.scores.tolist())
 
 
 def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():

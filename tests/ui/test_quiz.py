@@ -26,7 +26,7 @@ def page():
     from lessons.example import Example, run_example
 
     chosen = st.session_state.get("chosen", {})
-    lesson, head = st.session_state.get("lesson", "softmax"), st.session_state.get("which", 0)
+    lesson, head = st.session_state.get("lesson", "projections"), st.session_state.get("which", 0)
     predict(lesson, run_example(Example(**chosen)), head)
 
 
@@ -64,7 +64,7 @@ def open_lesson(lesson):
     return at
 
 
-def open_quiz(lesson="softmax", **example):
+def open_quiz(lesson="projections", **example):
     at = AppTest.from_function(page, default_timeout=30)
     at.session_state["lesson"], at.session_state["chosen"] = lesson, example
     at.run()
@@ -82,7 +82,7 @@ def texts(at):
     return [element.value for element in at.text]
 
 
-def answer(at, place, lesson="softmax"):
+def answer(at, place, lesson="projections"):
     """Choose A, B, C or D by its place."""
     at.segmented_control(key=f"{lesson}_answer").set_value("ABCD"[place]).run()
     assert not at.exception, at.exception
@@ -92,7 +92,7 @@ def wrong_place(question):
     return (question.right + 1) % len(question.choices)
 
 
-def number(at, lesson="softmax"):
+def number(at, lesson="projections"):
     return at.session_state[f"{lesson}_question"]
 
 
@@ -132,7 +132,7 @@ def test_another_question_of_any_lesson_is_another_one(lesson):
 def test_a_choice_can_be_taken_back():
     at = open_quiz()
     answer(at, 0)
-    at.segmented_control(key="softmax_answer").set_value(None).run()
+    at.segmented_control(key="projections_answer").set_value(None).run()
     assert not any(text.startswith(("Yes.", "Not quite.")) for text in texts(at))
 
 
@@ -144,7 +144,7 @@ def test_only_first_tries_are_counted():
     assert texts(at)[-1] == "0 of 1 first tries"
     answer(at, question.right)
     assert texts(at)[-1] == "0 of 1 first tries"
-    at.button(key="softmax_another").click().run()
+    at.button(key="projections_another").click().run()
     question = current(at, number(at))
     answer(at, question.right)
     assert texts(at)[-1] == "1 of 2 first tries"
@@ -197,7 +197,7 @@ def test_another_example_forgets_the_answer(change):
     at.session_state["chosen"] = change
     at.run()
     assert texts(at)[0] == current(at).prompt
-    assert at.segmented_control(key="softmax_answer").value is None
+    assert at.segmented_control(key="projections_answer").value is None
     assert not any(text.startswith(("Yes.", "Not quite.")) for text in texts(at))
 
 
@@ -206,14 +206,14 @@ def test_another_head_forgets_the_answer():
     answer(at, 0)
     at.session_state["which"] = 1
     at.run()
-    assert at.segmented_control(key="softmax_answer").value is None
+    assert at.segmented_control(key="projections_answer").value is None
 
 
 def test_the_answer_stays_while_the_question_stays():
     at = open_quiz()
     answer(at, 1)
     at.run()
-    assert at.segmented_control(key="softmax_answer").value == "B"
+    assert at.segmented_control(key="projections_answer").value == "B"
 
 
 @pytest.mark.parametrize("text", ["<b>bold</b> x", "![x](http://127.0.0.1:9/a.png)", "$x^2$ {0}", ":red[no] **a**"])

@@ -1,0 +1,241 @@
+"""How do scores become weights?"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.attention import AttentionTrace
+from lessons.derivation import HeadDerivation, derive_head
+from lessons.example import ExampleTrace, whose_weights
+from lessons.formatting import digits, factor, leaders, percent, power
+from lessons.formulas import stage_formula
+from lessons.matrices import KEYS, single_axis, token_axis
+from lessons.questions.base import asking
+from lessons.questions.softmax import QUESTIONS
+from lessons.screen import (
+    All,
+    Cells,
+    Code,
+    Matrices,
+    Matrix,
+    Number,
+    Screen,
+    Sentence,
+    Share,
+    Size,
+    Step,
+    say,
+    say_count,
+)
+
+ORDER = ("scores", "shifted", "powers", "weights")
+SHIFT, FACTOR = 5.0, 2.0  # what is added to every score, and what every score is multiplied by
+NO_CHANGE = 1e-6
+Steps = Callable[[int], list[Step]]  # from a visible key to what leads to its number, itself last
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page: the query, counted from 0, and what its scores are divided by."""
+
+    query: int
+    temperature: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class RowSoftmax:
+    """The softmax of one query's visible scores, step by step."""
+
+    keys: tuple[int, ...]  # the positions of the visible keys
+    scores: Float[Tensor, " visible"]
+    shifted: Float[Tensor, " visible"]
+    powers: Float[Tensor, " visible"]
+    weights: Float[Tensor, " visible"]
+
+    @property
+    def entropy(self) -> float:
+        """In nats: 0 when one key has all the weight, ln n when n keys share evenly."""
+        return float(torch.special.entr(self.weights).sum())
+
+    @property
+    def effective_keys(self) -> float:
+        """How many keys that share evenly would have the same entropy."""
+        return float(torch.tensor(self.entropy).exp())
+
+
+def softmax_row(
+    attention: AttentionTrace, query: int, temperature: float = 1.0, *, times: float = 1.0, plus: float = 0.0
+) -> RowSoftmax:
+    """The steps from one query's scores to its weights; the scores are divided, then multiplied and shifted."""
+    visible = attention.visible[query]
+    scores = attention.masked[query][visible] / temperature * times + plus
+    shifted = scores - scores.max()
+    powers = shifted.exp()
+    keys = tuple(visible.nonzero().flatten().tolist())
+    return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One query's row from its scores to its weights, and what becomes of it when all scores change alike."""
+    attention, heat = example.heads.select(head), choices.temperature
+    row, added, doubled = (
+        softmax_row(attention, choices.query, heat, times=times, plus=plus)
+        for times, plus in ((1.0, 0.0), (1.0, SHIFT), (FACTOR, 0.0))
+    )
+    way = RowDerivation(derive_head(example, head), choices.query, row, heat)
+    figure = Matrices(
+        key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
+        notice=(*notice_weights(example, row, choices), *notice_changes(example, row, added, doubled)),
+        weights=whose_weights(example), numbered=True,
+    )  # fmt: skip
+    return Screen(
+        formula=stage_formula("weights", example),
+        figures=(figure,),
+        code=Code((softmax_row,), attention, example.scale),
+        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RowDerivation:
+    """Follows one query's row from its scores, divided by a temperature, to its weights."""
+
+    head: HeadDerivation
+    query: int
+    row: RowSoftmax
+    temperature: float
+
+    def names(self, j: int) -> dict:
+        """The key of column j, of which hidden keys have none."""
+        return {"key": self.head.names[self.row.keys[j]]}
+
+    def scores(self, j: int) -> list[Step]:
+        """The score ÷ the temperature."""
+        at = self.query, self.row.keys[j]
+        score = Step(say("score of {key} ÷ temperature", **self.names(j)), self._quotient(j), float(self.row.scores[j]))
+        return [*self.head.before("masked", *at), self.head.step("masked", *at), score]
+
+    def shifted(self, j: int) -> list[Step]:
+        """The score minus the largest one."""
+        most = int(self.row.scores.argmax())
+        largest = Step(say("no score is larger than that of {key}", **self.names(most)), self._quotient(most),
+                       float(self.row.scores[most]))  # fmt: skip
+        return [*self.scores(j), largest, self._minus_largest(self.row, j)]
+
+    def powers(self, j: int) -> list[Step]:
+        """e to that."""
+        arithmetic, value = power(float(self.row.shifted[j])), float(self.row.powers[j])
+        return [*self.shifted(j), Step(say("{key}: e to that", **self.names(j)), arithmetic, value)]
+
+    def weights(self, j: int) -> list[Step]:
+        """The part of the sum."""
+        return [*self.powers(j), *self._share(self.row, j)]
+
+    def changed(self, meaning: Sentence, change: str, other: RowSoftmax) -> Steps:
+        """The weights of the row whose scores were all changed alike: `change` is written behind the score."""
+
+        def follow(j: int) -> list[Step]:
+            arithmetic = f"{factor(float(self.row.scores[j]))} {change}"
+            now = Step(say("{key}: {change}", change=meaning, **self.names(j)), arithmetic, float(other.scores[j]))
+            return [*self.scores(j), now, self._minus_largest(other, j), *self._share(other, j)]
+
+        return follow
+
+    def _quotient(self, j: int) -> str:
+        masked = self.head.numbers["masked"][self.query][self.row.keys[j]]
+        return f"{factor(masked)} ÷ {digits(self.temperature)}"
+
+    def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
+        arithmetic = f"{factor(float(row.scores[j]))} + (−1)·{factor(float(row.scores.max()))}"
+        return Step(say("{key}: minus the largest score", **self.names(j)), arithmetic, float(row.shifted[j]))
+
+    def _share(self, row: RowSoftmax, j: int) -> list[Step]:
+        total = float(row.powers.sum())
+        return [
+            Step(say("sum over all visible keys"), " + ".join(map(power, row.shifted.tolist())), total),
+            Step(say("weight of {key}", **self.names(j)), f"{factor(float(row.powers[j]))} ÷ {factor(total)}",
+                 float(row.weights[j])),
+        ]  # fmt: skip
+
+
+def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
+    """The row at each step, one below the other; then its weights when all scores change alike."""
+    tokens = [name.text for name in way.head.names]
+    rows = single_axis(tokens[way.query], named=True)
+    columns = token_axis(tuple(tokens[key] for key in way.row.keys), KEYS)
+    weights = {"scale": "weight", "colour": "weight"}
+
+    def line(key: str, title: Sentence, values: Tensor, steps: Steps, *also: Cells, **look: str) -> tuple[Matrix]:
+        def sources(i: int, j: int) -> Iterable[Cells]:
+            above = ORDER[: ORDER.index(key)] if key in ORDER else ()
+            return (*(Cells(before, i, j) for before in above), *also)
+
+        follow = {"step": lambda i, j: steps(j)[-1], "before": lambda i, j: steps(j)[:-1], "sources": sources}
+        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **follow, **look),)
+
+    row, scores = way.row, Cells("scores", row=0)
+    plus, times = say("plus {number}", number=Number(SHIFT, 0)), say("times {number}", number=Number(FACTOR, 0))
+    return (
+        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores, way.scores),
+        line("shifted", say("minus largest"), row.shifted, way.shifted, scores),
+        line("powers", say("exp"), row.powers, way.powers),
+        line("weights", say("weight"), row.weights, way.weights, Cells("powers", row=0), **weights),
+        line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights,
+             way.changed(plus, f"+ {SHIFT:g}", added), scores, **weights),
+        line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights,
+             way.changed(times, f"· {FACTOR:g}", doubled), scores, **weights),
+    )  # fmt: skip
+
+
+def notice_weights(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:
+    """Who has the largest weight at this temperature, and how widely the query looks."""
+    heat = Number(choices.temperature, 1)
+    if len(row.keys) == 1:
+        return (
+            say("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
+                query=example.names[choices.query]),
+        )  # fmt: skip
+    most = [j for (j,) in leaders(row.weights, percent)]
+    share = Share(float(row.weights.max()))
+    entropy = say(
+        "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.",
+        entropy=Number(row.entropy), effective=Number(row.effective_keys, 1), count=len(row.keys),
+    )  # fmt: skip
+    if len(most) == len(row.keys):
+        return say("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
+    keys = All(tuple(example.names[row.keys[j]] for j in most))
+    largest = say_count(
+        "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
+        "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
+        len(most), temperature=heat, share=share, keys=keys,
+    )  # fmt: skip
+    return largest, entropy
+
+
+def notice_changes(
+    example: ExampleTrace, row: RowSoftmax, added: RowSoftmax, doubled: RowSoftmax
+) -> tuple[Sentence, ...]:
+    """Adding a constant to all scores changes no weight; multiplying them does."""
+    if len(row.keys) == 1:
+        return ()
+    shift, times = Number(SHIFT, 0), Number(FACTOR, 0)
+    rounding = float((added.weights - row.weights).abs().max())
+    plus = say("Add {shift} to every score and each weight stays: softmax sees only differences.", shift=shift)
+    if rounding > 100 * NO_CHANGE:
+        plus = say("Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
+                   "have too many digits.", shift=shift, change=Size(rounding))  # fmt: skip
+    changes = (doubled.weights - row.weights).abs()
+    j = int(changes.argmax())
+    before, after = (Share(float(one.weights[j])) for one in (row, doubled))
+    if float(changes[j]) < NO_CHANGE:
+        return plus, say("Multiply every score by {times} and here the weights stay, too.", times=times)
+    if percent(before.value) == percent(after.value):
+        return plus, say("Multiply every score by {times} and no weight changes by more than {change}.",
+                         times=times, change=Size(float(changes[j])))  # fmt: skip
+    return plus, say(
+        "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+        times=times, key=example.names[row.keys[j]], before=before, after=after,
+    )  # fmt: skip

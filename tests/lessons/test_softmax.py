@@ -1,0 +1,295 @@
+"""The lesson on softmax says only what its scores say, at every temperature. Computed again in NumPy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from screens import Ranked, chosen
+
+from attention_core.attention import attend
+from lessons.example import Example, run_example
+from lessons.formatting import english, percent, together
+from lessons.softmax import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
+
+
+def cases(example):
+    for temperature in (0.1, 0.7, 1.0, 5.0):
+        yield Choices(len(example.tokens) - 1, temperature)
+    yield Choices(0, 2.3)
+
+
+def weights_of(case, *, scaling=None, causal=None, times=1.0, plus=0.0, heat=None):
+    """All rows, from the scores, over the visible keys alone."""
+    example = case.example.example
+    scaling = example.scaling if scaling is None else scaling
+    causal = example.causal if causal is None else causal
+    scores = case.attention.scores.double().numpy() * (example.d_k**-0.5 if scaling else 1.0)
+    scores = scores / (case.choices.temperature if heat is None else heat) * times + plus
+    weights = np.zeros_like(scores)
+    for i, row in enumerate(scores):
+        seen = slice(0, i + 1) if causal else slice(None)
+        powers = np.exp(row[seen] - row[seen].max())
+        weights[i, seen] = powers / powers.sum()
+    return weights
+
+
+def visible_weights(case, **how):
+    query = case.choices.query
+    return weights_of(case, **how)[query, : query + 1 if case.example.example.causal else None]
+
+
+def largest(case, sentence):
+    row, keys = visible_weights(case), [token.position for token in sentence.arguments["keys"].items]
+    return {
+        "temperature": case.choices.temperature, "share": row.max(), "keys": keys, "count": len(keys),
+        "ranked": Ranked(row.tolist(), keys, percent),
+    }  # fmt: skip
+
+
+def every_weight(case, sentence):
+    row = visible_weights(case)
+    assert len(set(map(percent, row))) == 1
+    return {"temperature": case.choices.temperature, "share": row.max()}
+
+
+def entropy(case, sentence):
+    row = visible_weights(case)
+    nats = -math.fsum(w * math.log(w) for w in row if w > 0)
+    return {"entropy": nats, "effective": math.exp(nats), "count": len(row)}
+
+
+def added(case, sentence):
+    assert visible_weights(case, plus=SHIFT) == pytest.approx(visible_weights(case), abs=1e-6)
+    now, then = (
+        softmax_row(case.attention, case.choices.query, case.choices.temperature, plus=c) for c in (0.0, SHIFT)
+    )
+    assert torch.allclose(now.weights, then.weights, atol=2e-4)
+    return {"shift": 5}
+
+
+def multiplied(case, sentence):
+    before, after = visible_weights(case), visible_weights(case, times=FACTOR)
+    key = sentence.arguments["key"].position
+    assert abs(after - before)[key] == pytest.approx(abs(after - before).max(), abs=1e-5)
+    return {"times": 2, "key": key, "before": before[key], "after": after[key]}
+
+
+def hardly_multiplied(case, sentence):
+    return {"times": 2, "change": abs(visible_weights(case) - visible_weights(case, times=FACTOR)).max()}
+
+
+def not_multiplied(case, sentence):
+    assert visible_weights(case, times=FACTOR) == pytest.approx(visible_weights(case), abs=1e-5)
+    return {"times": 2}
+
+
+def pair_of(sentence):
+    return (sentence.arguments[name].position for name in ("query", "key"))
+
+
+def another_gets_more(case, sentence):
+    query, key = pair_of(sentence)
+    row = weights_of(case)[query]
+    assert row[key] < row.max()
+    return {"query": query, "key": key, "weight": row[key]}
+
+
+def weight_now(case, sentence):
+    query, key = pair_of(sentence)
+    return {"query": query, "key": key, "now": weights_of(case)[query, key]}
+
+
+def weight_and_number(case, sentence):
+    query, key = pair_of(sentence)
+    return chosen_number(sentence) | {"query": query, "key": key, "weight": weights_of(case)[query, key]}
+
+
+def chosen_number(sentence):
+    return {"number": sentence.arguments["number"]}
+
+
+def at_temperature(case, sentence):
+    tokens = {name: sentence.arguments[name].position for name in ("query", "key") if name in sentence.arguments}
+    return {"temperature": case.choices.temperature} | tokens
+
+
+MOST = "On which key does {query} put its largest weight?"
+CELL = "What weight does {query} put on {key} at temperature {temperature}?"
+DOUBLED = (
+    "{query} puts the weight {now} on {key}. All scores in the row are doubled just before the softmax. "
+    "What is the weight now?"
+)
+COLUMN = (
+    "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is the sum?"
+)
+TIMES = (
+    "{query} puts the weight {weight} on {key}, and on no key more. Multiply every score in the row by {number}, just "
+    "before the softmax. What happens to this weight?"
+)
+PLUS = (
+    "{query} puts the weight {weight} on {key}. Add {number} to every score in the row, just before the softmax. What "
+    "happens to this weight?"
+)
+
+
+def concept(case, sentence):
+    return chosen(case, sentence) | {"concept": True}
+
+
+ORACLE = {
+    "score ÷ {temperature}": at_temperature,
+    "minus largest": concept,
+    "if all + {number}": lambda case, sentence: {"number": SHIFT},
+    "if all × {number}": lambda case, sentence: {"number": FACTOR},
+    "{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.": lambda case, s: (
+        {"query": case.choices.query} if visible_weights(case).tolist() == [1.0] else {}
+    ),
+    "At temperature {temperature}, every weight is {share}.": every_weight,
+    "At temperature {temperature}, the largest weight, {share}, goes to {keys}.": largest,
+    "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.": entropy,
+    "Add {shift} to every score and each weight stays: softmax sees only differences.": added,
+    "Multiply every score by {times} and here the weights stay, too.": not_multiplied,
+    "Multiply every score by {times} and no weight changes by more than {change}.": hardly_multiplied,
+    "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.": multiplied,
+    MOST: concept,
+    CELL: at_temperature,
+    DOUBLED: weight_now,
+    COLUMN: at_temperature,
+    TIMES: weight_and_number,
+    PLUS: weight_and_number,
+    "Softmax keeps the order: the largest visible score in the row gets the largest weight.": concept,
+    "That is read down the column: no token puts more weight on {query}. Rows are queries.": chosen,
+    "{key} gets {weight} from {query}; another key gets more.": another_gets_more,
+    "That is what {key} puts on {query}. Rows are queries, columns keys.": chosen,
+    "Every exp is multiplied by e^{number}, and so is their sum: it cancels.": chosen,
+}
+
+
+def answer_most(case, prompt):
+    query, weights = prompt.arguments["query"].position, weights_of(case)
+    return {
+        "Softmax keeps the order: the largest visible score in the row gets the largest weight.": weights[
+            query
+        ].argmax(),
+        "No score is larger, but the mask hides it.": case.attention.scores[query].argmax(),
+        "That is read down the column: no token puts more weight on {query}. Rows are queries.": weights[
+            :, query
+        ].argmax(),
+        "A token need not prefer itself: its query need not match its own key.": query,
+        "{key} gets {weight} from {query}; another key gets more.": ...,
+    }
+
+
+def answer_cell(case, prompt):
+    query, key = pair_of(prompt)
+    seen = case.attention.visible[query]
+    scores = case.attention.masked[query][seen].double()
+    other = weights_of(case, scaling=not case.example.example.scaling)[query, key]
+    return {
+        "Its exp, divided by the sum of the exps of all visible scores in the row.": weights_of(case)[query, key],
+        "That is what {key} puts on {query}. Rows are queries, columns keys.": weights_of(case)[key, query],
+        "That is the weight without scaling. The scores are divided by √d_k first.": other,
+        "That is the weight with scaling, which is off here.": other,
+        "That forgets the mask: hidden keys get no weight.": weights_of(case, causal=False)[query, key],
+        "That is its part of the sum of the scores. Softmax takes exp of each score first.": float(
+            case.attention.masked[query, key] / scores.sum()
+        ),
+        "Equal weights need equal scores, and these differ.": 1 / len(scores),
+    }
+
+
+def answer_doubled(case, prompt):
+    query, key = pair_of(prompt)
+    now, then, halved = (weights_of(case, times=times)[query, key] for times in (1, 2, 0.5))
+    return {
+        "Softmax sees differences between scores, and all of them have doubled.": then,
+        "The differences between the scores have doubled, so the weights do not stay.": now,
+        "If all weights doubled, the row would sum to 2.": 2 * now,
+        "That is what halved scores give: differences shrink, and the row becomes flatter.": halved,
+    }
+
+
+def answer_column(case, prompt):
+    column = weights_of(case)[:, prompt.arguments["key"].position]
+    return {
+        "What a key gets from all queries together has no fixed sum.": column.sum(),
+        "Rows sum to 1: each query shares out one whole. What a key gets need not.": 1.0,
+        "That is the average of the column, not its sum.": column.mean(),
+        "That is one weight alone. Add up the whole column.": column.max(),
+    }
+
+
+def answer_times(case, prompt):
+    query, key = pair_of(prompt)
+    before, after = (weights_of(case, times=times)[query] for times in (1, prompt.arguments["number"]))
+    assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
+    return dict.fromkeys(
+        (
+            "All differences grow, so keys with less weight lose and this one gains.",
+            "That is so when a constant is added. Multiplied scores have larger differences.",
+            "The row would become flatter if the scores were divided.",
+        )
+    )
+
+
+def answer_plus(case, prompt):
+    query, key = pair_of(prompt)
+    after = weights_of(case, plus=prompt.arguments["number"])
+    assert after[query, key] == pytest.approx(weights_of(case)[query, key])
+    return dict.fromkeys(
+        (
+            "Every exp is multiplied by e^{number}, and so is their sum: it cancels.",
+            "All the exps grow by the same factor, and their sum with them: the weight stays.",
+            "Softmax sees the differences between scores, and these have not changed.",
+        )
+    )
+
+
+ANSWERS = {
+    MOST: answer_most,
+    CELL: answer_cell,
+    DOUBLED: answer_doubled,
+    COLUMN: answer_column,
+    TIMES: answer_times,
+    PLUS: answer_plus,
+}
+
+
+def said(query=-1, temperature=1.0, **choices):
+    example = run_example(Example(**choices))
+    query %= len(example.tokens)
+    return together(screen(example, 0, Choices(query, temperature)).figures[0].notice)
+
+
+def test_all_that_is_said_is_about_the_temperature_that_is_shown():
+    assert said(temperature=0.1).startswith("At temperature 0.1, the largest weight, 59 %, goes to “step”.")
+    assert "goes from 59 % to 78 %" in said(temperature=0.1)
+    assert "goes from 21 % to 25 %" in said(temperature=1.0)
+
+
+def test_one_key_needs_no_entropy_and_no_zeros_are_said_to_be_changes():
+    assert said(0) == "“Your” may look at one key only, so its weight is 1 at every temperature, whatever the score."
+    for text in ("no no no", "one two three"):
+        assert "0.000" not in said(source="sentence", text=text, causal=False)
+
+
+def test_keys_that_tie_are_all_named():
+    assert "goes to each of “Your”, “with” and “step”" in said(temperature=5.0)
+
+
+def test_what_rounding_does_to_very_large_scores_is_told():
+    example = run_example(Example())
+    scores = torch.tensor([1e8, 1e8 - 8, 0.0])
+    rows = [
+        RowSoftmax((0, 1, 2), s, s - s.max(), (s - s.max()).exp(), (s - s.max()).softmax(dim=-1))
+        for s in (scores, scores + 5 + torch.tensor([0.0, 8.0, 0.0]), scores * 2)
+    ]
+    assert "by rounding alone" in english(notice_changes(example, *rows)[0])
+
+
+def test_entropy_of_even_and_of_certain_rows():
+    even = attend(torch.zeros(3, 2), torch.zeros(5, 2), torch.zeros(5, 7))
+    assert softmax_row(even, 0).effective_keys == pytest.approx(5, rel=1e-5)
+    certain = attend(torch.full((3, 2), 100.0), torch.eye(5, 2) * 100, torch.zeros(5, 7))
+    assert softmax_row(certain, 1).entropy < 1
