@@ -147,10 +147,10 @@ def mounted_full(folder):
 
 
 def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, caplog):
-    from attention_core import training
+    import runs.recording as recordings
     from attention_core.model import notebook_model
 
-    real = training.train
+    real = recordings.train
 
     def train(settings):
         for step in real(settings):
@@ -158,7 +158,7 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
                 raise ValueError("no memory left")
             yield step
 
-    monkeypatch.setattr(training, "train", train)
+    monkeypatch.setattr(recordings, "train", train)
     task = CharacterTask("hello world")
     model = notebook_model(len(task.vocabulary))
     scheduler = Scheduler()
