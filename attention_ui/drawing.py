@@ -29,7 +29,7 @@ LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
     """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered."""
-    if sentences and not hidden("caption"):
+    if sentences and not (lesson and hidden("caption")):
         st.text(COVERED if covered(lesson) else " ".join(dict.fromkeys(map(english, sentences))))
 
 
@@ -55,16 +55,26 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
-    if figure.numbered is None:
-        spec, numbered = fitted_template(layout.columns, layout.rows + LINES_BELOW, figure.width, figure.height)
-    else:
-        rows, numbered = layout.rows + LINES_BELOW, figure.numbered
-        spec = grid_template(layout.columns, figure.width, rows=rows, numbered=numbered)
+    spec, numbered = matrices_template(layout)
     tables, alt = {"cells": matrices_table(figure, layout, numbered=numbered)}, together(figure.notice)
     if lesson is None:
         return show_chart(figure.key, english(figure.name), spec, tables, alt)
     given = [matrix.key for matrix in figure.matrices if matrix.given]
     return pick_chart(figure.key, english(figure.name), spec, tables, alt, lesson, given)
+
+
+def matrices_template(layout: Layout) -> tuple[dict, bool]:
+    """The template for a figure of matrices; and whether its cells have room for numbers."""
+    figure, rows = layout.figure, layout.rows + LINES_BELOW
+    if figure.numbered is None:
+        return fitted_template(layout.columns, rows, figure.width, figure.height)
+    return grid_template(layout.columns, figure.width, rows=rows, numbered=figure.numbered), figure.numbered
+
+
+def drawn_width(figure: Matrices) -> int:
+    """The pixels from the left to the right of a figure of matrices, as it will be drawn."""
+    layout = Layout(figure)
+    return matrices_template(layout)[0]["width"]["step"] * layout.columns
 
 
 def draw_curves(lesson: str | None, figure: Curves) -> None:

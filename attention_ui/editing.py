@@ -7,13 +7,13 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import hidden
 from attention_ui.state import get_state, set_state
 from lessons.captions import plural, seen
-from lessons.changes import INPUTS, shared_row_caption
-from lessons.edits import Edits, edits_code, parse_edits, set_numbers
+from lessons.edit_remarks import shared_row
+from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
+from lessons.formatting import english
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50
-MARGIN, TABLES_WIDTH = 30, 420  # pixels
 
 
 def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
@@ -30,12 +30,6 @@ def edits_line(edits: Edits) -> None:
     if edits:
         st.text(f"{len(edits)} {plural('number', len(edits))} changed by hand")
         st.button("Reset", key="edits_reset", on_click=change_to, args=((),))
-
-
-def beside_the_tables(chart: dict, columns: int):
-    """A place for a figure of so many columns and, where the screen is wide enough, one at its right for the tables."""
-    with st.container(horizontal=True, gap="medium"):
-        return st.container(width=chart["width"]["step"] * columns + MARGIN), st.container(width=TABLES_WIDTH)
 
 
 def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
@@ -60,7 +54,7 @@ def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
             others = tuple(edit for edit in edits if edit.matrix != matrix)
             same = others == edits
             st.button(
-                f"Reset {INPUTS[matrix]}", key=f"reset_{matrix}", on_click=change_to, args=(others,), disabled=same
+                f"Reset {title(matrix)}", key=f"reset_{matrix}", on_click=change_to, args=(others,), disabled=same
             )
         st.button("Reset all", key="reset_all", on_click=change_to, args=((),), disabled=not edits)
 
@@ -85,7 +79,7 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
         args=(trace, head, matrix, key),
     )
     if matrix == "x":
-        st.text(shared_row_caption(trace))
+        st.text(english(shared_row(trace)))
 
 
 def number_column(column: int):

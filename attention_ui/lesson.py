@@ -80,7 +80,7 @@ def liked(cell: int) -> int:
 
 def covered(lesson: str | None) -> bool:
     """True while the numbers of a lesson are to be thought of, not seen: until its question is answered."""
-    if lesson is None or get_state(f"{lesson}_answer") is not None:
+    if not lesson or get_state(f"{lesson}_answer") is not None:
         return False
     chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
     switch = next(chosen, switched_on_in_link("cover"))

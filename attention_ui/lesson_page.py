@@ -1,6 +1,6 @@
 """The page of a lesson: its question, the running example in the sidebar, and its screen from top to bottom."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from types import ModuleType
@@ -8,7 +8,7 @@ from types import ModuleType
 import streamlit as st
 
 from attention_ui.contents import next_and_previous, opening
-from attention_ui.drawing import draw_figure, draw_notice, offer_curves
+from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
 from attention_ui.lesson import covered
 from attention_ui.panels.code import show_code
@@ -18,6 +18,8 @@ from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
 from lessons.screen import Curves, Figure, Matrices, Screen
+
+MARGIN, PANEL_WIDTH = 30, 420  # pixels
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,12 +31,15 @@ class LessonPage:
     example: ExampleTrace
     head: int
 
-    def show(self, choices: object) -> None:
-        """Draw the screen that these choices make, with what the learner's edits changed in it."""
+    def show(self, choices: object, beside: Callable[[], None] | None = None) -> None:
+        """Draw the screen that these choices make, with what the learner's edits changed in it.
+
+        `beside` draws a panel at the right of the first figure, below it where the screen is narrow.
+        """
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
-        draw_screen(self.address, screen)
+        draw_screen(self.address, screen, beside)
         next_and_previous(self.address)
 
 
@@ -52,16 +57,18 @@ def open_lesson(
     return LessonPage(lesson, address, example, head_choice(example) if heads else 0)
 
 
-def draw_screen(lesson: str, screen: Screen) -> None:
-    """Formula, figures with what there is to notice, the derivation of a number, the question, the code."""
+def draw_screen(lesson: str, screen: Screen, beside: Callable[[], None] | None = None) -> None:
+    """Formula, figures with what there is to notice, the derivation of a number, the question, the code.
+
+    Without a question there is nothing to think of first, so nothing is ever covered or left out.
+    """
     if screen.formula is not None:
         st.latex(screen.formula)
-    picked = None
-    for group in groups(screen.figures):
-        picked = draw_group(lesson, group) or picked
-    for remark in screen.remarks:
-        st.text(english(remark))
-    if not covered(lesson):
+    picked, coverable = None, lesson if screen.ask is not None else ""
+    for place, group in enumerate(groups(screen.figures)):
+        picked = draw_group(coverable, group, beside if place == 0 else None) or picked
+    draw_notice(coverable, screen.remarks)
+    if not covered(coverable):
         derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
     if screen.ask is not None:
         question_panel(lesson, screen.ask)
@@ -79,11 +86,13 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
     return together
 
 
-def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
+def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] | None = None) -> Picked | None:
     """Figures side by side, below all that they show; the cell that was picked in one of them."""
     if group[0].heading is not None:
         st.subheader(english(group[0].heading), anchor=False)
     draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
+    if beside is not None:
+        return draw_with_panel(lesson, group[0], beside)
     picked = None
     for line in lines_of(group):
         places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]
@@ -91,6 +100,17 @@ def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
             with place:
                 picked = draw_figure(lesson, figure) or picked
     offer_curves(lesson, group)
+    return picked
+
+
+def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:
+    """A figure of matrices and, where the screen is wide enough, a panel at its right."""
+    with st.container(horizontal=True, gap="medium"):
+        place, panel = st.container(width=drawn_width(figure) + MARGIN), st.container(width=PANEL_WIDTH)
+    with place:
+        picked = draw_figure(lesson, figure)
+    with panel:
+        beside()
     return picked
 
 

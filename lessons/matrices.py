@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterator
 
 from lessons.derivation import HeadDerivation
-from lessons.formatting import seen
+from lessons.example import ExampleTrace, projection_of
+from lessons.formatting import digits, seen
 from lessons.screen import Array, Axis, Cells, Matrix, Sentence, Step, say
 
 QUERIES, KEYS, TOKENS, FEATURES = say("queries"), say("keys"), say("tokens"), say("features")
+PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key
 ROLES = {"q": "q", "k": "k", "k_transposed": "k", "v": "v", "output": "v", "weights": "weight"}
 
 
@@ -36,7 +38,7 @@ def head_matrix(
 ) -> Matrix:
     """A tensor of one head. `key` names it in the figure, where several stand that were computed alike."""
     tokens = tuple(name.text for name in derivation.names)
-    pairs = tensor in ("scores", "scaled", "masked", "weights")
+    pairs = tensor in PAIRS
     rows = token_axis(tokens, QUERIES if pairs or tensor in ("q", "output") else KEYS if tensor in "kv" else TOKENS)
     columns = token_axis(tokens, KEYS) if pairs else feature_axis(values.shape[1])
     if tensor == "k_transposed":
@@ -62,3 +64,20 @@ def followed(derivation: HeadDerivation, tensor: str, *, own_sources: bool = Tru
         return derivation.sources(tensor, i, j)
 
     return {"step": step, "before": before} | ({"sources": sources} if own_sources else {})
+
+
+def weight_matrix(example: ExampleTrace, role: str, head: int) -> Matrix:
+    """The columns of W_q, W_k or W_v (role "q", "k" or "v") that belong to one head; given, as it is not computed."""
+    name, weights = f"W_{role}", projection_of(example, role, head)
+    values, (rows, columns) = weights.tolist(), weights.shape
+
+    def entry(i: int, j: int) -> Step:
+        says = say("{matrix}, row {row}, column {column}: an entry of {matrix}",
+                   matrix=name, row=i + 1, column=head * columns + j + 1)  # fmt: skip
+        return Step(says, digits(values[i][j]), values[i][j])
+
+    return Matrix(
+        key=name, title=say("{matrix}", matrix=name), values=weights, rows=feature_axis(rows), step=entry, given=True,
+        columns=feature_axis(columns, first=head * columns), colour=role,
+        sources=lambda i, j: (Cells(role, column=j),),
+    )  # fmt: skip

@@ -8,7 +8,6 @@ from torch import Tensor
 
 from attention_core.embeddings import embed, with_unknown_row
 from attention_core.tokens import Vocabulary, clean_text, tokenize
-from lessons.captions import name, number
 from lessons.example import MAX_TOKENS, ExampleTrace
 
 
@@ -52,24 +51,4 @@ def lookup_caption(lookup: Lookup) -> str:
     return (
         f"As it is, the table refuses: {lookup.refusal}. With one row more for all unknown words (number "
         f"{lookup.unknown_id}, the mean of the others), {shared}, like any other word it does not know."
-    )
-
-
-def asymmetry(scores: Float[Tensor, "tokens tokens"]) -> float:
-    """The largest difference between a score and its mirror image: 0 for a symmetric matrix."""
-    return float((scores - scores.mT).abs().max())
-
-
-def asymmetry_caption(trace: ExampleTrace, head: int) -> str:
-    """XXᵀ is symmetric, QKᵀ in general is not: both as numbers."""
-    plain, projected = trace.x @ trace.x.mT, trace.heads.select(head).scores
-    i, j = divmod(int((projected - projected.mT).abs().argmax()), len(trace.tokens))
-    sentence = f"X Xᵀ differs from its mirror image by at most {number(asymmetry(plain))}, "
-    sentence += f"Q Kᵀ by up to {number(asymmetry(projected))}."
-    if asymmetry(projected) < 0.005:
-        return sentence
-    one, other = name(trace.tokens, i), name(trace.tokens, j)
-    return (
-        f"{sentence} {one} scores {other} with {number(float(projected[i, j]))}, "
-        f"{other} scores {one} with {number(float(projected[j, i]))}."
     )

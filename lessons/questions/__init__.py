@@ -10,7 +10,6 @@ from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
 from lessons.questions import (
     heads,
-    projections,
     pytorch,
     tokens,
 )
@@ -18,7 +17,6 @@ from lessons.questions.old_base import Maker, Question, first_fair
 
 QUESTIONS: dict[str, tuple[Maker, ...]] = {
     "tokens": tokens.QUESTIONS,
-    "projections": projections.QUESTIONS,
 }
 
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.

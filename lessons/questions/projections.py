@@ -1,72 +1,76 @@
-"""Questions of the lesson projections: why queries, keys and values?"""
+"""Questions of the lesson on projections: why queries, keys and values?"""
 
 import torch
 
-from lessons.captions import name, number, plural
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import Choice, Maker, Question, among, among_numbers, among_tokens, shape, two_of
+from lessons.questions.base import among, among_numbers, among_tokens, shaped, two_of
+from lessons.screen import Card, Number, Question, say
 
 
-def shape_of_q(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def shape_of_q(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """A projection keeps the tokens and changes the features."""
-    (n, d), d_k = trace.x.shape, trace.example.d_k
+    (n, d), d_k = example.x.shape, example.example.d_k
     return among(
-        f"X is {shape(n, d)}, and W_q of one head is {shape(d, d_k)}. What is the shape of its queries, Q = X W_q?",
-        Choice(shape(n, d_k), "Each token keeps its row; its features are mixed into new ones."),
-        Choice(shape(n, d), f"The rows are right. W_q turns {d} {plural('feature', d)} of a token into {d_k}."),
-        Choice(shape(d_k, n), "That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows."),
-        Choice(shape(d, d_k), "That is W_q itself. Q has a row for each token."),
-    )
+        say("X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
+            x=shaped(n, d), W_q=shaped(d, d_k)),
+        Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones.")),
+        Card(shaped(n, d),
+             say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k)),
+        Card(shaped(d_k, n), say("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.")),
+        Card(shaped(d, d_k), say("That is W_q itself. Q has a row for each token.")),
+    )  # fmt: skip
 
 
-def longest_value(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def longest_value(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """The longest token need not have the longest value, nor the longest key."""
-    attention = trace.heads.select(head)
+    attention = example.heads.select(head)
     lengths = attention.v.norm(dim=-1)
-    token = int(trace.x.norm(dim=-1).argmax())
-    key = int(attention.k.norm(dim=-1).argmax())
+    token, key = (int(vectors.norm(dim=-1).argmax()) for vectors in (example.x, attention.k))
     return among_tokens(
-        "In this head, which token has the longest value vector?",
-        trace,
+        say("In this head, which token has the longest value vector?"),
+        example.names,
         lengths,
-        "With the same weight, its value adds more to an output than any other.",
+        say("At the same weight, its value adds more to an output than any other."),
         [
-            (token, "It has the longest row in X, but W_v stretches some directions and shrinks others."),
-            (key, "It has the longest key. Keys and values come from different weights."),
+            (token, say("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
+            (key, say("It has the longest key. Keys and values come from different weights.")),
         ],
-        lambda p: f"The value of {name(trace.tokens, p)} has length {number(float(lengths[p]))}; one is longer.",
-    )
+        lambda p: say("The value of {token} has length {length}, and another is longer.",
+                      token=example.names[p], length=Number(float(lengths[p]))),
+    )  # fmt: skip
 
 
-def score_the_other_way(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def score_the_other_way(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """Scores of queries and keys are not symmetric."""
-    pair = two_of(len(trace.tokens), random)
+    pair = two_of(len(example.tokens), random)
     if pair is None:
         return None
-    a, b = pair
-    i, j = (name(trace.tokens, place) for place in pair)
-    scores = trace.heads.select(head).scores
+    (a, b), scores = pair, example.heads.select(head).scores
+    one, other = example.names[a], example.names[b]
     return among_numbers(
-        lambda shown: (
-            f"The query of {i} times the key of {j} is {shown(float(scores[a, b]))}. "
-            f"What is the query of {j} times the key of {i}?"
+        lambda shown: say(
+            "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
+            "{one}?",
+            one=one, other=other, score=shown(float(scores[a, b])),
         ),
-        (float(scores[b, a]), "Another query meets another key, so Q Kᵀ need not be symmetric."),
-        (float(scores[a, b]), "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
-        (float(trace.x[a] @ trace.x[b]), "That is the dot product of their rows of X, before W_q and W_k."),
-        (float(scores[b, b]), f"That is the query of {j} times the key of {j} itself."),
-    )
+        (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric.")),
+        (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.")),
+        (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k.")),
+        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)),
+    )  # fmt: skip
 
 
-def one_more_token(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """The weights do not depend on the length of the sentence. Always possible."""
-    d, d_k = trace.x.shape[-1], trace.example.d_k
+def one_more_token(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+    """Q grows with the sentence, W_q does not. Always possible."""
+    (n, d), d_k = example.x.shape, example.example.d_k
     return among(
-        f"W_q of one head is {shape(d, d_k)}. The sentence gets one more token. What shape does W_q need now?",
-        Choice(shape(d, d_k), "Every token is multiplied by the same W_q, however many there are."),
-        Choice(shape(d + 1, d_k), "The rows of W_q belong to the features of a token, not to tokens."),
-        Choice(shape(d, d_k + 1), "The columns of W_q belong to the features of a query, not to tokens."),
-    )
+        say("W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q then?",
+            W_q=shaped(d, d_k), n=n),
+        Card(shaped(n + 1, d_k), say("The new token brings a row of X, and the same W_q makes its query.")),
+        Card(shaped(n, d_k), say("Q has a row for each token, and there is one more.")),
+        Card(shaped(n, d_k + 1), say("Columns are features. The features of a query are the columns of W_q.")),
+        Card(shaped(n + 1, d_k + 1), say("W_q does not depend on the length of the sentence, so its columns stay.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (shape_of_q, longest_value, score_the_other_way, one_more_token)
+QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)

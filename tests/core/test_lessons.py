@@ -7,13 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_core.reference import compare_references
-from lessons.captions import number
 from lessons.example import Example, projection_of, run_example
 from lessons.shapes import shape_table
-from lessons.single_lessons import (
-    asymmetry,
-    asymmetry_caption,
-)
 
 examples = st.builds(
     Example,
@@ -42,16 +37,6 @@ def test_each_heads_map_makes_its_queries_keys_and_values(example, data):
     for role in "qkv":
         made = trace.x @ projection_of(trace, role, head)
         torch.testing.assert_close(made, getattr(trace.heads.select(head), role))
-
-
-@many
-@given(examples)
-def test_the_mirror_sentence_says_the_true_differences(example):
-    trace = run_example(example)
-    scores = trace.heads.select(0).scores
-    assert asymmetry(trace.x @ trace.x.mT) < 1e-5
-    sentence = asymmetry_caption(trace, 0)
-    assert f"by up to {number(float((scores - scores.mT).abs().max()))}." in sentence
 
 
 @many

@@ -89,16 +89,6 @@ def right_once_more(again, text, a):
     return bool(found) and is_number(found[1], again.x[again.place(a), 0])
 
 
-def right_other_score(again, text, a, b, shown, b_again, a_again):
-    assert (a, b) == (a_again, b_again) and is_number(shown, again.scores[again.place(a), again.place(b)])
-    return is_number(text, again.scores[again.place(b), again.place(a)])
-
-
-def right_w_q(again, text):
-    assert (np.vstack([again.x, again.x[:1]]) @ np.zeros((again.d, again.example.d_k))).shape[0] == again.n + 1
-    return text == f"{again.d} × {again.example.d_k}"
-
-
 def right_hidden(again, text, a, b):
     assert again.place(a) < again.place(b)
     return is_number(text, again.softmax(example_scale(again.example), True)[again.place(a), again.place(b)])
@@ -127,20 +117,6 @@ KINDS = {
     "same_token_twice": (rf"{NAME} and {NAME} are the same token.*", right_same_token),
     "tokens_swapped": (rf"{NAME} and {NAME} change places, and each brings its vector.*", right_swap),
     "token_once_more": (rf"Let each row of X .* Suppose {NAME} came once more.*", right_once_more),
-    "shape_of_q": (
-        r"X is .* Q = X W_q\?",
-        lambda again, text: text == " × ".join(map(str, again.q.shape)),
-    ),
-    "longest_value": (
-        r"In this head, which token has the longest value vector\?",
-        lambda again, text: is_winner(again, text, np.linalg.norm(again.v, axis=-1)),
-    ),
-    "score_the_other_way": (
-        rf"The query of {NAME} times the key of {NAME} is (\S+)\. "
-        rf"What is the query of {NAME} times the key of {NAME}\?",
-        right_other_score,
-    ),
-    "one_more_token": (r"W_q of one head is .*", right_w_q),
 }
 
 
@@ -163,7 +139,7 @@ def kind_of(question):
 
 def test_every_kind_is_proved():
     assert set(KINDS) == {maker.__name__ for makers in QUESTIONS.values() for maker in makers}
-    assert list(QUESTIONS) == ["tokens", "projections"]
+    assert list(QUESTIONS) == ["tokens"]
 
 
 @given(EXAMPLES, st.integers(0, 1000))
@@ -214,7 +190,6 @@ def wrong_answers(maker):
 @pytest.mark.parametrize(
     ("maker", "mended"),
     [
-        (quiz.projections.score_the_other_way, "would make Q Kᵀ symmetric"),
         (quiz.tokens.tokens_swapped, "Order is not built into the vectors"),
         (quiz.tokens.same_token_twice, "The same token has the same row wherever it stands"),
     ],

@@ -166,7 +166,7 @@ def words(question: Question) -> Iterator[Sentence]:
 def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
     """Its arguments are those that the oracle computes, ties are named, and nothing reads the same that is not."""
     text = english(sentence)
-    assert "{" not in text or "{" in "".join(a for a in sentence.arguments.values() if isinstance(a, str)), text
+    assert "{" not in text or "{" in "".join(map(written, sentence.arguments.values())), text
     assert "  " not in text, text
     check_shares(sentence)
     template = sentence.template

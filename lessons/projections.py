@@ -1,0 +1,113 @@
+"""Why queries, keys and values?"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+
+from attention_core.attention import attend
+from lessons.derivation import derive_head, derive_without_weights
+from lessons.edit_remarks import edit_remarks
+from lessons.example import ExampleTrace, projection_of, run_example, whose_weights
+from lessons.formatting import apart
+from lessons.formulas import stage_formula
+from lessons.matrices import head_matrix, weight_matrix
+from lessons.questions.base import asking
+from lessons.questions.projections import QUESTIONS
+from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Sentence, Size, say
+from lessons.stages import longest
+
+TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
+ROUNDING = 1e-5  # of the largest score: what differs by less is equal
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page; the rest is the running example."""
+
+    role: Literal["q", "k", "v", "mirror"] = "q"
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One of the three products, or what two of them are for: scores that need not be symmetric."""
+    figure = mirror_view(example, head) if choices.role == "mirror" else product_view(example, head, choices.role)
+    return Screen(
+        formula=stage_formula("qkv", example),
+        figures=(figure,),
+        code=Code((run_example,), example.heads.select(head), example.scale),
+        ask=asking("projections", QUESTIONS, example.example.seed, example, head),
+        remarks=edit_remarks(example, head),
+    )
+
+
+def projections_figure(
+    example: ExampleTrace, notice: Sentence, first: str, *bands: tuple[Matrix | None, ...]
+) -> Matrices:
+    """The figure of this lesson, whatever it shows."""
+    return Matrices(
+        key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
+        weights=whose_weights(example),
+    )  # fmt: skip
+
+
+def product_view(example: ExampleTrace, head: int, role: str) -> Matrices:
+    """X at the left, W above, and where a row of X meets a column of W, their product."""
+    derivation, attention = derive_head(example, head), example.heads.select(head)
+    x = head_matrix(derivation, "x", say("X"), example.x, given=True)
+    product = head_matrix(derivation, role, TITLES[role], getattr(attention, role))
+    notice = notice_product(example, head, role)
+    return projections_figure(example, notice, role, (None, weight_matrix(example, role, head)), (x, product))
+
+
+def notice_product(example: ExampleTrace, head: int, role: str) -> Sentence:
+    """What W does to each token, and whose result is longest."""
+    vectors = getattr(example.heads.select(head), role)
+    d_model, width = projection_of(example, role, head).shape
+    whose, length = longest(example.names, vectors)
+    said = {"d_model": d_model, "width": width, "tokens": whose, "length": length}
+    match role:
+        case "q":
+            return say("W_q turns the {d_model} features of each token into the {width} of its query. "
+                       "Longest is the query of {tokens}: length {length}.", **said)  # fmt: skip
+        case "k":
+            return say("W_k turns the {d_model} features of each token into the {width} of its key. "
+                       "Longest is the key of {tokens}: length {length}.", **said)  # fmt: skip
+    return say("W_v turns the {d_model} features of each token into the {width} of its value. "
+               "Longest is the value of {tokens}: length {length}.", **said)  # fmt: skip
+
+
+def mirror_view(example: ExampleTrace, head: int) -> Matrices:
+    """Every row of X compared with every other, beside queries compared with keys."""
+    plain = attend(example.x, example.x, example.x, scale=1.0)
+    projected = example.heads.select(head)
+
+    def mirrored(key: str):
+        return lambda i, j: (Cells("xx", i, j), Cells("scores", i, j), Cells(key, j, i))
+
+    band = (
+        head_matrix(derive_without_weights(example, plain), "scores", say("X Xᵀ"), plain.scores, key="xx",
+                    sources=mirrored("xx")),
+        head_matrix(derive_head(example, head), "scores", say("Q Kᵀ"), projected.scores, sources=mirrored("scores")),
+    )  # fmt: skip
+    return projections_figure(example, notice_mirror(example, projected.scores), "scores", band)
+
+
+def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:
+    """X Xᵀ is symmetric; Q Kᵀ in general is not."""
+    if len(example.tokens) == 1:
+        return say("A single token is compared with itself alone, so each matrix is one number.")
+    gaps = (scores - scores.mT).abs()
+    i, j = divmod(int(gaps.argmax()), len(example.tokens))
+    if float(gaps.max()) <= ROUNDING * float(scores.abs().max()):
+        return say("X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.")
+    there, back = (float(scores[a, b]) for a, b in ((i, j), (j, i)))
+    if float(gaps.max()) < 0.005:
+        return say(
+            "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Size(float(gaps.max()))
+        )
+    one, other = apart(there, back)
+    return say(
+        "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} "
+        "and the key of {one} give {back}.",
+        one=example.names[i], other=example.names[j], there=one, back=other,
+    )  # fmt: skip

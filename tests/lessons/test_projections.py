@@ -1,0 +1,225 @@
+"""The lesson on projections says only what its tensors say. No server, no browser: a screen is data."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from edits_oracle import EDITS_ORACLE
+from hypothesis import strategies as st
+from screens import Ranked, chosen
+from strategies import EXAMPLES as PLAIN
+
+from lessons.diff import diff
+from lessons.edits import Edit
+from lessons.example import Example, run_example, unedited
+from lessons.formatting import english, number, together
+from lessons.projections import Choices, screen
+
+EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))
+EXAMPLES = st.builds(lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from(EDITS))
+ROLES = ("q", "k", "v", "mirror")
+
+
+def cases(example):
+    yield from map(Choices, ROLES)
+
+
+def length(vector):
+    return math.sqrt(sum(feature**2 for feature in vector))
+
+
+def product(case, role):
+    """X W for one head, by sums of products."""
+    packed = getattr(case.example, f"W_{role}").tolist()
+    width = len(packed[0]) // len(case.example.heads.q)
+    columns = range(case.head * width, (case.head + 1) * width)
+    return [[sum(x * row[c] for x, row in zip(token, packed, strict=True)) for c in columns]
+            for token in case.example.x.tolist()]  # fmt: skip
+
+
+def longest_of(role):
+    def arguments(case, sentence):
+        vectors = product(case, role)
+        lengths = list(map(length, vectors))
+        named = [token.position for token in sentence.arguments["tokens"].items]
+        return {
+            "d_model": len(case.example.x[0]), "width": len(vectors[0]), "tokens": named, "length": max(lengths),
+            "ranked": Ranked(lengths, named, number),
+        }  # fmt: skip
+
+    return arguments
+
+
+def score(case, query, key):
+    q, k = product(case, "q")[query], product(case, "k")[key]
+    return sum(a * b for a, b in zip(q, k, strict=True))
+
+
+def mirrored(case, sentence):
+    one, other = (sentence.arguments[name].position for name in ("one", "other"))
+    return {"one": one, "other": other, "there": score(case, one, other), "back": score(case, other, one)}
+
+
+def gap(case, sentence):
+    n = len(case.example.tokens)
+    return {"gap": max(abs(score(case, i, j) - score(case, j, i)) for i in range(n) for j in range(n))}
+
+
+def asked_score(case, prompt):
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    return {"one": one, "other": other, "score": score(case, one, other)}
+
+
+def sizes(case, prompt):
+    (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
+    every = {"n": n, "x": f"{n} × {d}", "W_q": f"{d} × {d_k}", "d_k": d_k}
+    return {name: every[name] for name in prompt.arguments}
+
+
+OTHER_LENGTH = "The value of {token} has length {length}, and another is longer."
+ORACLE = EDITS_ORACLE | {
+    "W_q turns the {d_model} features of each token into the {width} of its query. Longest is the query of {tokens}: "
+    "length {length}.": longest_of("q"),
+    "W_k turns the {d_model} features of each token into the {width} of its key. Longest is the key of {tokens}: "
+    "length {length}.": longest_of("k"),
+    "W_v turns the {d_model} features of each token into the {width} of its value. Longest is the value of {tokens}: "
+    "length {length}.": longest_of("v"),
+    "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
+    "the key of {one} give {back}.": mirrored,
+    "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
+    "X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?": sizes,
+    "{rows} × {columns}": chosen,
+    "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": sizes,
+    "In this head, which token has the longest value vector?": lambda case, prompt: {"concept": True},
+    "It has the longest row in X, but W_v stretches some directions and shrinks others.": lambda case, reply: {
+        "concept": True
+    },
+    "It has the longest key. Keys and values come from different weights.": lambda case, reply: {"concept": True},
+    OTHER_LENGTH: lambda case, reply: {
+        "token": reply.arguments["token"].position,
+        "length": length(product(case, "v")[reply.arguments["token"].position]),
+    },
+    "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
+    "{one}?": asked_score,
+    "That is the query of {other} times its own key.": chosen,
+    "W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q then?": sizes,
+}
+
+
+def answer_shape(case, prompt):
+    (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
+    return {
+        "Each token keeps its row; its features are mixed into new ones.": {"rows": n, "columns": d_k},
+        "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": {"rows": n, "columns": d},
+        "That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.": {"rows": d_k, "columns": n},
+        "That is W_q itself. Q has a row for each token.": {"rows": d, "columns": d_k},
+    }
+
+
+def answer_longest(case, prompt):
+    lengths = [
+        list(map(length, vectors)) for vectors in (product(case, "v"), case.example.x.tolist(), product(case, "k"))
+    ]
+    value, row, key = (int(np.argmax(several)) for several in lengths)
+    return {
+        "At the same weight, its value adds more to an output than any other.": value,
+        "It has the longest row in X, but W_v stretches some directions and shrinks others.": ...
+        if lengths[1].count(max(lengths[1])) > 1
+        else row,
+        "It has the longest key. Keys and values come from different weights.": ...
+        if math.isclose(sorted(lengths[2])[-1], sorted(lengths[2])[-2], rel_tol=1e-4)
+        else key,
+        OTHER_LENGTH: ...,
+    }
+
+
+def answer_other_way(case, prompt):
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    x = case.example.x.tolist()
+    return {
+        "Another query meets another key, so Q Kᵀ need not be symmetric.": score(case, other, one),
+        "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.": score(case, one, other),
+        "That is the dot product of their rows of X, before W_q and W_k.": np.dot(x[one], x[other]),
+        "That is the query of {other} times its own key.": score(case, other, other),
+    }
+
+
+def answer_one_more(case, prompt):
+    n, d_k = len(case.example.tokens), len(product(case, "q")[0])
+    return {
+        "The new token brings a row of X, and the same W_q makes its query.": {"rows": n + 1, "columns": d_k},
+        "Q has a row for each token, and there is one more.": {"rows": n, "columns": d_k},
+        "Columns are features. The features of a query are the columns of W_q.": {"rows": n, "columns": d_k + 1},
+        "W_q does not depend on the length of the sentence, so its columns stay.": {"rows": n + 1, "columns": d_k + 1},
+    }
+
+
+ANSWERS = {
+    "X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?": answer_shape,
+    "In this head, which token has the longest value vector?": answer_longest,
+    "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
+    "{one}?": answer_other_way,
+    "W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q "
+    "then?": answer_one_more,
+}
+
+
+def screen_of(role="q", head=0, **choices):
+    return screen(run_example(Example(**choices)), head, Choices(role))
+
+
+@pytest.mark.parametrize("role", ["q", "k", "v"])
+def test_the_product_is_that_of_the_two_matrices_beside_it(role):
+    """Distinct primes: 5 tokens, d_model 7, d_k 3, d_v 2; the second of two heads."""
+    shown = screen_of(role, 1, source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, n_heads=2)
+    W, x, product = shown.figures[0].matrices
+    assert (W.key, x.key, product.key) == (f"W_{role}", "x", role)
+    torch.testing.assert_close(x.values @ W.values, product.values)
+    width = product.values.shape[1]
+    assert W.columns.labels == tuple(str(width + c + 1) for c in range(width)), "counted through all heads"
+    assert [matrix.given for matrix in (W, x, product)] == [True, True, False]
+
+
+def test_the_mirror_compares_every_pair_both_ways():
+    shown = screen_of("mirror", source="sentence", text="a b c d e", d_model=7)
+    xx, scores = shown.figures[0].matrices
+    torch.testing.assert_close(xx.values, xx.values.T)
+    assert (scores.values - scores.values.T).abs().max() > 0.01
+    lit = {(cells.matrix, cells.row, cells.column) for cells in scores.sources(1, 3)}
+    assert ("scores", 3, 1) in lit
+
+
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("A single token", "one"),
+        ("Here Q Kᵀ is symmetric too", "no no no"),
+        ("Q Kᵀ is not", "a b"),
+    ],
+)
+def test_symmetry_is_said_as_it_is(said, text):
+    assert said in english(screen_of("mirror", source="sentence", text=text).figures[0].notice[0])
+
+
+def remarks(*edits, head=0, **choices):
+    return together(screen(run_example(Example(edits=edits, **choices)), head, Choices()).remarks)
+
+
+def test_what_follows_from_an_edit_is_counted():
+    assert remarks(Edit("W_v", 0, 0, 1.5)).startswith(
+        "1 number is changed by hand: 1 in W_v. So these numbers change: 6 of 12 in V and 6 of 12 in the output. "
+        "Nothing changes in Q, K, the scores, the scaled scores, the masked scores and the weights. In V, for example,"
+    )
+    assert remarks() == ""
+    assert remarks(Edit("W_q", 0, 3, 9.0), n_heads=2) == "What was changed by hand changes nothing in this head."
+
+
+def test_the_marks_are_the_true_differences():
+    example = run_example(Example(edits=(Edit("W_k", 1, 0, 4.0),)))
+    with_past = diff(screen(example, 0, Choices("k")), screen(unedited(example), 0, Choices("k")))
+    W, x, k = with_past.figures[0].matrices
+    assert (W.values != W.was).nonzero().tolist() == [[1, 0]]
+    assert torch.equal(x.values, x.was)
+    assert (k.values != k.was).any(dim=0).tolist() == [True, False]
