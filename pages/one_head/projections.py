@@ -1,5 +1,7 @@
 """Lesson: why queries, keys and values?"""
 
+from functools import partial
+
 from attention_ui.choices import stepped
 from attention_ui.editing import editing_panel
 from attention_ui.lesson_page import open_lesson
@@ -7,4 +9,4 @@ from lessons import projections
 
 page = open_lesson(projections)
 role = stepped("role")
-page.show(projections.Choices(role), beside=lambda: editing_panel(page.example, page.head, role))
+page.show(projections.Choices(role), beside=partial(editing_panel, page.example, page.head, role))
