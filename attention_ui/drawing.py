@@ -20,9 +20,10 @@ from attention_ui.lesson import (
     show_rows,
 )
 from attention_ui.links import hidden
+from attention_ui.panels.code import show_source
 from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, together, written
-from lessons.screen import Curves, Figure, Matrices, Parts, Sentence, Table
+from lessons.screen import Curves, Facts, Figure, Listing, Matrices, Parts, Points, Sentence, Table
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
@@ -43,8 +44,14 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
             return draw_matrices(lesson, figure)
         case Curves():
             draw_curves(lesson, figure)
+        case Points():
+            draw_points(lesson, figure)
         case Table():
             draw_table(lesson, figure)
+        case Facts():
+            draw_facts(lesson, figure)
+        case Listing():
+            draw_listing(lesson, figure)
         case Parts():
             draw_parts(lesson, figure)
         case _:
@@ -101,6 +108,34 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
 
     chart = template(parts_chart, len(figure.rows), figure.width, liked(line_height(figure)))
     show_chart(figure.key, english(figure.name), chart, {"bars": parts_table(figure)}, together(figure.notice), lesson)
+
+
+def draw_points(lesson: str, figure: Points) -> None:
+    """A cloud of points."""
+    from attention_ui.figures.points import points_chart, points_table  # with Altair
+
+    titles = english(figure.x), english(figure.y)
+    chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
+    tables = {"points": points_table(figure)}
+    show_chart(figure.key, english(figure.name), chart, tables, together(figure.notice), lesson)
+    if figure.weights is not None:
+        st.caption(english(figure.weights))
+
+
+def draw_facts(lesson: str, figure: Facts) -> None:
+    """Numbers in large type, side by side; there are none while the lesson is covered."""
+    if covered(lesson):
+        return
+    for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
+        place.metric(english(what), written(fact))
+
+
+def draw_listing(lesson: str, figure: Listing) -> None:
+    """The source of functions that ran; there is none while the lesson is covered."""
+    if not covered(lesson):
+        st.subheader(english(figure.title), anchor=False)
+        st.text(english(figure.note))
+        show_source(*figure.functions)
 
 
 def draw_table(lesson: str | None, figure: Table) -> None:

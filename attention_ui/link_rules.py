@@ -5,11 +5,10 @@ from attention_ui import (
     code_panel,
     example,
     many_heads,
-    parity_controls,
     training_controls,
     writing_controls,
 )
-from attention_ui.controls import positions
+from attention_ui.controls import positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
 
 LINK_RULES: dict[str, LinkRule] = {
@@ -19,7 +18,7 @@ LINK_RULES: dict[str, LinkRule] = {
     **example.LINK_RULES,
     **many_heads.LINK_RULES,
     **positions.LINK_RULES,
-    **parity_controls.LINK_RULES,
+    **pytorch.LINK_RULES,
     **training_controls.LINK_RULES,
     **writing_controls.LINK_RULES,
 }

@@ -137,6 +137,11 @@ def subtraction(one: float, other: float) -> str:
     return f"{one:.12f} + (−1)·({other:.12f})".replace("-", "−")
 
 
+def addition(one: float, other: float) -> str:
+    """The sum of two numbers, as `subtraction` writes a difference."""
+    return f"{one:.12f} + ({other:.12f})".replace("-", "−")
+
+
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
     result = digits(step.value)

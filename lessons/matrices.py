@@ -9,6 +9,7 @@ from lessons.screen import Array, Axis, Cells, Matrix, Sentence, Step, say
 
 QUERIES, KEYS, TOKENS, FEATURES = say("queries"), say("keys"), say("tokens"), say("features")
 PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key
+BELOW_CONTROLS = 385  # pixels of a screen of 1440×900 that several lines of controls leave free
 ROLES = {"q": "q", "k": "k", "k_transposed": "k", "v": "v", "output": "v", "weights": "weight"}
 
 

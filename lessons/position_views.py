@@ -14,7 +14,7 @@ from attention_core.permutation import (
 )
 from lessons.example import ExampleTrace
 from lessons.formatting import factor
-from lessons.matrices import head_matrix, token_axis
+from lessons.matrices import BELOW_CONTROLS, head_matrix, token_axis
 from lessons.positioned_head import PositionedHead, added_step, angle_step, positioned_head, whose_head
 from lessons.screen import (
     All,
@@ -33,7 +33,6 @@ from lessons.screen import (
     say_count,
 )
 
-BELOW_CONTROLS = 385  # pixels of a screen of 1440×900 that are free below the controls of this page
 DISTANCES = {"near": 1, "further": 8, "far": 32}  # of which the curve is told
 
 

@@ -17,8 +17,8 @@ from attention_core.permutation import (
 )
 from lessons.example import Example, ExampleTrace, run_example
 from lessons.formatting import apart, subtraction
-from lessons.matrices import KEYS, QUERIES, feature_axis, head_matrix, token_axis
-from lessons.position_views import BELOW_CONTROLS, distance_view, rows_view
+from lessons.matrices import BELOW_CONTROLS, KEYS, QUERIES, feature_axis, head_matrix, token_axis
+from lessons.position_views import distance_view, rows_view
 from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
 from lessons.questions.base import asking
 from lessons.questions.positions import QUESTIONS
@@ -26,7 +26,7 @@ from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Senten
 
 CellStep = Callable[[int, int], Step]
 VISIBLE = 1e-6  # weights that differ by less differ by rounding
-KINDS: dict[PositionKind, Sentence] = {
+KIND_NAMES: dict[PositionKind, Sentence] = {
     "none": say("no positions"),
     "sinusoidal": say("sinusoidal"),
     "learned": say("learned, untrained"),
@@ -229,7 +229,7 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
             notice_leak(residuals),
         ),
         columns=(say("positions"), say("no mask"), say("causal mask")),
-        cells=tuple((KINDS[r.kind], left[r.kind, False], left[r.kind, True]) for r in residuals if not r.causal),
+        cells=tuple((KIND_NAMES[r.kind], left[r.kind, False], left[r.kind, True]) for r in residuals if not r.causal),
     )  # fmt: skip
 
 

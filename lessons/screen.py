@@ -264,6 +264,7 @@ class Points(Figure):
     x: Sentence
     y: Sentence
     logarithmic: tuple[bool, bool] = (False, False)
+    height: int = 260
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -313,6 +314,22 @@ class Table(Figure):
     columns: tuple[Sentence, ...]
     cells: tuple[tuple[Argument, ...], ...]
     folded: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Facts(Figure):
+    """The few numbers that matter most, in large type, each below what it is."""
+
+    facts: tuple[tuple[Sentence, Argument], ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Listing(Figure):
+    """Functions that ran, as they stand in their files, below a title and a note on them."""
+
+    title: Sentence
+    note: Sentence
+    functions: tuple[Callable, ...]
 
 
 # What is asked.

@@ -10,7 +10,7 @@ from attention_ui.state import get_state, set_state
 from lessons.example import ExampleTrace, Limit
 from lessons.positions import Choices
 
-VIEWS = {
+ORDER_VIEWS = {
     "output": "the output shuffles",
     "weights": "the weights shuffle",
     "rows": "what is added or turned",
@@ -26,14 +26,14 @@ MASKS = {"none": "no mask", "causal": "causal mask"}
 SHUFFLES = Limit(0, 9999)
 LONGEST_ORDER = 60  # characters
 LINK_RULES: dict[str, LinkRule] = {
-    **{"order_view": VIEWS, "positions": KINDS, "order_mask": MASKS, "shuffle": SHUFFLES},
+    **{"order_view": ORDER_VIEWS, "positions": KINDS, "order_mask": MASKS, "shuffle": SHUFFLES},
     "order": Length(LONGEST_ORDER),
 }
 
 
 def position_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    view = segmented("order_view", VIEWS)
+    view = segmented("order_view", ORDER_VIEWS)
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")

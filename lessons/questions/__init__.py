@@ -5,12 +5,10 @@ the tensors make no fair question of it: a single token, a tie, numbers that loo
 The last kind of each lesson always makes one. Wrong choices are what a real misconception would predict.
 """
 
-from attention_core.pytorch_parity import Parity
 from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
 from lessons.questions import (
     heads,
-    pytorch,
     tokens,
 )
 from lessons.questions.old_base import Maker, Question, first_fair
@@ -20,12 +18,11 @@ QUESTIONS: dict[str, tuple[Maker, ...]] = {
 }
 
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.
-OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker | pytorch.ParityMaker, ...]] = {
+OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker, ...]] = {
     "heads": heads.QUESTIONS,
-    "pytorch": pytorch.QUESTIONS,
 }
 
 
-def ask(lesson: str, trace: ExampleTrace | SideBySide | Parity, head: int, seed: int) -> Question:
+def ask(lesson: str, trace: ExampleTrace | SideBySide, head: int, seed: int) -> Question:
     """A question of this lesson about these tensors. The same arguments give the same question."""
     return first_fair((QUESTIONS | OWN_QUESTIONS)[lesson], lesson, seed, trace, head)

@@ -135,7 +135,7 @@ def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"
     return rotate(vector.expand(position + 1, -1))[position]
 
 
-def same_token_twice(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def same_token_at_two_positions(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
     """Without positions the same token comes out the same; with them it does not."""
     alike = (example.x[:, None] == example.x).all(dim=-1)
     first = one_of(alike.sum(dim=-1) > 1, random)
@@ -228,7 +228,7 @@ QUESTIONS = (
     moved_to_the_front,
     row_after_a_swap,
     same_rotary_score,
-    same_token_twice,
+    same_token_at_two_positions,
     sentence_reversed,
     wave_at_a_position,
 )

@@ -24,8 +24,10 @@ from lessons.screen import (
     Arcs,
     Count,
     Curves,
+    Facts,
     Figure,
     Film,
+    Listing,
     Matrices,
     Matrix,
     Number,
@@ -150,6 +152,10 @@ def sentences(screen: Screen) -> Iterator[Sentence]:
             case Table():
                 yield from figure.columns
                 yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))
+            case Facts():
+                yield from (what for what, _ in figure.facts)
+            case Listing():
+                yield from (figure.title, figure.note)
             case Film():
                 yield from figure.moments
             case Arcs():

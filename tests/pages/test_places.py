@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
-from attention_ui import choices, many_heads, parity_controls
+from attention_ui import choices, many_heads
 from attention_ui.contents import CONTENTS
-from attention_ui.controls import positions
+from attention_ui.controls import positions, pytorch
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -17,8 +17,8 @@ VIEWS = {
     "mask": ("masking", choices.VIEWS["masking"]),
     "output": ("of", choices.VIEWS["of"]),
     "heads": ("mh_step", many_heads.STEPS),
-    "positions": ("order_view", positions.VIEWS),
-    "pytorch": ("parity", parity_controls.VIEWS),
+    "positions": ("order_view", positions.ORDER_VIEWS),
+    "pytorch": ("parity", pytorch.COMPARISONS),
 }
 SCREENS = [
     (entry.file.removesuffix(".py"), name, view)

@@ -9,7 +9,7 @@ from attention_core.permutation import attend_with_positions, random_permutation
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
 from lessons.formatting import together, written
-from lessons.position_views import BELOW_CONTROLS
+from lessons.matrices import BELOW_CONTROLS
 from lessons.positioned_head import head_projections
 from lessons.positions import Choices, screen
 

@@ -5,8 +5,6 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from attention_core.generation import GeneratedToken
-from attention_core.masks import causal_mask
-from attention_core.pytorch_parity import compare_with_pytorch
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tokens import Vocabulary
@@ -39,10 +37,8 @@ def asking(lesson, trace):
         new = GeneratedToken(vocabulary.tokens[draw.token], 7, 0, tuple("hello w"), draw, looks)
         return lambda number: ask_about_writing(Moment(new, vocabulary, sampling), number)
     about = trace
-    if lesson in ("heads", "pytorch"):
+    if lesson == "heads":
         about = run_heads(heads_example(trace, "sentence"))
-    if lesson == "pytorch":
-        about = compare_with_pytorch(trace.tokens, about.x, causal_mask(len(trace.tokens)), about.module)
     return lambda number: ask(lesson, about, 0, number)
 
 

@@ -1,4 +1,4 @@
-"""What the lesson on PyTorch says of the two modules: where each weight stands, and three ways to write the same."""
+"""Multi-head attention written in three ways, each run here and now: how long it takes and how far off it is."""
 
 import ast
 import functools
@@ -10,37 +10,21 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.pytorch_parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
+from lessons.screen import All, Listing, Number, Sentence, Size, say, say_count
 
-CASES = 300  # random ones, compared at once
 RUNS = 15
 MODULE_STEPS = (MultiHeadAttention.forward, MultiHeadAttention.project)
-
-
-def parameter_table(ours: MultiHeadAttention, theirs: nn.MultiheadAttention) -> list[dict[str, str | int]]:
-    """Where each of our parameters stands in PyTorch's module. Both store a projection transposed."""
-    d_model = ours.W_o.in_features
-    rows = [f", rows {part * d_model + 1} to {(part + 1) * d_model}" for part in range(3)]
-    packed = {"weight": ("in_proj_weight", "out_proj.weight"), "bias": ("in_proj_bias", "out_proj.bias")}
-    table = []
-    for name, parameter in ours.named_parameters():
-        layer, kind = name.split(".")
-        stacked, alone = packed[kind]
-        where = alone if layer == "W_o" else stacked + rows[("W_q", "W_k", "W_v").index(layer)]
-        shape = " × ".join(map(str, parameter.shape))
-        table.append({"ours": name, "in nn.MultiheadAttention": where, "shape": shape, "numbers": parameter.numel()})
-    total = sum(parameter.numel() for parameter in theirs.parameters())
-    return [*table, {"ours": "together", "in nn.MultiheadAttention": "", "shape": "", "numbers": total}]
 
 
 @dataclass(frozen=True)
 class Level:
     """One way to write multi-head attention: what was run, for how long, and how far off it is."""
 
-    title: str
+    title: Sentence
     functions: tuple[Callable, ...]
     lines: int  # of code, without descriptions
     milliseconds: tuple[float, ...]  # of each run
@@ -62,13 +46,13 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
     precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
     ways = (
-        ("Tensors by hand", (heads_by_hand,), lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask)),
+        (say("Tensors by hand"), (heads_by_hand,), lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask)),
         (
-            "A module of our own",
+            say("A module of our own"),
             (heads_as_module, *MODULE_STEPS),
             lambda: heads_as_module(ours, x, mask),
         ),
-        ("Built into PyTorch", (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
+        (say("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
     )
     return tuple(
         Level(title, functions, code_lines(*functions), timed(way, runs), largest_absolute(way() - precise))
@@ -103,3 +87,48 @@ def code_lines(*functions: Callable) -> int:
 def is_text(statement: ast.stmt) -> bool:
     """True for a description: a statement that is nothing but a string."""
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+
+
+def level_listings(levels: tuple[Level, ...]) -> tuple[Listing, ...]:
+    """The three ways side by side, each with its source."""
+    told = notice_levels(levels)
+    return tuple(
+        Listing(
+            key=f"level{at}", name=say("One way to write multi-head attention"), beside=at > 0, title=level.title,
+            note=note_on(level), functions=level.functions, notice=() if at else (told,),
+        )
+        for at, level in enumerate(levels)
+    )  # fmt: skip
+
+
+def notice_levels(levels: tuple[Level, ...]) -> Sentence:
+    """The times as measured, with their range; no order is claimed that they do not show."""
+    ways = All(tuple(map(timing, levels)))
+    return say(
+        "Median of {runs} runs on this machine, at this moment: {ways}.", runs=len(levels[0].milliseconds), ways=ways
+    )
+
+
+def timing(level: Level) -> Sentence:
+    """How long one way takes."""
+    return say(
+        "{median} ms for “{way}” ({fastest} to {slowest})",
+        way=level.title,
+        median=Number(level.median, 3),
+        fastest=Number(min(level.milliseconds), 3),
+        slowest=Number(max(level.milliseconds), 3),
+    )
+
+
+def note_on(level: Level) -> Sentence:
+    """Lines, time and error of one way."""
+    return say_count(
+        "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in "
+        "double precision by at most {difference}.",
+        "{lines} lines of code in the functions shown, {median} ms. The output differs from the same computation in "
+        "double precision by at most {difference}.",
+        len(level.functions),
+        lines=level.lines,
+        median=Number(level.median, 3),
+        difference=Size(level.difference),
+    )

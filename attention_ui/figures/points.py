@@ -1,0 +1,47 @@
+"""A cloud of points: its table, and the template for its axes."""
+
+import altair as alt
+import pyarrow as pa
+
+from attention_ui.figures.layers import alt_layer, tone_scale
+from lessons.formatting import english
+from lessons.screen import Points
+
+
+def points_table(figure: Points) -> pa.Table:
+    """One row for each point, with what pointing at it says."""
+    return pa.table(
+        {
+            "x": pa.array(map(float, figure.xs), pa.float64()),
+            "y": pa.array(map(float, figure.ys), pa.float64()),
+            "says": pa.array(map(english, figure.says), pa.string()),
+        }
+    )
+
+
+def points_chart(width: int, height: int, x: str, y: str, log_x: bool, log_y: bool) -> alt.LayerChart:
+    """The template: a dot for each point."""
+    points = alt.Chart(alt.NamedData(name="points")).transform_calculate(weight="'weight'")
+    return alt.layer(
+        alt_layer(),
+        points.mark_point(filled=True, size=36, opacity=0.6).encode(
+            alt.X("x:Q", title=x, scale=axis_scale(log_x), axis=axis(log_x, "~s")),
+            alt.Y("y:Q", title=y, scale=axis_scale(log_y), axis=axis(log_y, ".0e")),
+            alt.Color("weight:N", scale=tone_scale(), legend=None),
+            tooltip=alt.Tooltip("says:N", title=" "),
+            description="says:N",
+        ),
+    ).properties(
+        width=width, height=height, autosize=alt.AutoSizeParams(type="fit", contains="padding"),
+        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
+    )  # fmt: skip
+
+
+def axis_scale(logarithmic: bool) -> alt.Scale:
+    """In powers of ten, or in even steps."""
+    return alt.Scale(type="log", nice=False, padding=8) if logarithmic else alt.Scale(zero=False, padding=8)
+
+
+def axis(logarithmic: bool, written: str) -> alt.Axis:
+    """Few marks; in powers of ten they are written so that they fit."""
+    return alt.Axis(tickCount=4, titlePadding=8, **({"format": written} if logarithmic else {}))

@@ -1,0 +1,195 @@
+"""Is this what PyTorch computes?"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from attention_core.heads import merge_heads
+from attention_core.pytorch_parity import Parity, compare_with_pytorch, copy_to_pytorch, one_mask_for_both
+from lessons.example import ExampleTrace
+from lessons.formatting import addition, names, subtraction
+from lessons.heads_derivation import ManyHeadsDerivation
+from lessons.heads_example import HeadsExample, run_heads, shown_features
+from lessons.levels import level_listings, three_levels
+from lessons.matrices import BELOW_CONTROLS
+from lessons.pytorch_cases import case_figures
+from lessons.pytorch_masks import meanings_band, notice_meanings
+from lessons.pytorch_weights import averaged_band, notice_averaged
+from lessons.questions.base import asking
+from lessons.questions.pytorch import QUESTIONS
+from lessons.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Sentence, Size, Step, Table, say
+
+THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
+SINGLE_PRECISION = 7  # digits, or so
+
+
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """What the learner chose on this page: heads, a mask, and what to compare. Random cases come from a number."""
+
+    example: HeadsExample
+    may_attend: Bool[Tensor, "tokens tokens"]
+    view: Literal["module", "fused", "weights", "meanings", "levels", "cases"] = "module"
+    cases: int = 0
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
+    trace = run_heads(choices.example)
+    parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module)
+    attention = parity.trace.heads.select(0)
+    return Screen(
+        figures=tuple(figures_of(parity, choices, trace.example.seed)),
+        code=Code((copy_to_pytorch, compare_with_pytorch, one_mask_for_both), attention, attention.q.shape[-1] ** -0.5),
+        ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
+    )
+
+
+def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
+    """What one view shows."""
+    if choices.view == "cases":
+        yield from case_figures(choices.cases)
+        return
+    if choices.view == "levels":
+        yield from level_listings(three_levels(parity))
+        return
+    derivation = derive_ours(parity)
+    if choices.view == "weights":
+        band, notice = averaged_band(parity, derivation), notice_averaged(parity)
+    elif choices.view == "meanings":
+        two = one_mask_for_both(parity)
+        band, notice = meanings_band(parity, two, derivation), notice_meanings(parity, two)
+    else:
+        yield differences(parity)
+        way = "fused" if choices.view == "fused" else "module"
+        band, notice = outputs_band(parity, way, derivation), [notice_difference(parity, way)]
+    band = tuple(band)
+    yield Matrices(
+        key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
+        first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
+        weights=say("Untrained: random weights (seed {seed}).", seed=seed),
+    )  # fmt: skip
+    yield parameter_table(parity)
+
+
+def derive_ours(parity: Parity) -> ManyHeadsDerivation:
+    """For our own numbers; the scores are always divided by √d_head here."""
+    divisor = f"√{parity.trace.heads.q.shape[-1]}"
+    return ManyHeadsDerivation(
+        names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x, parity.trace.output
+    )
+
+
+def differences(parity: Parity) -> Facts:
+    """The two largest differences, in large type."""
+    return Facts(
+        key="differences", name=say("How far apart ours and PyTorch's are"),
+        facts=(
+            (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)),
+            (say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)),
+        ),
+    )  # fmt: skip
+
+
+# Outputs.
+
+
+def outputs_band(parity: Parity, way: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
+    """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
+    if way == "module":
+        tensor, ours, theirs = "output", parity.trace.output, parity.module
+    else:
+        tensor, ours, theirs = "concatenated", parity.trace.concatenated, merge_heads(parity.fused)
+    shown = shown_features(ours.shape[-1], parity.ours.n_heads)
+    ours, theirs = ours[:, shown], theirs[:, shown]
+    first = derivation.matrix(tensor, say("ours"), ours, shown, key="ours", colour="v")
+    yield first
+    axes = {"rows": first.rows, "columns": first.columns}
+    yield Matrix(
+        key="theirs", title=title_of(way), values=theirs, colour="v", step=step_of_theirs(way, ours, theirs),
+        before=first.derive, **axes,
+    )  # fmt: skip
+    most = parity.module_difference if way == "module" else parity.fused_difference
+    yield Matrix(
+        key="gap", title=say("difference"), values=theirs - ours, scale="difference", before=first.derive,
+        remark=say("at most {most}", most=Size(most)), step=step_of_difference(way, ours, theirs), **axes,
+    )  # fmt: skip
+
+
+def title_of(way: str) -> Sentence:
+    """The name of a function of PyTorch, over what it gives."""
+    return say("{function}", function=THEIRS[way])
+
+
+def step_of_theirs(way: str, ours: Tensor, theirs: Tensor) -> Callable[[int, int], Step]:
+    """Their number as ours and the difference that was measured."""
+    says = say("{function}: ours + the difference", function=THEIRS[way])
+
+    def step(i: int, j: int) -> Step:
+        one, other = float(ours[i, j]), float(theirs[i, j])
+        return Step(says, addition(one, other - one), other)
+
+    return step
+
+
+def step_of_difference(
+    way: str, ours: Float[Tensor, "tokens features"], theirs: Float[Tensor, "tokens features"]
+) -> Callable[[int, int], Step]:
+    """How a difference comes about, with digits enough to see it."""
+    says = say("{function} − ours", function=THEIRS[way])
+    gaps = (theirs - ours).tolist()
+    return lambda i, j: Step(says, subtraction(float(theirs[i, j]), float(ours[i, j])), gaps[i][j])
+
+
+def notice_difference(parity: Parity, way: str) -> Sentence:
+    """How close the two are, beside the size of the numbers themselves."""
+    difference = parity.module_difference if way == "module" else parity.fused_difference
+    numbers = parity.trace.output if way == "module" else parity.trace.heads.output
+    size = float(numbers.abs().max())
+    if difference == 0 and way == "module":
+        return say("Our output and that of nn.MultiheadAttention are the same to the last digit.")
+    if difference == 0:
+        return say("The outputs of our heads and of F.scaled_dot_product_attention are the same to the last digit.")
+    digits = min(SINGLE_PRECISION, max(0, math.floor(-math.log10(difference / size))))
+    about = {"difference": Size(difference), "size": Size(size), "digits": digits}
+    if way == "module":
+        return say(
+            "Our output and that of nn.MultiheadAttention differ by at most {difference}, in numbers up to {size}: "
+            "about {digits} of the 7 or so digits of single precision agree.",
+            **about,
+        )
+    return say(
+        "The outputs of our heads and of F.scaled_dot_product_attention differ by at most {difference}, in numbers up "
+        "to {size}: about {digits} of the 7 or so digits of single precision agree.",
+        **about,
+    )
+
+
+# Parameters.
+
+
+def parameter_table(parity: Parity) -> Table:
+    """Where each of our parameters stands in PyTorch's module. Both store a projection transposed."""
+    d_model = parity.ours.W_o.in_features
+    packed = {"weight": ("in_proj_weight", "out_proj.weight"), "bias": ("in_proj_bias", "out_proj.bias")}
+    rows = []
+    for name, parameter in parity.ours.named_parameters():
+        layer, kind = name.split(".")
+        stacked, alone = packed[kind]
+        if layer == "W_o":
+            where = alone
+        else:
+            part = ("W_q", "W_k", "W_v").index(layer)
+            where = say("{parameter}, rows {first} to {last}",
+                        parameter=stacked, first=part * d_model + 1, last=(part + 1) * d_model)  # fmt: skip
+        rows.append((name, where, " × ".join(map(str, parameter.shape)), parameter.numel()))
+    total = sum(parameter.numel() for parameter in parity.theirs.parameters())
+    return Table(
+        key="copied", name=say("The same weights, under PyTorch's names"), folded=True, width=620,
+        columns=(say("ours"), say("in nn.MultiheadAttention"), say("shape"), say("numbers")),
+        cells=(*rows, (say("together"), "", "", total)),
+    )  # fmt: skip

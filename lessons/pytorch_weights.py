@@ -1,0 +1,91 @@
+"""The weights that nn.MultiheadAttention reports: of each head, and averaged unless told otherwise."""
+
+from collections.abc import Iterator
+
+from attention_core.pytorch_parity import Parity
+from lessons.formatting import addition, digits, factor, names
+from lessons.heads_derivation import ManyHeadsDerivation
+from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
+from lessons.screen import All, Matrix, Number, Sentence, Size, Step, say
+
+MOST_COLUMNS, MOST_HEATMAPS = 30, 4  # of the heads that are shown beside their average
+
+
+def averaged_band(parity: Parity, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
+    """The weights of the first heads, and the average of all."""
+    shown = min(len(parity.per_head), max(1, MOST_COLUMNS // len(parity.tokens)), MOST_HEATMAPS)
+    for head in range(shown):
+        yield weights_of_head(parity, derivation, head)
+    yield average_of_heads(parity, shown)
+
+
+def weights_of_head(parity: Parity, derivation: ManyHeadsDerivation, head: int) -> Matrix:
+    """PyTorch's weights of one head."""
+    ours, theirs = parity.trace.heads.weights[head].tolist(), parity.per_head[head].tolist()
+    own = derivation.head(head)
+
+    def step(i: int, j: int) -> Step:
+        if not own.visible[i][j]:
+            return own.step("weights", i, j)
+        says = say("nn.MultiheadAttention: ours + the difference")
+        return Step(says, addition(ours[i][j], theirs[i][j] - ours[i][j]), theirs[i][j])
+
+    def before(i: int, j: int) -> Iterator[Step]:
+        yield from own.before("weights", i, j)
+        if own.visible[i][j]:
+            yield own.step("weights", i, j)
+
+    title = say("head {head}", head=head + 1)
+    return head_matrix(own, "weights", title, parity.per_head[head], key=f"map{head}", step=step, before=before)
+
+
+def average_of_heads(parity: Parity, place: int) -> Matrix:
+    """What is reported."""
+    weights, visible, average = parity.per_head.tolist(), parity.may_attend.tolist(), parity.averaged.tolist()
+    tokens, who = parity.tokens, names(parity.tokens)
+
+    def before(i: int, j: int) -> Iterator[Step]:
+        for head, rows in enumerate(weights):
+            yield Step(say("weight in head {head}", head=head + 1), digits(rows[i][j]), rows[i][j])
+
+    def step(i: int, j: int) -> Step:
+        of = [rows[i][j] for rows in weights]
+        pair = {"query": who[i], "key": who[j]}
+        says = say("average weight that {query} puts on {key}", **pair)
+        if not visible[i][j]:
+            says = say("average weight that {query} puts on {key}: masked in every head", **pair)
+        return Step(says, f"({' + '.join(map(factor, of))}) ÷ {len(of)}", average[i][j])
+
+    return Matrix(
+        key=f"map{place}", title=say("average of {count}", count=len(weights)), values=parity.averaged,
+        rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS), scale="weight", colour="weight",
+        visible=visible, step=step, before=before,
+    )  # fmt: skip
+
+
+def notice_averaged(parity: Parity) -> Iterator[Sentence]:
+    """What the average hides, at a weight on which the heads differ most."""
+    if len(parity.per_head) == 1:
+        yield say("With one head the average is that head: choose more heads to see what it hides.")
+    else:
+        gap = parity.per_head.max(dim=0).values - parity.per_head.min(dim=0).values
+        i, j = divmod(int(gap.argmax()), len(parity.tokens))
+        who = names(parity.tokens)
+        weights = All(tuple(Number(weight) for weight in parity.per_head[:, i, j].tolist()))
+        average = Number(float(parity.averaged[i, j]))
+        if i == j:
+            yield say("Head by head, {query} puts the weights {weights} on itself.", query=who[i], weights=weights)
+        else:
+            yield say(
+                "Head by head, {query} puts the weights {weights} on {key}.",
+                query=who[i], key=who[j], weights=weights,
+            )  # fmt: skip
+        yield say("Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
+                  average=average)  # fmt: skip
+    if parity.weights_difference == 0:
+        yield say("Our weights are those of nn.MultiheadAttention to the last digit.")
+    else:
+        yield say(
+            "Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
+            difference=Size(parity.weights_difference),
+        )

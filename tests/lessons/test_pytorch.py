@@ -1,0 +1,562 @@
+"""The lesson on PyTorch says only what its tensors say; the heads are computed again with NumPy, head by head."""
+
+import inspect
+import math
+import statistics
+from functools import cache
+
+import numpy as np
+import pytest
+import torch
+from screens import chosen
+
+from attention_core.heads import MultiHeadAttention
+from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
+from attention_core.pytorch_parity import (
+    RandomCase,
+    compare_with_pytorch,
+    copy_to_pytorch,
+    heads_as_module,
+    heads_built_in,
+    heads_by_hand,
+    one_mask_for_both,
+    random_cases,
+)
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
+from lessons.formatting import english, together, written
+from lessons.heads_example import HEADS_PRESETS, heads_example, run_heads
+from lessons.levels import Level, code_lines, note_on, notice_levels, three_levels, timed
+from lessons.pytorch import Choices, parameter_table, screen
+from lessons.pytorch_cases import CASES, notice_cases
+from lessons.pytorch_masks import telling_cell
+from lessons.screen import say
+
+SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
+SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.draw is not None and key != "sentence")
+ROUNDING = 1e-4
+VIEWS = ("module", "fused", "weights", "meanings")
+
+
+def cases(example):
+    seed = example.example.seed
+    d_model, n_heads = SIZES[seed % len(SIZES)]
+    own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1)
+    n = len(example.tokens)
+    scattered = drawn_mask([[i == j or (i * 3 + j * 5 + seed) % 2 == 0 for j in range(n)] for i in range(n)])
+    masks = (causal_mask(n), full_mask(n), sliding_window_mask(n, 2), scattered)
+    for at, view in enumerate(VIEWS):
+        yield Choices(own, masks[(seed + at) % 4], view)
+    yield Choices(own, masks[seed % 4], ("levels", "cases")[seed % 2], seed % 3)
+    preset = heads_example(example, SOURCES[seed % len(SOURCES)])
+    yield Choices(preset, causal_mask(len(run_heads(preset).tokens)), VIEWS[seed % 4])
+
+
+# The heads again, in double precision.
+
+
+def trace_of(case):
+    return traced(case.choices.example)
+
+
+@cache
+def traced(example):
+    return run_heads(example)
+
+
+def mask_of(case):
+    return case.choices.may_attend.numpy()
+
+
+def linear(layer, x):
+    bias = 0 if layer.bias is None else layer.bias.detach().double().numpy()
+    return x @ layer.weight.detach().double().numpy().T + bias
+
+
+def heads_of(module, x, visible):
+    """Weights of each head, and what the heads found side by side."""
+    q, k, v = (linear(layer, x.double().numpy()) for layer in (module.W_q, module.W_k, module.W_v))
+    d_head, weights, found = q.shape[1] // module.n_heads, [], []
+    for first in range(0, q.shape[1], d_head):
+        own = slice(first, first + d_head)
+        scores = np.where(visible, q[:, own] @ k[:, own].T / math.sqrt(d_head), -np.inf)
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        weights.append(powers / powers.sum(axis=1, keepdims=True))
+        found.append(weights[-1] @ v[:, own])
+    return np.stack(weights), np.concatenate(found, axis=1)
+
+
+def weights_of(case):
+    trace = trace_of(case)
+    return heads_of(trace.module, trace.x, mask_of(case))[0]
+
+
+def output_of(case):
+    trace = trace_of(case)
+    return linear(trace.module.W_o, heads_of(trace.module, trace.x, mask_of(case))[1])
+
+
+def theirs(case):
+    """PyTorch's module, called here."""
+    trace = trace_of(case)
+    with torch.no_grad():
+        return copy_to_pytorch(trace.module)(
+            trace.x, trace.x, trace.x, attn_mask=~case.choices.may_attend, average_attn_weights=False
+        )
+
+
+def only_rounding(said):
+    assert 0 <= said.value < ROUNDING
+    return said.value
+
+
+# What is said.
+
+
+def difference(numbers):
+    def oracle(case, sentence):
+        said = sentence.arguments
+        size = np.abs(numbers(case)).max()
+        gap = only_rounding(said["difference"])
+        assert said["digits"] == min(7, math.floor(-math.log10(gap / said["size"].value))) >= 4
+        return {"difference": gap, "size": size, "digits": said["digits"]}
+
+    return oracle
+
+
+def found(case):
+    trace = trace_of(case)
+    return heads_of(trace.module, trace.x, mask_of(case))[1]
+
+
+def head_by_head(case, sentence):
+    tokens = {name: sentence.arguments[name].position for name in ("query", "key") if name in sentence.arguments}
+    i, j = (tokens.get(name, tokens["query"]) for name in ("query", "key"))
+    weights = weights_of(case)
+    gap = np.ptp(weights, axis=0)
+    assert gap[i, j] == pytest.approx(gap.max(), abs=1e-5)
+    return tokens | {"weights": list(weights[:, i, j])}
+
+
+def the_average(case, sentence):
+    weights = weights_of(case)
+    i, j = np.unravel_index(np.ptp(weights, axis=0).argmax(), weights[0].shape)
+    said = sentence.arguments["average"].value
+    near = np.ptp(weights, axis=0) > np.ptp(weights, axis=0)[i, j] - 1e-5
+    return {"average": min(weights.mean(axis=0)[near], key=lambda average: abs(average - said))}
+
+
+def true_cell(case, sentence):
+    """Softmax over the keys where the mask is True, and over the others."""
+    i, j = (sentence.arguments[name].position for name in ("query", "key"))
+    mask, trace = mask_of(case), trace_of(case)
+    assert mask[i, j]
+    kept = weights_of(case)[0][i, j]
+    expected = 0.0 if not mask[i].all() else "“not a number”"
+    assert not mask[i].all() or theirs_as_it_is(case)[0, i, j].isnan()
+    assert trace.tokens[i] == sentence.arguments["query"].text
+    return {"query": i, "key": j, "blocked": expected, "kept": kept}
+
+
+def theirs_as_it_is(case):
+    trace, mask = trace_of(case), case.choices.may_attend
+    with torch.no_grad():
+        return copy_to_pytorch(trace.module)(trace.x, trace.x, trace.x, attn_mask=mask, average_attn_weights=False)[1]
+
+
+def left_visible(case, sentence):
+    i = sentence.arguments["query"].position
+    row = mask_of(case)[i]
+    return {"query": i, "blocked": len(row) - sum(row), "kept": sum(row)}
+
+
+def blocked_everywhere(case, sentence):
+    blind = [i for i, row in enumerate(mask_of(case)) if row.all()]
+    assert sentence.count == len(blind)
+    assert theirs_as_it_is(case)[:, blind].isnan().all()
+    return {"count": len(blind), "query": blind[0], "output": ..., "weights": "the weights are not numbers (0 ÷ 0)"}
+
+
+@cache
+def cases_of(number):
+    return tuple(random_cases(number, CASES))
+
+
+def one_case(bias):
+    def oracle(case, sentence):
+        said = dict(sentence.arguments)
+        mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[english(said["mask"])]
+        assert RandomCase(
+            said["tokens"], said["heads"], said["features"], mask, bias, said["difference"].value
+        ) in cases_of(case.choices.cases)
+        return said | {"mask": ..., "difference": only_rounding(said["difference"])}
+
+    return oracle
+
+
+def covered_by_cases(case, sentence):
+    every = cases_of(case.choices.cases)
+    ends = {}
+    for least, most, name in (
+        ("tokens", "more_tokens", "tokens"), ("heads", "more_heads", "heads"), ("features", "more_features", "d_head"),
+    ):  # fmt: skip
+        values = sorted(getattr(one, name) for one in every)
+        ends |= {least: values[0], most: values[-1]}
+    return ends | {"count": 300, "masks": [...] * 3, "bias": sum(one.bias for one in every)}
+
+
+def furthest_case(case, sentence):
+    gaps = [one.difference for one in cases_of(case.choices.cases)]
+    assert max(gaps) < 5e-6
+    return {"bound": max(gaps), "median": statistics.median(gaps)}
+
+
+def times(case, sentence):
+    """They are those of the moment: only that they are in order can be tried."""
+    said = sentence.arguments
+    assert 0 < said["fastest"].value <= said["median"].value <= said["slowest"].value
+    return {name: getattr(value, "value", ...) for name, value in said.items()}
+
+
+def note(case, sentence):
+    said = sentence.arguments
+    listing = next(f for f in case.screen.figures if f.note is sentence)
+    source = [line for function in listing.functions for line in inspect.getsource(function).splitlines()]
+    assert 0 < said["lines"] < len(source)
+    return {
+        "count": len(listing.functions), "lines": code_lines(*listing.functions), "median": said["median"].value,
+        "difference": only_rounding(said["difference"]),
+    }  # fmt: skip
+
+
+MODULE_MASK = (
+    "A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as attn_mask, "
+    "just as it is. At how many keys may {query} look?"
+)
+FUNCTION_MASK = (
+    "A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets it as "
+    "attn_mask, just as it is. At how many keys may {query} look?"
+)
+REPORTED = (
+    "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention report, unless "
+    "told otherwise?"
+)
+DIVIDED = (
+    "In head 1 the score of {key} for {query} is {score}, with {d_head} features. Somebody divides q by √{d_head}, "
+    "then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?"
+)
+ANEW = (
+    "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is {n} × "
+    "{d_model}, like ours. By how much do the two outputs differ?"
+)
+PACKED = (
+    "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores one. With "
+    "{d_model} features of a token, what is its shape?"
+)
+
+
+def counted(case, prompt):
+    i = prompt.arguments["query"].position
+    row = mask_of(case)[i]
+    return {"n": len(row), "query": i} | (
+        {"true": sum(row)} if "true" in prompt.arguments else {"false": len(row) - sum(row)}
+    )
+
+
+def reported(case, prompt):
+    i, j = (prompt.arguments[name].position for name in ("query", "key"))
+    return {"query": i, "key": j, "weights": list(weights_of(case)[:, i, j])}
+
+
+def score_of(case, prompt):
+    trace = trace_of(case)
+    i, j = (prompt.arguments[name].position for name in ("query", "key"))
+    d_head = trace.x.shape[1] // trace.module.n_heads
+    q, k = (linear(layer, trace.x.double().numpy())[:, :d_head] for layer in (trace.module.W_q, trace.module.W_k))
+    return {"query": i, "key": j, "d_head": d_head, "score": q[i] @ k[j]}
+
+
+def rows_of_a_projection(case, sentence):
+    d_model, first = trace_of(case).x.shape[1], sentence.arguments["first"]
+    assert first in (1, d_model + 1, 2 * d_model + 1)
+    return {"parameter": sentence.arguments["parameter"], "first": first, "last": first + d_model - 1}
+
+
+ORACLE = {
+    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).example.seed},
+    "Untrained: random weights for each case, all drawn from number {number}.": lambda case, sentence: {
+        "number": case.choices.cases
+    },
+    "nn.MultiheadAttention differs by at most": lambda case, sentence: {},
+    "F.scaled_dot_product_attention differs by at most": lambda case, sentence: {},
+    "at most {most}": lambda case, sentence: {"most": only_rounding(sentence.arguments["most"])},
+    "Our output and that of nn.MultiheadAttention differ by at most {difference}, in numbers up to {size}: about "
+    "{digits} of the 7 or so digits of single precision agree.": difference(output_of),
+    "The outputs of our heads and of F.scaled_dot_product_attention differ by at most {difference}, in numbers up to "
+    "{size}: about {digits} of the 7 or so digits of single precision agree.": difference(found),
+    "head {head}": chosen,
+    "{parameter}, rows {first} to {last}": rows_of_a_projection,
+    "average of {count}": lambda case, sentence: {"count": trace_of(case).module.n_heads},
+    "Head by head, {query} puts the weights {weights} on itself.": head_by_head,
+    "Head by head, {query} puts the weights {weights} on {key}.": head_by_head,
+    "Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.": the_average,
+    "Our weights differ from those of nn.MultiheadAttention by at most {difference}.": lambda case, sentence: {
+        "difference": only_rounding(sentence.arguments["difference"])
+    },
+    "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
+    "scaled_dot_product_attention {kept}.": true_cell,
+    "Of the keys of {query} the first leaves {blocked} visible, the second {kept}.": left_visible,
+    "{query} is blocked everywhere: {weights}; {output}.": blocked_everywhere,
+    "Of {count} cases none differs by more than": lambda case, sentence: {"count": 300},
+    "{count} random cases, with {tokens} to {more_tokens} tokens, {heads} to {more_heads} heads and {features} to "
+    "{more_features} features in a head, with {masks}; {bias} of them with bias.": covered_by_cases,
+    "No number differs by more than {bound}; the median over the cases is {median}.": furthest_case,
+    "{count} case agrees to the last digit and has no point here.": lambda case, sentence: {
+        "count": sum(one.difference == 0 for one in cases_of(case.choices.cases))
+    },
+    **{
+        f"tokens: {{tokens}}, heads: {{heads}}, features in a head: {{features}}, {{mask}}, {word} bias: differs by "
+        "{difference}": one_case(word == "with")
+        for word in ("with", "without")
+    },
+    "Median of {runs} runs on this machine, at this moment: {ways}.": lambda case, sentence: {
+        "runs": 15, "ways": [...] * 3
+    },
+    "{median} ms for “{way}” ({fastest} to {slowest})": times,
+    "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in double "
+    "precision by at most {difference}.": note,
+    MODULE_MASK: counted,
+    FUNCTION_MASK: counted,
+    REPORTED: reported,
+    DIVIDED: score_of,
+    ANEW: lambda case, prompt: {
+        "seed": prompt.arguments["seed"], "n": len(trace_of(case).x), "d_model": trace_of(case).x.shape[1]
+    },
+    PACKED: lambda case, prompt: {"d_model": trace_of(case).x.shape[1]},
+    "The function divides by √{d_head} as well, so the score is divided twice.": chosen,
+}  # fmt: skip
+
+
+# What is asked.
+
+
+def answer_module_mask(case, prompt):
+    i = prompt.arguments["query"].position
+    row = mask_of(case)[i]
+    visible = sum(not blocked for blocked in row)
+    assert visible == 0 or int((theirs_as_it_is(case)[0, i] > 0).sum()) <= visible
+    return {
+        "nn.MultiheadAttention blocks where the mask is True.": visible,
+        "That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.": sum(row),
+        "A mask is not ignored: where it is True, this function blocks.": len(row),
+        "No token may look at itself for free: where the mask is True, this function blocks.": 1,
+    }
+
+
+def answer_function_mask(case, prompt):
+    row = mask_of(case)[prompt.arguments["query"].position]
+    return {
+        "F.scaled_dot_product_attention keeps where the mask is True.": sum(row),
+        "That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.": len(row) - sum(row),
+        "A mask is not ignored: where it is False, this function blocks.": len(row),
+        "A row that is True somewhere keeps something.": 0,
+    }
+
+
+def answer_reported(case, prompt):
+    own = weights_of(case)[:, prompt.arguments["query"].position, prompt.arguments["key"].position]
+    return {
+        "The average over the heads. With average_attn_weights=False it reports each head.": sum(own) / len(own),
+        "That is the first head alone. The average is reported, which no head need have.": own[0],
+        "That is the sum; rows of it would not sum to 1. The average is reported.": sum(own),
+        "That is one head alone. The average over all is reported.": max(own),
+    }
+
+
+def answer_divided(case, prompt):
+    about = score_of(case, prompt)
+    score, root = about["score"], math.sqrt(about["d_head"])
+    return {
+        "The function divides by √{d_head} as well, so the score is divided twice.": score / root / root,
+        "That would be right, but the function divides once more, unless it is told a scale.": score / root,
+        "The function divides, and q was divided before.": score,
+        "Nothing here multiplies. The function divides, and q was divided before.": score * root,
+    }
+
+
+def answer_anew(case, prompt):
+    trace = trace_of(case)
+    other = MultiHeadAttention(trace.x.shape[1], trace.module.n_heads, generator=generator(prompt.arguments["seed"]))
+    output = linear(other.W_o, heads_of(other, trace.x, mask_of(case))[1])
+    return {
+        "The same shape says nothing about the numbers: other weights give others.": np.abs(
+            output - output_of(case)
+        ).max(),
+        "That is how close it comes with our weights copied. The same shape alone proves nothing.": ...,
+        "The same formula with other weights gives other numbers.": ...,
+    }
+
+
+def answer_packed(case, prompt):
+    theirs = copy_to_pytorch(trace_of(case).module).in_proj_weight
+    assert theirs.shape == (3 * prompt.arguments["d_model"], prompt.arguments["d_model"])
+    return {
+        "Three projections one below the other, a row for each result: it is used as x @ W.T.": ...,
+        "That is how x @ W would want it. nn.Linear stores W transposed.": ...,
+        "That is one projection. There are three in it.": ...,
+    }
+
+
+ANSWERS = {
+    MODULE_MASK: answer_module_mask,
+    FUNCTION_MASK: answer_function_mask,
+    REPORTED: answer_reported,
+    DIVIDED: answer_divided,
+    ANEW: answer_anew,
+    PACKED: answer_packed,
+}
+
+
+def shown(view="module", mask=None, text="one two three four five", **choices):
+    running = run_example(Example(source="sentence", text=text))
+    own = heads_example(running, "sentence", **({"d_model": 6, "n_heads": 3} | choices))
+    return screen(running, 0, Choices(own, causal_mask(len(running.tokens)) if mask is None else mask, view))
+
+
+def figure(*arguments, **choices):
+    return next(f for f in shown(*arguments, **choices).figures if f.key == "parity_figure")
+
+
+def compared(n, d_head, n_heads, mask=None, bias=False):
+    random = generator(0)
+    ours = MultiHeadAttention(d_head * n_heads, n_heads, bias=bias, generator=random)
+    x = torch.randn(n, d_head * n_heads, generator=random)
+    return compare_with_pytorch(tuple("abcdefghijk"[:n]), x, causal_mask(n) if mask is None else mask, ours)
+
+
+def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
+    questions = [shown().ask(number) for number in range(80)]
+    assert {question.prompt.template for question in questions} == set(ANSWERS)
+    assert {question.right for question in questions} >= {0, 1, 2}
+    for question in questions:
+        texts = [english(card.text) for card in question.cards]
+        if question.prompt.template == PACKED:
+            assert texts[question.right] == "18 × 6"
+
+
+def test_a_row_blocked_everywhere_is_no_number_or_looks_like_one():
+    said = together(figure("meanings").notice)
+    assert "“five” is blocked everywhere: the weights are not numbers (0 ÷ 0)" in said
+    two = one_mask_for_both(compared(5, 2, 3))
+    silent = not two.without_weights[4].isnan().any()
+    assert said.endswith("as if nothing were wrong." if silent else "is not a number either.")
+    assert "blocked everywhere" not in together(figure("meanings", sliding_window_mask(5, 2)).notice)
+    assert "5 tokens are blocked everywhere" in together(figure("meanings", full_mask(5)).notice)
+
+
+def test_the_cell_told_of_has_a_choice_in_both_meanings():
+    for n in range(4, 9):
+        two = one_mask_for_both(compared(n, 2, 2))
+        i, j = telling_cell(two.mask, two.kept[0])
+        assert two.mask[i, j] and 2 <= int(two.mask[i].sum()) <= n - 2
+        rows = [row for row in range(n) if 2 <= row + 1 <= n - 2]
+        assert two.kept[0, i, j] == max(two.kept[0, row, key] for row in rows for key in range(row + 1))
+    two = one_mask_for_both(compared(3, 2, 2))
+    i, _ = telling_cell(two.mask, two.kept[0])
+    assert 0 < int(two.mask[i].sum()) < 3, "of three tokens none has a choice in both, but some see something in both"
+
+
+def test_what_stands_beside_is_ours_theirs_and_the_difference():
+    for view in ("module", "fused"):
+        ours, theirs, gap = figure(view).matrices
+        assert torch.equal(gap.values, theirs.values - ours.values)
+        *_, step = gap.derive(4, 5)
+        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" + (−1)·"))
+        assert one - other == pytest.approx(float(gap.values[4, 5]), abs=1e-11)
+
+
+def test_the_average_is_not_what_any_head_does():
+    *heads, average = (matrix.values for matrix in figure("weights").matrices)
+    assert torch.allclose(average, sum(heads) / 3)
+    assert "choose more heads" in together(figure("weights", n_heads=1).notice)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_parameter_table_names_every_number(bias):
+    parity = compared(5, 2, 3, bias=bias)
+    *rows, total = [[written(cell) for cell in row] for row in parameter_table(parity).cells]
+    assert sum(int(row[3]) for row in rows) == int(total[3]) == sum(p.numel() for p in parity.theirs.parameters())
+    assert [row[0] for row in rows] == [name for name, _ in parity.ours.named_parameters()]
+    stacked = {"in_proj_weight": parity.theirs.in_proj_weight, "in_proj_bias": parity.theirs.in_proj_bias}
+    for mine, where, shape, _ in rows:
+        name, _, place = where.partition(", rows ")
+        parameter = parity.ours.get_parameter(mine)
+        if place:
+            first, last = map(int, place.split(" to "))
+            assert torch.equal(stacked[name][first - 1 : last], parameter)
+        else:
+            assert torch.equal(parity.theirs.get_parameter(name), parameter)
+        assert shape == " × ".join(map(str, parameter.shape))
+
+
+def test_a_case_that_disagrees_would_be_told():
+    cases = (RandomCase(2, 1, 3, "none", False, 0.0), RandomCase(5, 2, 3, "causal", True, 0.25))
+    said = together(tuple(notice_cases(cases)))
+    assert "2 random cases, with 2 to 5 tokens, 1 to 2 heads and 3 to 3 features" in said
+    assert "No number differs by more than 0.25" in said and "1 case agrees to the last digit" in said
+
+
+def test_the_cloud_has_a_point_for_each_case_that_differs():
+    cloud = shown("cases").figures[1]
+    differing = [case for case in random_cases(0, CASES) if case.difference > 0]
+    assert list(cloud.xs) == [case.tokens * case.heads * case.d_head for case in differing]
+    assert list(cloud.ys) == [case.difference for case in differing]
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_the_three_levels_compute_the_same(bias):
+    parity = compared(5, 2, 3, bias=bias)
+    levels = three_levels(parity, runs=3)
+    assert [english(level.title) for level in levels] == [
+        "Tensors by hand", "A module of our own", "Built into PyTorch",
+    ]  # fmt: skip
+    assert all(0 < level.difference < 5e-6 for level in levels)
+    assert all(len(level.milliseconds) == 3 and min(level.milliseconds) > 0 for level in levels)
+    assert [level.functions[0] for level in levels] == [heads_by_hand, heads_as_module, heads_built_in]
+    linears = [parity.ours.W_q, parity.ours.W_k, parity.ours.W_v, parity.ours.W_o]
+    biases = tuple(torch.zeros(6) if layer.bias is None else layer.bias for layer in linears)
+    hand = heads_by_hand(parity.x, tuple(layer.weight.T for layer in linears), biases, 3, parity.may_attend)
+    _, joined = heads_of(parity.ours, parity.x, parity.may_attend.numpy())
+    assert np.allclose(hand.detach().numpy(), linear(parity.ours.W_o, joined), atol=1e-6)
+
+
+def test_lines_of_code_are_those_that_do_something():
+    def small(x):
+        """A description.
+
+        Of three lines.
+        """
+        # a remark
+
+        return x  # and another
+
+    assert code_lines(small) == 2
+    assert code_lines(small, small) == 4
+    assert "2 lines of code in the function shown, " in english(note_on(Level(say("A"), (small,), 2, (1.0,), 0.0)))
+    two = Level(say("A"), (small, small), 4, (1.0,), 0.0)
+    assert "4 lines of code in the functions shown, " in english(note_on(two))
+    source = inspect.getsource(inspect.unwrap(heads_built_in))
+    assert code_lines(heads_built_in) == len([line for line in source.splitlines() if line.strip()]) - 1
+
+
+def test_times_are_told_as_measured_and_in_no_order_of_merit():
+    levels = tuple(
+        Level(title, (), 1, times, 0.0) for title, times in ((say("A"), (3.0, 1.0, 2.0)), (say("B"), (0.5, 9.0, 7.0)))
+    )
+    said = english(notice_levels(levels))
+    assert said == (
+        "Median of 3 runs on this machine, at this moment: 2.000 ms for “A” (1.000 to 3.000) and 7.000 ms for “B” "
+        "(0.500 to 9.000)."
+    )
+    calls = []
+    assert len(timed(lambda: calls.append(1), 4)) == 4 and len(calls) == 5
