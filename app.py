@@ -12,7 +12,7 @@ from attention_ui.server.files import PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
-from attention_ui.server.memory import give_back, keep_heaps_small
+from attention_ui.server.memory import keep_heaps_small
 from attention_ui.streamlit_insides import front_end_folder, running_session
 
 log = logging.getLogger("app")
@@ -26,14 +26,13 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
-    tasks = [asyncio.create_task(work) for work in (get_ready(), give_back())]
+    getting_ready = asyncio.create_task(get_ready())
     yield
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-    from attention_ui.services import training_room
+    getting_ready.cancel()
+    await asyncio.gather(getting_ready, return_exceptions=True)
+    from attention_ui.server.process import scheduler
 
-    training_room().stop()
+    scheduler().stop()
 
 
 async def get_ready() -> None:
@@ -46,10 +45,10 @@ async def get_ready() -> None:
 def start_up() -> None:
     """Import what takes seconds to import, and warm it up. A failure is known at once, to /healthz and the log."""
     try:
-        from attention_ui.services import training_room, warm_up
+        from attention_ui.server.process import scheduler, warm_up
 
         warm_up()
-        training_room()
+        scheduler()
     except Exception:
         health.failed_to_start()
         log.exception("the warming-up failed")
@@ -60,7 +59,7 @@ def start_up() -> None:
 def finish() -> None:
     """What keeps later pages quick; without it they are slower, and right."""
     try:
-        from attention_ui.services import settle_down
+        from attention_ui.server.process import settle_down
 
         settle_down()
     except Exception:

@@ -17,7 +17,7 @@ Order of reading
     tasks           what there is to learn
     backward        every gradient, beside the forward it belongs to
     optimiser       from gradients to better weights
-    weights         all weights of a model in one vector, and models to borrow for one
+    weights         all weights of a model in one vector, and back
     training        `train`: an iterator of steps
     observe         what can be seen of a trained model: attention, ablation, reading ahead
     sampling        logits → the next token: temperature, top-k, top-p, one draw

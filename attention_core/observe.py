@@ -14,7 +14,6 @@ from attention_core.sampling import continue_text
 from attention_core.tasks import TaskExample
 from attention_core.training import (
     HELD_OUT,
-    Evaluation,
     Snapshot,
     TrainingSettings,
     accuracy_of,
@@ -23,7 +22,7 @@ from attention_core.training import (
     predicted_ids,
     weights_on_targets,
 )
-from attention_core.weights import borrowed_model
+from attention_core.weights import model_with
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
 
@@ -49,9 +48,9 @@ def observe_text(
     """
     task, random = settings.task, generator(settings.seed, "sample")
     start = task.vocabulary.encode(task.tokens[:1])
-    with borrowed_model(settings.model, snapshot.weights) as model:
-        trace = model(torch.tensor(task.vocabulary.encode(tokens)))
-        sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
+    model = model_with(settings.model, snapshot.weights)
+    trace = model(torch.tensor(task.vocabulary.encode(tokens)))
+    sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
     layers = tuple(layer.attention.heads for layer in trace.layers)
     return ObservedText(snapshot.step, tuple(tokens), layers, "".join(task.vocabulary.decode(sample)))
 
@@ -76,9 +75,9 @@ class ObservedTask:
 def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask:
     """The attention of every head on the example of the task, and the answers there, with these weights."""
     task, example = settings.task, settings.task.example
-    with borrowed_model(settings.model, snapshot.weights) as model:
-        trace = model(example.ids)
-        ids = predicted_ids(model, trace)
+    model = model_with(settings.model, snapshot.weights)
+    trace = model(example.ids)
+    ids = predicted_ids(model, trace)
     return ObservedTask(
         step=snapshot.step,
         example=example,
@@ -132,17 +131,9 @@ def ablate_each_head(settings: TrainingSettings, snapshot: Snapshot) -> tuple[Ab
 
 def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...]) -> Ablation:
     """The model on held-out sequences, whole and with these (layer, head) pairs ablated."""
-    whole = evaluate_at(settings, snapshot)
-    less = evaluate_at(settings, snapshot, ablated)
+    model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
+    whole, less = (evaluate(settings.task, model, batch, snapshot.step, off) for off in ((), ablated))
     return Ablation(ablated, less.loss, less.accuracy, whole.loss, whole.accuracy)
-
-
-def evaluate_at(
-    settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...] = ()
-) -> Evaluation:
-    """Loss, accuracy and the heads' roles on the held-out sequences of the run, as training measures them."""
-    with borrowed_model(settings.model, snapshot.weights) as model:
-        return evaluate(settings.task, model, held_out_batch(settings), snapshot.step, ablated)
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,9 +162,9 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
     inputs, targets = batch.inputs[:most], batch.targets[:most]
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
         raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
-    with borrowed_model(settings.model, snapshot.weights) as model:
-        trace, following = model(inputs), targets[:, :-1]
-        hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
+    model = model_with(settings.model, snapshot.weights)
+    trace, following = model(inputs), targets[:, :-1]
+    hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
     return FutureLeak(
         ahead=torch.stack(ahead),

@@ -20,7 +20,7 @@ from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
 from attention_core.tasks import NO_TARGET, Batch, Task
-from attention_core.weights import borrowed_model, weights_of
+from attention_core.weights import pack_weights
 
 MAX_STEPS = 5000
 MAX_BATCH = 64
@@ -146,21 +146,23 @@ def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     Ends early, after the step that shows it, when the loss is no longer a finite number.
     """
     random = generator(settings.seed)
-    weights = weights_of(TinyTransformer(settings.model, random))
+    model = TinyTransformer(settings.model, random)
+    model_weights = pack_weights(model)
+    weights = model_weights.clone()
     optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate, weight_decay=settings.weight_decay)
     batches = draw_batches(settings, random)
     for step in range(settings.steps + 1):
         batch = next(batches)
-        with borrowed_model(settings.model, weights) as model:
-            trace, loss = predict(model, batch)
-            gradient = gradient_of(model, trace, batch)
-            evaluation = evaluate_now(settings, model, step)
+        trace, loss = predict(model, batch)
+        gradient = gradient_of(model, trace, batch)
+        evaluation = evaluate_now(settings, model, step)
         optimiser.take(gradient if settings.clip is None else clipped(gradient, settings.clip))
-        del batch, model, trace, gradient  # by far the largest part of a run that waits
+        del batch, trace, gradient  # by far the largest part of a run that waits
         yield TrainingStep(step, loss, weights, evaluation)
         if not math.isfinite(loss):
             return
         weights = optimiser.step(weights)
+        model_weights.copy_(weights)
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:

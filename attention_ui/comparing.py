@@ -5,7 +5,7 @@ import streamlit as st
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_ui.links import hidden
-from attention_ui.services import fitting_pace, let_pass, live_pictures, moving_picture, training_room
+from attention_ui.server.process import page_turn, redraw_pace, redraw_seconds, redrawn_picture, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FIRST, RUN, visitors_run
@@ -23,7 +23,7 @@ from attention_ui.training_view import (
 )
 from lessons.comparison import COMPARISONS, comparison_caption
 from lessons.watching import read_probe
-from runs.page_lock import Hurry
+from runs.page_lock import Priority
 from runs.run import RunView, TrainingRun
 
 HALF_WIDTH = 430
@@ -33,8 +33,7 @@ WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 @st.fragment
 def live_run(choice: Choice) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
-    with training_room().page(Hurry.TAKES_LONG):
-        let_pass()
+    with page_turn(Priority.NOBODY_WAITS):
         run = visitors_run(choice)
         playing = run_buttons(run, choice)
         if run is not None:
@@ -45,15 +44,15 @@ def live_run(choice: Choice) -> TrainingRun | None:
 def live_picture(run: TrainingRun, playing: bool) -> None:
     """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
     set_state(MOVING, playing)
-    every = fitting_pace() if playing else None
+    every = redraw_seconds() if playing else None
     st.fragment(draw_live, run_every=every)(run, get_state(FIRST), every)
 
 
 def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) -> None:
     """One refresh. When all has come to its end, or the pace no longer suits, the page is drawn anew."""
-    with moving_picture(), live_pictures().drawing():
+    with redrawn_picture(), redraw_pace().measured():
         view = run.look()
-        draw_progress(run, view)
+        draw_progress(view)
         if first is None or first is run:
             draw_run(view)
             playing = view.playing
@@ -65,7 +64,7 @@ def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) 
 
 def wrong_pace(every: float) -> bool:
     """True where the class has become so much larger or smaller that pictures should come at another pace."""
-    return not 1 / WRONG_PACE <= fitting_pace() / every <= WRONG_PACE
+    return not 1 / WRONG_PACE <= redraw_seconds() / every <= WRONG_PACE
 
 
 def compare_panel(run: TrainingRun | None) -> None:
@@ -106,7 +105,7 @@ def train_both(asked: str) -> None:
     forget_first()
     settings = COMPARISONS[asked].settings(seed)
     for key, one in zip((FIRST, RUN), settings, strict=True):
-        set_state(key, training_room().open(one, pace))
+        set_state(key, scheduler().open(one, pace))
         get_state(key).play()
     set_task(settings[1])
 

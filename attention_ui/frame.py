@@ -9,10 +9,10 @@ from attention_ui.icon import ICON
 from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.links import left_out, repair_link
-from attention_ui.services import take_long, training_room
+from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.training_runs import run_badge
 
-with training_room().page():  # from the first command on: two frames at once would hold each other up
+with page_turn():  # from the first command on: two frames at once would hold each other up
     st.set_page_config(
         page_title="Attention Lab",
         page_icon=ICON,
@@ -28,7 +28,7 @@ with training_room().page():  # from the first command on: two frames at once wo
     page = st.navigation(menu, position="top")
     repair_link(page, LINK_RULES)
     if page in menu[TRAINING]:
-        take_long()
+        lower_priority()
     if left_out():
         st.html(style_without(left_out()))
     run_badge(on_training_page=page.url_path == "train")

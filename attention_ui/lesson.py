@@ -13,7 +13,7 @@ from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.template import alt_table, template, written_template
 from attention_ui.links import hidden, switched_on_in_link
-from attention_ui.services import let_pass
+from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 
 LARGER = 15  # tenths
@@ -106,7 +106,7 @@ def show_chart(
     `name` says what kind of picture it is and never changes; `alt` says what the numbers show. Where a `lesson`
     is named, its question can cover the numbers.
     """
-    let_pass()
+    yield_turn()
     with st.container(key=key):
         st.vega_lite_chart({**spec, "datasets": datasets_of(tables, alt, lesson)}, width="content", alt=name)
         offer_numbers(key, tables.get("cells"), lesson)
@@ -126,7 +126,7 @@ def pick_chart(
     Only a click asks the server; pointing never does. `name` must never change, or the chart is drawn anew.
     A lesson's question does not cover the matrices that are `given`.
     """
-    let_pass()
+    yield_turn()
     with st.container(key=key):
         state = st.vega_lite_chart(
             {**spec, "datasets": datasets_of(tables, alt, lesson, given)}, width="content", alt=name,

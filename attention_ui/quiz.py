@@ -6,7 +6,6 @@ import streamlit as st
 
 from attention_ui.lesson import cover_switch
 from attention_ui.links import hidden
-from attention_ui.services import let_pass
 from attention_ui.state import get_state, set_state, state_default
 from lessons.example import ExampleTrace
 from lessons.questions import Question, ask
@@ -30,7 +29,6 @@ def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool =
     """
     if hidden("predict"):
         return
-    let_pass()
     count = question_number(lesson, asking)
     question = asking(count)
     forget_old_choice(lesson, (about, count))

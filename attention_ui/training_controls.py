@@ -8,7 +8,6 @@ from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
 from attention_ui.links import SWITCH, LinkRule, Span, link_notes
-from attention_ui.services import let_pass
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
@@ -80,7 +79,6 @@ def training_controls() -> Choice:
         steps = bound_number("Steps", "steps", usual["steps"], step=50)
         seed = bound_number("Seed", "train_seed", 0)
     notes = link_notes()
-    let_pass()
     try:
         task, text_notes = chosen_text(task)
         changes = model_controls(usual)
@@ -104,7 +102,6 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
 
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
-    let_pass()
     with st.expander("The model and its training"):
         with st.container(horizontal=True):
             n_layers = size_choice("Layers", "layers", usual)
@@ -116,7 +113,6 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
                 "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
                 bind="query-params", width=NUMBER_WIDTH,
             )  # fmt: skip
-        let_pass()
         with st.container(horizontal=True):
             picked = [
                 st.selectbox(

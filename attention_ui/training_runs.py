@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.training import TrainingSettings
-from attention_ui.services import fitting_pace, moving_picture, training_room
+from attention_ui.server.process import redraw_seconds, redrawn_picture, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import Choice
 from runs.run import TrainingRun
@@ -18,7 +18,7 @@ def visitors_run(choice: Choice) -> TrainingRun | None:
     if choice.settings is None:
         return run
     if run is None or (run.position == 0 and not run.playing and run.recording.settings != choice.settings):
-        run = training_room().open(choice.settings)
+        run = scheduler().open(choice.settings)
         set_state(RUN, run)
     return run
 
@@ -53,7 +53,7 @@ def reset(settings: TrainingSettings) -> TrainingRun:
     old = get_state(RUN)
     if old is not None and old is not get_state(FIRST):
         old.pause()
-    run = training_room().open(settings, old.steps_per_second if old is not None else None)
+    run = scheduler().open(settings, old.steps_per_second if old is not None else None)
     set_state(RUN, run)
     return run
 
@@ -64,12 +64,12 @@ def run_badge(on_training_page: bool) -> None:
     if run is None or not run.playing or on_training_page:
         return
     with st.sidebar:
-        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, fitting_pace()))(run)
+        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, redraw_seconds()))(run)
 
 
 def draw_badge(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
-    with moving_picture():
+    with redrawn_picture():
         view = run.look()
         st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
         st.button("Stop training", key="stop", on_click=pause, width="stretch")

@@ -13,7 +13,6 @@ from attention_ui.figures.progress import progress_chart, progress_tables
 from attention_ui.figures.template import template
 from attention_ui.lesson import grid_template, show_chart, show_notes
 from attention_ui.run_tools import RUN_TOOLS
-from attention_ui.services import let_pass, training_room
 from attention_ui.state import get_state
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
@@ -76,13 +75,11 @@ def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     return "; ".join(f"{d.name}: {d.before} → {d.after}" for d in differences(before, after))
 
 
-def draw_progress(run: TrainingRun, view: RunView) -> None:
-    """How far the run is, what went wrong, and its place where too many train at once."""
+def draw_progress(view: RunView) -> None:
+    """How far the run is, and what went wrong."""
     steps = view.settings.steps
     st.progress(view.position / steps, text=f"{view.position} of {steps} updates")
-    queue = training_room().place_in_queue(run) if view.playing else 0
-    waiting = f"Many train at this moment. Runs before yours: {queue}. Yours begins by itself." if queue else None
-    show_notes(*filter(None, (view.problem, waiting)))
+    show_notes(*filter(None, [view.problem]))
 
 
 def draw_run(view: RunView) -> None:
@@ -131,7 +128,6 @@ def draw_cheat(view: RunView) -> None:
 
 def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
     """Every head on the example of the task, the right cells marked, and the answers there."""
-    let_pass()
     watched = observe_task(view.settings, view.snapshot)
     example = watched.example
     targets = None if example.target_attention is None else example.target_attention.any(dim=0)
@@ -148,10 +144,8 @@ def draw_text_heads(view: RunView) -> None:
         probe = st.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
         span, label = SPANS["heat"], "Temperature of the sample"
         heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
-    let_pass()
     shown = read_probe(view.settings, probe or "")
     watched = observe_text(view.settings, view.snapshot, shown.tokens, heat)
-    let_pass()
     show_notes(*shown.notes)
     with picture:
         draw_heads(watched.tokens, watched.layers, HEADS_WIDTH, "heads")

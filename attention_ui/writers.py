@@ -11,7 +11,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.links import hidden
 from attention_ui.save_load import bring_model, brought_model, download_history, download_model, run_checkpoint
-from attention_ui.services import training_room
+from attention_ui.server.process import scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import RUN
 from runs.checkpoint import Checkpoint, check_writes, run_history
@@ -55,8 +55,8 @@ def shipped(name: str) -> Writer:
     Training takes a fraction of a second and needs no file: the weights are those that the code on the screen makes.
     """
     settings = shipped_settings(name)
-    run = training_room().open(settings)
-    run.recording.grow(settings.steps)
+    run = scheduler().open(settings)
+    run.recording.record(settings.steps)
     run.play()
     view = run.look()
     return Writer(run_checkpoint(view), lambda: run_history(view))

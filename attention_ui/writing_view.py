@@ -8,7 +8,7 @@ from attention_core.generation import MAX_NEW_TOKENS, NewToken, generate, regene
 from attention_core.sampling import Sampling
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.lesson import show_notes
-from attention_ui.services import moving_picture
+from attention_ui.server.process import redrawn_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.formatting import english
@@ -58,7 +58,7 @@ def draw_writing(request: Request, playing: bool) -> None:
     """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
     length = (get_state(PLAYED_TO) or 1) + 1 if playing else request.length
     length = min(length, MAX_NEW_TOKENS)
-    with moving_picture():
+    with redrawn_picture():
         writes = draw_text_of(request, length)
     if playing and writes:
         set_state(PLAYED_TO, length)

@@ -107,7 +107,7 @@ def time_notebook(seed: int) -> float:
 
 def time_recording(seed: int) -> float:
     """The app's training, as it records everything that a learner may want to see."""
-    return steps_per_second(OUR_STEPS, lambda: Recording(settings(seed, OUR_STEPS)).grow(OUR_STEPS))
+    return steps_per_second(OUR_STEPS, lambda: Recording(settings(seed, OUR_STEPS)).record(OUR_STEPS))
 
 
 def train_only(seed: int) -> None:

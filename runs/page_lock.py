@@ -1,7 +1,7 @@
-"""Who computes next, where many want to and only one can.
+"""Which page is computed next, where many want to and only one can.
 
 Python computes in one thread at a time. Where fifty threads try together, each is thrown out again and again before
-it is done, all finish late, and the throwing out itself takes time: one after the other is quicker for all.
+it is done, and all finish late: one after the other is quicker for all.
 """
 
 import math
@@ -9,132 +9,109 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import IntEnum
+from enum import Enum
 
 
-class Hurry(IntEnum):
-    """What a thread wants its turn for. Those who want little go first: so the fewest wait, and not for long."""
+class Priority(Enum):
+    """What a page wants its turn for; the first goes first."""
 
-    CAN_WAIT = 0  # nobody has pressed anything
-    TAKES_LONG = 1  # somebody has, and knows that it is much
-    QUICK = 2
-
-
-@dataclass
-class Visit:
-    """One thread's turn, from asking for it until its end."""
-
-    hurry: Hurry
-    inside: bool = False
+    SOMEBODY_WAITS = "a visitor pressed something and waits for the answer"
+    NOBODY_WAITS = "a picture that moves by itself, or a page that takes long"
 
 
-class Turns:
-    """Lets one thread in at a time: those in more of a hurry first, else in the order in which they came.
+class Place(threading.local):
+    """The turn of this thread, while it has one."""
 
-    One turn in four goes to a thread in the least hurry. A thread that is not let in within `patience_seconds` goes
-    in beside the one that stays so long. Who is inside calls `let_pass` now and then, for those in more of a hurry.
+    priority: Priority | None = None
+
+
+class PageLock:
+    """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
+
+    One turn in EVERY goes to a page that nobody waits for. A thread that is not let in within `patience_seconds` goes
+    in beside the one that stays so long. `idle` is set while nobody computes or waits.
     """
 
     EVERY = 4
-    LOOK_UP_SECONDS = 0.1
+    CHECK_SECONDS = 0.1
 
     def __init__(self, patience_seconds: float = 10.0):
         self.patience_seconds = patience_seconds
+        self.idle = threading.Event()
+        self.idle.set()
         self._lock = threading.Lock()
+        self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
         self._inside = 0
-        self._given = 0
-        self._queues: tuple[deque[threading.Event], ...] = tuple(deque() for _ in Hurry)
-        self._here = threading.local()
+        self._turns = 0
+        self._here = Place()
 
     @contextmanager
-    def turn(self, hurry: Hurry = Hurry.QUICK, *, meanwhile: Callable[[], object] = lambda: None) -> Iterator[None]:
-        """Wait for a turn, and keep it until the block ends.
+    def page(
+        self, priority: Priority = Priority.SOMEBODY_WAITS, check: Callable[[], object] = lambda: None
+    ) -> Iterator[None]:
+        """Wait for a turn, and keep it until the block ends. A page inside a page is part of it.
 
-        `meanwhile` is called now and then while one waits; where it raises, one waits no more.
+        `check` is called now and then while one waits; where it raises, one waits no more.
         """
-        visit, before = Visit(hurry), getattr(self._here, "visit", None)
-        self._enter(visit, self._line_up(visit), meanwhile)
-        self._here.visit = visit
+        if self._here.priority is not None:
+            yield
+            return
+        self._here.priority = priority
         try:
+            self._enter(check)
             yield
         finally:
-            self._here.visit = before
-            if visit.inside:
-                self._leave()
+            self._here.priority = None
+            self._leave()
 
-    def let_pass(self, hurry: Hurry | None = None, *, meanwhile: Callable[[], object] = lambda: None) -> None:
-        """Inside a turn: let those in more of a hurry go first, then go on before others in the same hurry.
+    def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
+        """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
+        if self._here.priority is Priority.NOBODY_WAITS and self._queues[Priority.SOMEBODY_WAITS]:
+            self._leave()
+            self._enter(check, in_front=True)
 
-        A `hurry` is that of this turn from now on. `meanwhile` as for `turn`: where it raises, the turn is over.
-        """
-        if not self.inside:
-            return
-        visit: Visit = self._here.visit
-        visit.hurry = visit.hurry if hurry is None else hurry
-        with self._lock:
-            if not any(self._queues[visit.hurry + 1 :]):
-                return
-            called = threading.Event()
-            self._queues[visit.hurry].appendleft(called)
-        visit.inside = False
-        self._leave()
-        self._enter(visit, called, meanwhile)
-
-    @property
-    def inside(self) -> bool:
-        """True on a thread that has its turn now."""
-        visit: Visit | None = getattr(self._here, "visit", None)
-        return visit is not None and visit.inside
+    def lower_priority(self, check: Callable[[], object] = lambda: None) -> None:
+        """From here on this page counts as one that nobody waits for, and lets the others go first."""
+        if self._here.priority is not None:
+            self._here.priority = Priority.NOBODY_WAITS
+            self.yield_turn(check)
 
     @property
     def waiting(self) -> int:
         """How many threads stand outside."""
-        return sum(map(len, self._queues))
+        return sum(map(len, self._queues.values()))
 
-    def _line_up(self, visit: Visit) -> threading.Event:
-        called = threading.Event()
+    def _enter(self, check: Callable[[], object], in_front: bool = False) -> None:
+        """Afterwards this thread is inside, even where `check` raised."""
+        called, queue = threading.Event(), self._queues[self._here.priority]
         with self._lock:
-            if self._inside:
-                self._queues[visit.hurry].append(called)
-            else:
+            self.idle.clear()
+            if self._inside == 0:
                 self._inside = 1
-                called.set()
-        return called
-
-    def _enter(self, visit: Visit, called: threading.Event, meanwhile: Callable[[], object]) -> None:
+                return
+            queue.appendleft(called) if in_front else queue.append(called)
         try:
-            self._wait(called, meanwhile)
-        except BaseException:
-            self._step_out(visit, called)
-            raise
-        with self._lock:
-            if not called.is_set():
-                self._queues[visit.hurry].remove(called)
-                self._inside += 1
-        visit.inside = True
-
-    def _wait(self, called: threading.Event, meanwhile: Callable[[], object]) -> None:
-        for _ in range(math.ceil(self.patience_seconds / self.LOOK_UP_SECONDS)):
-            if called.wait(self.LOOK_UP_SECONDS):
-                return
-            meanwhile()
-
-    def _step_out(self, visit: Visit, called: threading.Event) -> None:
-        with self._lock:
-            if not called.is_set():
-                self._queues[visit.hurry].remove(called)
-                return
-        self._leave()
+            for _ in range(math.ceil(self.patience_seconds / self.CHECK_SECONDS)):
+                if called.wait(self.CHECK_SECONDS):
+                    return
+                check()
+        finally:
+            with self._lock:
+                if called in queue:
+                    queue.remove(called)
+                    self._inside += 1
 
     def _leave(self) -> None:
+        """Let the next one in."""
         with self._lock:
             self._inside -= 1
             if self._inside:
                 return
-            self._given += 1
-            waiting = [queue for queue in self._queues if queue]
+            self._turns += 1
+            waiting = [queue for queue in self._queues.values() if queue]
             if waiting:
-                queue = waiting[0] if self._given % self.EVERY == 0 else waiting[-1]
+                queue = waiting[-1 if self._turns % self.EVERY == 0 else 0]
                 queue.popleft().set()
                 self._inside = 1
+            else:
+                self.idle.set()

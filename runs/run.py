@@ -46,7 +46,8 @@ class TrainingRun:
         self._playing = False
         self._from_step = 0
         self._from_time = clock()
-        recording.grow(0)
+        if recording.newest < 0:
+            recording.record(0)
         if recording.newest < 0:
             raise ValueError(recording.problem)
 
@@ -69,7 +70,7 @@ class TrainingRun:
         with self._lock:
             self.pause()
             self.last_seen = self._clock()
-            self.recording.grow(self._from_step + 1)
+            self.recording.record(self._from_step + 1)
             self._stand_at(min(self._from_step + 1, self.recording.newest))
 
     def set_pace(self, steps_per_second: float | int | None) -> None:

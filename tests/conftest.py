@@ -34,9 +34,9 @@ def pytest_collection_modifyitems(items):
 
 def pytest_sessionfinish():
     """End the training thread of pages: where it computes while Python ends, the whole process is aborted."""
-    services = sys.modules.get("attention_ui.services")
-    if services is not None and services.training_room.cache_info().currsize:
-        services.training_room().stop()
+    process = sys.modules.get("attention_ui.server.process")
+    if process is not None and process.scheduler.cache_info().currsize:
+        process.scheduler().stop()
 
 
 @pytest.fixture(scope="session")

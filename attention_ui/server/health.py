@@ -73,6 +73,6 @@ def computes() -> str | None:
 
 def training_thread_lives() -> str | None:
     """The one thread that trains for everybody; when it is gone, every training stands still."""
-    from attention_ui.services import training_room
+    from attention_ui.server.process import scheduler
 
-    return None if training_room().alive else "the training thread has ended"
+    return None if scheduler().alive else "the training thread has ended"

@@ -61,7 +61,7 @@ def test_each_question_changes_one_thing(name):
 
 def view_after(settings, steps):
     run = TrainingRun(Recording(settings))
-    run.recording.grow(steps)
+    run.recording.record(steps)
     run.play()
     return run.look()
 

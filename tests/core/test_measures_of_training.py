@@ -29,7 +29,7 @@ from runs.run import TrainingRun
 def recorded(name, steps=3, **changes):
     settings = recommended(TASKS[name], 7, steps=steps, **changes)
     recording = Recording(settings)
-    recording.grow(steps)
+    recording.record(steps)
     return settings, recording
 
 
@@ -89,7 +89,7 @@ def test_a_run_is_measured_every_so_often_and_at_its_end():
 
 def test_a_task_without_role_weights_keeps_one_empty_table_for_all_steps():
     recording = Recording(recommended(TASKS["characters"], steps=41))
-    recording.grow(41)
+    recording.record(41)
     role_weights = [evaluation.role_weights for evaluation in recording.evaluations(41)]
     assert len(role_weights) == 4 and all(one is role_weights[0] for one in role_weights)
     assert role_weights[0].shape == (0, 1, 4)
@@ -98,7 +98,7 @@ def test_a_task_without_role_weights_keeps_one_empty_table_for_all_steps():
 def test_a_view_shows_what_was_measured_up_to_its_moment():
     recording = Recording(recommended(TASKS["copy"], steps=25))
     run = TrainingRun(recording)
-    recording.grow(25)
+    recording.record(25)
     assert [m.step for m in run.look().evaluations] == [0]
     run.play()
     assert [m.step for m in run.look().evaluations] == [0, 20, 25]
@@ -223,7 +223,7 @@ QUICK = ["copy", "previous", "reverse", "lookup", "pronoun"]
 def test_what_is_recommended_learns_the_task_and_its_head_looks_where_it_should(name):
     settings = recommended(TASKS[name], 11)
     recording = Recording(settings)
-    recording.grow(settings.steps)
+    recording.record(settings.steps)
     first, last = recording.evaluations(settings.steps)[0], recording.evaluations(settings.steps)[-1]
     assert not first.learnt and last.learnt
     assert last.accuracy >= 0.95 and last.weight >= settings.task.threshold > first.weight
@@ -233,7 +233,7 @@ def test_what_is_recommended_learns_the_task_and_its_head_looks_where_it_should(
 def test_four_vectors_are_learnt_by_heart_and_nothing_else_is():
     settings = recommended(TASKS["vectors"], 11)
     recording = Recording(settings)
-    recording.grow(settings.steps)
+    recording.record(settings.steps)
     last = recording.evaluations(settings.steps)[-1]
     assert recording.losses(settings.steps)[-1] <= FourVectorsTask.MEMORISED
     assert not last.learnt and last.accuracy < 0.5 and last.loss > 0.5 * settings.task.baselines()[0].loss

@@ -77,10 +77,10 @@ def test_a_model_that_guesses_evenly_has_the_loss_of_the_right_choice(key):
 
 
 @given(settings=RUNS)
-def test_training_changes_as_many_numbers_as_a_tape_records(settings):
+def test_training_changes_as_many_numbers_as_a_recording_records(settings):
     question = how_many_weights(settings, generator(0))
     recording = Recording(settings)
-    recording.grow(0)
+    recording.record(0)
     count = len(recording.snapshot(0).weights)
     assert right_of(question) == str(count)
     parts = [int(part.split(": ")[1].rstrip(".")) for part in question.choices[question.right].answer_to_it.split("; ")]

@@ -55,7 +55,7 @@ def test_what_is_enough_is_what_counts_as_learnt(name):
 def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(name):
     task = TASKS[name]
     recording = Recording(recommended(task, steps=1))
-    recording.grow(0)
+    recording.record(0)
     watched = observe_task(recording.settings, recording.snapshot(0))
     example = watched.example
     lines = answer_lines(example, watched.predicted).splitlines()
@@ -77,7 +77,7 @@ def test_the_head_that_is_missed_most_is_the_one_that_is_named():
 
 def test_the_table_has_a_row_for_each_head_with_its_own_numbers():
     recording = Recording(recommended(TASKS["last"], steps=2))
-    recording.grow(2)
+    recording.record(2)
     without = ablate_each_head(recording.settings, recording.snapshot(2))
     rows = heads_off_rows(without)
     assert [row["switched off"] for row in rows] == [f"layer 1, head {h}" for h in (1, 2, 3, 4)]

@@ -12,7 +12,6 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tasks import MAX_VOCABULARY, NO_TARGET, TASKS, CharacterTask
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, draw_batches, recommended, train
-from attention_core.weights import IdleModels
 
 
 def settings(text="abcabcabcacb", window=3, model=None, **choices):
@@ -180,8 +179,7 @@ def tensor_bytes():
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_run_that_waits_holds_its_weights_two_means_and_batches(name, monkeypatch):
-    monkeypatch.setattr(training, "borrowed_model", IdleModels(most_bytes=0).borrow)
+def test_a_run_that_waits_holds_its_weights_twice_two_means_and_batches(name):
     chosen = recommended(TASKS[name], 1)
     list(train(recommended(TASKS[name], 1, steps=1)))
     batch = next(draw_batches(chosen, generator(0)))
@@ -190,4 +188,4 @@ def test_a_run_that_waits_holds_its_weights_two_means_and_batches(name, monkeypa
     steps = train(chosen)
     next(steps)
     one = next(steps).weights.nbytes
-    assert 3 * one + batches <= tensor_bytes() - before < 3 * one + batches + 1_000
+    assert 4 * one + batches <= tensor_bytes() - before < 4 * one + batches + 2_000  # and small tables of the model

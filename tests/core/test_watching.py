@@ -135,7 +135,7 @@ def test_a_single_token_has_nothing_to_choose():
 def task_run(name, steps=3, **changes):
     settings = recommended(TASKS[name], 7, steps=steps, **changes)
     recording = Recording(settings)
-    recording.grow(steps)
+    recording.record(steps)
     return settings, recording.snapshot(steps)
 
 

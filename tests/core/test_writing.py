@@ -24,7 +24,7 @@ def trained(steps=200):
     model = notebook_model(len(HELLO.vocabulary))
     settings = TrainingSettings(task=HELLO, model=model, learning_rate=0.001, steps=steps, seed=1337)
     recording = Recording(settings)
-    recording.grow(steps)
+    recording.record(steps)
     return settings, recording, model_with(settings.model, recording.snapshot(steps).weights)
 
 

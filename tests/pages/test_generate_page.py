@@ -46,7 +46,7 @@ def small_checkpoint(text="abcabcabcabc", steps=4):
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6, n_heads=3)
     settings = TrainingSettings(task=task, model=model, steps=steps, seed=3)
     recording = Recording(settings)
-    recording.grow(steps)
+    recording.record(steps)
     return Checkpoint(settings, steps, recording.snapshot(steps).weights)
 
 
@@ -268,7 +268,7 @@ def test_the_downloads_are_there_and_a_file_has_no_history():
 def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
     settings, writer = shipped_settings(name), shipped(name)
     recording = Recording(settings)
-    recording.grow(settings.steps)
+    recording.record(settings.steps)
     assert recording.snapshot(settings.steps).weights.equal(writer.checkpoint.weights)
     losses = [float(row["loss"]) for row in csv.DictReader(io.StringIO(writer.history()))]
     assert losses == list(recording.losses(settings.steps))

@@ -114,7 +114,7 @@ def test_a_second_visitor_trains_a_model_of_their_own(at):
     assert progress(other) == "0 of 600 updates"
 
 
-def test_the_same_settings_are_one_tape():
+def test_the_same_settings_are_one_recording():
     one, other = (open_page("training/train").session_state[RUN] for _ in range(2))
     assert one is not other
     assert one.recording is other.recording
@@ -312,8 +312,8 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
 @pytest.mark.parametrize(
     ("page", "long"), [("training/train", True), ("training/generate", True), ("one_head/mask", False)]
 )
-def test_pages_of_training_say_that_they_take_long(monkeypatch, page, long):
+def test_pages_of_training_lower_their_priority(monkeypatch, page, long):
     said = []
-    monkeypatch.setattr("attention_ui.services.take_long", lambda: said.append(page))
+    monkeypatch.setattr("attention_ui.server.process.lower_priority", lambda: said.append(page))
     open_page(page)
     assert bool(said) is long

@@ -40,7 +40,7 @@ def trained(text="hello world", window=8, **parts):
     model = ModelConfig(vocabulary=len(task.vocabulary), context=window, d_model=6, n_heads=3, **parts)
     settings = TrainingSettings(task=task, model=model, learning_rate=0.003, steps=3, seed=7)
     recording = Recording(settings)
-    recording.grow(3)
+    recording.record(3)
     return Checkpoint(settings, 2, recording.snapshot(2).weights)
 
 
@@ -322,10 +322,10 @@ def test_the_history_can_be_read_back_exactly(losses):
     assert [accuracy for *_, accuracy in rows[1:]] == ["0.25", "", "", "1.0", *[""] * 20][: len(losses)]
 
 
-def test_the_history_of_a_run_is_what_its_tape_recorded():
+def test_the_history_of_a_run_is_what_its_recording_recorded():
     settings = trained().settings
     run = TrainingRun(Recording(settings))
-    run.recording.grow(3)
+    run.recording.record(3)
     run.play()
     view = run.look()
     rows = list(csv.DictReader(io.StringIO(run_history(view))))

@@ -72,7 +72,7 @@ def test_examples_computed_side_by_side_are_those_computed_alone():
 def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
     alone = [Recording(one) for one in RUNS]
     for recording in alone:
-        recording.grow(recording.settings.steps)
+        recording.record(recording.settings.steps)
     scheduler = Scheduler(turn_seconds=0.0005)
     runs = [scheduler.open(one) for one in RUNS for _ in range(2)]
     scheduler.start()
@@ -94,7 +94,7 @@ def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
             assert torch.equal(run.recording.snapshot(step).weights, recording.snapshot(step).weights)
 
 
-def test_a_class_with_the_same_settings_shares_one_tape_and_otherwise_has_one_each():
+def test_a_class_with_the_same_settings_shares_one_recording_and_otherwise_has_one_each():
     scheduler = Scheduler()
     same = [scheduler.open(RUNS[0]) for _ in range(30)]
     assert len({run.recording for run in same}) == 1
@@ -111,6 +111,6 @@ def test_randomness_of_one_visitor_leaves_the_global_generators_alone():
     for example in EXAMPLES:
         run_example(example)
     recording = Recording(RUNS[2])
-    recording.grow(5)
+    recording.record(5)
     assert torch.equal(torch.rand(3), expected[0])
     assert np.array_equal(np.random.rand(3), expected[1])

@@ -1,31 +1,32 @@
-"""One after the other, in order; those that can wait let the others pass, and nobody waits for ever."""
+"""One after the other, in order; pages that nobody waits for let the others go first, and nobody waits for ever."""
 
 import threading
 
 import pytest
 from waiting import wait_until
 
-from runs.page_lock import Hurry, Turns
+from runs.page_lock import PageLock, Priority
 
 SOON = 10.0
+LATER = Priority.NOBODY_WAITS
 
 
 class Comers:
     """Threads that come one after the other while somebody is inside, and write down when they are let in."""
 
-    def __init__(self, turns):
-        self.turns = turns
+    def __init__(self, lock):
+        self.lock = lock
         self.order = []
         self.threads = []
 
-    def come(self, name, **how):
-        before = self.turns.waiting
-        self.threads.append(threading.Thread(target=self._take, args=(name,), kwargs=how))
+    def come(self, name, *how):
+        before = self.lock.waiting
+        self.threads.append(threading.Thread(target=self._take, args=(name, *how)))
         self.threads[-1].start()
-        assert wait_until(lambda: self.turns.waiting == before + 1)
+        assert wait_until(lambda: self.lock.waiting == before + 1)
 
-    def _take(self, name, **how):
-        with self.turns.turn(**how):
+    def _take(self, name, *how):
+        with self.lock.page(*how):
             self.order.append(name)
 
     def all_done(self):
@@ -34,22 +35,30 @@ class Comers:
         return not any(thread.is_alive() for thread in self.threads)
 
 
-def test_they_go_in_in_the_order_in_which_they_came():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn():
+@pytest.fixture
+def lock():
+    return PageLock()
+
+
+@pytest.fixture
+def comers(lock):
+    return Comers(lock)
+
+
+def test_they_go_in_in_the_order_in_which_they_came(lock, comers):
+    with lock.page():
         for name in range(5):
             comers.come(name)
         assert comers.order == []
     assert comers.all_done() and comers.order == [0, 1, 2, 3, 4]
 
 
-def test_there_is_never_more_than_one_inside():
-    turns, inside, most = Turns(), [], []
+def test_there_is_never_more_than_one_inside(lock):
+    inside, most = [], []
 
     def work():
         for _ in range(50):
-            with turns.turn():
+            with lock.page():
                 inside.append(1)
                 most.append(len(inside))
                 inside.pop()
@@ -62,96 +71,95 @@ def test_there_is_never_more_than_one_inside():
     assert len(most) == 350 and max(most) == 1
 
 
-def test_who_can_wait_lets_the_others_pass_but_not_all_of_them():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn():
-        comers.come("patient", hurry=Hurry.CAN_WAIT)
+def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_them(lock, comers):
+    with lock.page():
+        comers.come("picture", LATER)
         for name in range(6):
             comers.come(name)
     assert comers.all_done()
-    assert comers.order == [0, 1, 2, "patient", 3, 4, 5]
+    assert comers.order == [0, 1, 2, "picture", 3, 4, 5]
 
 
-def test_those_who_want_little_go_before_those_who_take_long():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn():
-        comers.come("picture", hurry=Hurry.CAN_WAIT)
-        comers.come("training", hurry=Hurry.TAKES_LONG)
-        comers.come("lesson", hurry=Hurry.QUICK)
-    assert comers.all_done() and comers.order == ["lesson", "training", "picture"]
-
-
-def test_who_is_inside_lets_those_pass_who_are_in_more_of_a_hurry():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn(Hurry.TAKES_LONG):
-        comers.come("long too", hurry=Hurry.TAKES_LONG)
-        comers.come("picture", hurry=Hurry.CAN_WAIT)
-        turns.let_pass()
-        assert comers.order == [], "nobody is in more of a hurry"
+def test_a_page_that_nobody_waits_for_yields_to_those_that_somebody_waits_for_alone(lock, comers):
+    with lock.page(LATER):
+        comers.come("picture", LATER)
+        lock.yield_turn()
+        assert comers.order == []
         comers.come("lesson")
-        turns.let_pass()
+        lock.yield_turn()
         assert comers.order == ["lesson"]
         comers.order.append("the one inside")
     assert comers.all_done()
-    assert comers.order == ["lesson", "the one inside", "long too", "picture"], "it goes on before others like it"
+    assert comers.order == ["lesson", "the one inside", "picture"], "it goes on before others like it"
 
 
-def test_who_takes_longer_than_thought_says_so_and_lets_pass():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn():
+def test_a_page_that_somebody_waits_for_yields_from_when_it_lowers_its_priority(lock, comers):
+    with lock.page():
         comers.come("lesson")
-        turns.let_pass()
+        lock.yield_turn()
         assert comers.order == []
-        turns.let_pass(Hurry.TAKES_LONG)
+        lock.lower_priority()
         assert comers.order == ["lesson"]
         comers.come("another")
-        turns.let_pass()
+        lock.yield_turn()
         assert comers.order == ["lesson", "another"]
     assert comers.all_done()
 
 
-def test_who_is_not_inside_lets_nobody_pass():
-    turns = Turns()
-    turns.let_pass(Hurry.CAN_WAIT)
-    with turns.turn():
-        assert turns.waiting == 0
+def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
+    with lock.page():
+        lock.lower_priority()
+    with lock.page():
+        comers.come("lesson")
+        lock.yield_turn()
+        assert comers.order == []
+    assert comers.all_done()
 
 
-def test_who_gives_up_while_others_pass_is_out_and_nobody_is_stuck():
-    turns = Turns()
-    stay, comers = threading.Event(), Comers(turns)
+def test_who_is_not_inside_yields_nothing(lock):
+    lock.yield_turn()
+    lock.lower_priority()
+    assert lock.idle.is_set()
 
-    def linger():
-        with turns.turn():
-            stay.wait(SOON)
 
-    slow = threading.Thread(target=linger)
-    with pytest.raises(Enough), turns.turn(Hurry.CAN_WAIT):
-        slow.start()
-        assert wait_until(lambda: turns.waiting == 1)
-        turns.let_pass(meanwhile=fed_up)
-        raise AssertionError("nobody called")
-    comers.come("the next")
-    assert comers.order == [], "the slow one is still inside, alone"
+def test_a_page_inside_a_page_is_part_of_it(lock, comers):
+    with lock.page():
+        with lock.page(LATER):
+            comers.come("the next")
+        assert comers.order == [] and lock.waiting == 1
+    assert comers.all_done() and comers.order == ["the next"]
+
+
+def test_it_is_idle_while_nobody_computes_or_waits(lock, comers):
+    assert lock.idle.is_set()
+    with lock.page():
+        assert not lock.idle.is_set()
+        comers.come("the next")
+    assert comers.all_done() and lock.idle.is_set()
+    with pytest.raises(KeyError), lock.page():
+        raise KeyError
+    assert lock.idle.is_set()
+
+
+def test_a_page_that_never_ends_stops_nobody():
+    lock, stay = PageLock(patience_seconds=0.2), threading.Event()
+    slow, comers = threading.Thread(target=linger, args=(lock, stay)), Comers(lock)
+    slow.start()
+    assert wait_until(lambda: not lock.idle.is_set())
+    with lock.page():
+        assert lock.waiting == 0
+    with lock.page(LATER):
+        pass
+    assert not lock.idle.is_set()
+    comers.come("one of many")
     stay.set()
     slow.join(SOON)
-    assert comers.all_done() and comers.order == ["the next"] and turns.waiting == 0
+    assert comers.all_done() and lock.idle.is_set()
 
 
-def test_a_turn_that_never_ends_stops_nobody():
-    turns = Turns(patience_seconds=0.2)
-    with turns.turn(), turns.turn():
-        assert turns.waiting == 0
-    with turns.turn(), turns.turn(Hurry.CAN_WAIT):
-        pass
-    comers = Comers(turns)
-    with turns.turn():
-        comers.come("after all")
-    assert comers.all_done() and turns.waiting == 0
+def linger(lock, stay):
+    with lock.page():
+        stay.wait(SOON)
 
 
 class Enough(BaseException):
@@ -162,42 +170,63 @@ def fed_up():
     raise Enough
 
 
-def test_who_gives_up_leaves_the_queue_to_the_others():
-    turns = Turns()
-    comers = Comers(turns)
-    with turns.turn():
-        with pytest.raises(Enough), turns.turn(meanwhile=fed_up):
-            raise AssertionError("nobody called")
-        assert turns.waiting == 0
+def test_who_gives_up_while_others_go_first_is_out_and_nobody_is_stuck(lock, comers):
+    stay = threading.Event()
+    slow = threading.Thread(target=linger, args=(lock, stay))
+    with pytest.raises(Enough), lock.page(LATER):
+        slow.start()
+        assert wait_until(lambda: lock.waiting == 1)
+        lock.yield_turn(fed_up)
+        raise AssertionError("nobody called")
+    stay.set()
+    slow.join(SOON)
+    assert wait_until(lock.idle.is_set)
+    with lock.page():
         comers.come("the next")
     assert comers.all_done() and comers.order == ["the next"]
 
 
-def test_who_gives_up_when_called_passes_the_turn_on():
-    turns = Turns()
-    comers, ended = Comers(turns), threading.Event()
+def test_who_gives_up_leaves_the_queue_to_the_others(lock, comers):
+    stay = threading.Event()
+    slow = threading.Thread(target=linger, args=(lock, stay))
+    slow.start()
+    assert wait_until(lambda: not lock.idle.is_set())
+    with pytest.raises(Enough), lock.page(check=fed_up):
+        raise AssertionError("nobody called")
+    assert lock.waiting == 0
+    comers.come("the next")
+    assert comers.order == [], "the slow one is still inside, alone"
+    stay.set()
+    slow.join(SOON)
+    assert comers.all_done() and comers.order == ["the next"]
+
+
+def test_who_gives_up_when_called_passes_the_turn_on(lock, comers):
+    asked, enough = threading.Event(), threading.Event()
 
     def late():
-        ended.set()
-        assert wait_until(lambda: not turns._queues[Hurry.QUICK])
+        asked.set()
+        assert enough.wait(SOON)
         raise Enough
 
     def give_up():
-        with pytest.raises(Enough), turns.turn(meanwhile=late):
+        with pytest.raises(Enough), lock.page(check=late):
             raise AssertionError("gave up before")
 
-    with turns.turn():
+    with lock.page():
         first = threading.Thread(target=give_up)
         first.start()
-        assert ended.wait(SOON)
-        comers.come("the next", hurry=Hurry.CAN_WAIT)
+        assert asked.wait(SOON)
+        comers.come("the next", LATER)
+    assert wait_until(lambda: lock.waiting == 1), "the first is called"
+    assert comers.order == []
+    enough.set()
     first.join(SOON)
     assert not first.is_alive() and comers.all_done() and comers.order == ["the next"]
 
 
-def test_an_error_inside_ends_the_turn():
-    turns = Turns()
-    with pytest.raises(KeyError), turns.turn():
+def test_an_error_inside_ends_the_turn(lock):
+    with pytest.raises(KeyError), lock.page():
         raise KeyError
-    with turns.turn():
-        assert turns.waiting == 0
+    with lock.page():
+        assert lock.waiting == 0

@@ -1,3 +1,5 @@
+"""A learner's place on a recording."""
+
 import threading
 
 import numpy as np
@@ -7,7 +9,7 @@ from waiting import Clock
 
 from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings, train
+from attention_core.training import TrainingSettings
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -18,14 +20,10 @@ def settings(text="abcabcabcacb", window=3, model=None, **choices):
     return TrainingSettings(**{"task": task, "model": ModelConfig(**config), "steps": 20} | choices)
 
 
-def losses_of(some_settings):
-    return [step.loss for step in train(some_settings)]
-
-
 def test_a_broken_run_shows_its_problem_only_at_its_end():
     recording = Recording(settings(learning_rate=1e6, weight_decay=0.1, steps=300))
     run = TrainingRun(recording)
-    recording.grow(300)
+    recording.record(300)
     assert run.look().problem is None and not run.look().finished
     run.play()
     view = run.look()
@@ -52,7 +50,7 @@ def test_a_run_starts_at_step_zero_and_stands_still(recording, clock):
 
 def test_a_run_moves_at_its_pace(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     run.play()
     positions = []
     for _ in range(5):
@@ -65,23 +63,23 @@ def test_a_run_moves_at_its_pace(recording, clock):
 def test_a_run_is_never_beyond_what_is_recorded(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
     run.play()
-    recording.grow(5)
+    recording.record(5)
     clock.now += 3
     assert run.position == 5 and run.playing and not run.finished
 
 
-def test_without_a_pace_a_run_is_where_the_tape_is(recording, clock):
+def test_without_a_pace_a_run_is_where_the_recording_is(recording, clock):
     run = TrainingRun(recording, clock=clock)
     run.play()
     for head in (3, 17, 50):
-        recording.grow(head)
+        recording.record(head)
         assert run.position == head
     assert run.finished and not run.playing
 
 
 def test_pausing_stands_still_and_playing_goes_on_from_there(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     run.play()
     clock.now += 1.25
     run.pause()
@@ -100,7 +98,7 @@ def test_a_step_at_a_time(recording, clock):
         assert run.position == position and not run.playing
         assert recording.newest == position
     run.play()
-    recording.grow(50)
+    recording.record(50)
     clock.now += 1.25
     run.step_once()
     assert run.position == 16 and not run.playing
@@ -111,14 +109,14 @@ def test_a_step_at_a_time(recording, clock):
 def test_the_last_step_has_no_step_after_it(recording, clock):
     run = TrainingRun(recording, clock=clock)
     run.play()
-    recording.grow(50)
+    recording.record(50)
     run.step_once()
     assert run.position == 50 and run.finished
 
 
 def test_another_pace_counts_from_here_on(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     run.play()
     clock.now += 1
     run.set_pace(2.0)
@@ -131,7 +129,7 @@ def test_another_pace_counts_from_here_on(recording, clock):
 
 def test_a_paced_run_is_finished_when_its_own_place_is_at_the_end(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     run.play()
     clock.now += 4.95
     assert recording.ended and run.position == 49 and not run.finished
@@ -139,19 +137,19 @@ def test_a_paced_run_is_finished_when_its_own_place_is_at_the_end(recording, clo
     assert run.position == 50 and run.finished and not run.playing
 
 
-def test_a_run_wants_the_tape_a_little_ahead_of_itself(recording, clock):
+def test_a_run_wants_the_recording_a_little_ahead_of_itself(recording, clock):
     run = TrainingRun(recording, 5.0, clock=clock)
     assert run.wanted <= 0
     run.play()
     assert run.wanted == 5 * TrainingRun.LOOK_AHEAD_SECONDS
-    recording.grow(50)
+    recording.record(50)
     clock.now += 9
     assert run.position == 45 and run.wanted == 50
     run.pause()
     assert run.wanted <= 0
 
 
-def test_without_a_pace_a_run_wants_the_whole_tape(recording, clock):
+def test_without_a_pace_a_run_wants_the_whole_recording(recording, clock):
     run = TrainingRun(recording, clock=clock)
     run.play()
     assert run.wanted == 50
@@ -175,19 +173,19 @@ def test_playing_and_looking_while_playing_wake_the_training(recording, clock):
 
 def test_a_view_shows_one_moment(recording, clock):
     run = TrainingRun(recording, 10.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     run.play()
-    clock.now += 1.375
+    clock.now += 1.25
     view = run.look()
-    assert (view.position, view.playing, view.finished, view.problem) == (13, True, False, None)
+    assert (view.position, view.playing, view.finished, view.problem) == (12, True, False, None)
     assert view.settings is recording.settings
-    assert view.losses.tolist() == recording.losses(50)[:14].tolist()
-    assert view.snapshot.step == 13
-    assert torch.equal(view.snapshot.weights, recording.snapshot(13).weights)
+    assert view.losses.tolist() == recording.losses(50)[:13].tolist()
+    assert view.snapshot.step == 12
+    assert torch.equal(view.snapshot.weights, recording.snapshot(12).weights)
     clock.now += 100
     later = run.look()
     assert (later.position, later.playing, later.finished) == (50, False, True)
-    assert len(view.losses) == 14
+    assert len(view.losses) == 13
 
 
 def test_looking_says_that_somebody_watches(recording, clock):
@@ -197,9 +195,9 @@ def test_looking_says_that_somebody_watches(recording, clock):
     assert run.last_seen == clock.now
 
 
-def test_two_learners_on_one_tape_have_places_of_their_own(recording, clock):
+def test_two_learners_on_one_recording_have_places_of_their_own(recording, clock):
     fast, slow = TrainingRun(recording, 20.0, clock=clock), TrainingRun(recording, 2.0, clock=clock)
-    recording.grow(50)
+    recording.record(50)
     fast.play()
     slow.play()
     clock.now += 2
@@ -209,11 +207,11 @@ def test_two_learners_on_one_tape_have_places_of_their_own(recording, clock):
     assert (fast.position, slow.position) == (40, 8)
 
 
-def test_a_view_can_be_taken_while_the_tape_grows():
+def test_a_view_can_be_taken_while_the_recording_grows():
     recording = Recording(settings(steps=150))
     run = TrainingRun(recording)
     run.play()
-    thread = threading.Thread(target=recording.grow, args=(150,))
+    thread = threading.Thread(target=recording.record, args=(150,))
     thread.start()
     positions = []
     while thread.is_alive() and len(positions) < 5000:

@@ -147,10 +147,10 @@ def mounted_full(folder):
 
 
 def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, caplog):
-    import runs.recording as recordings
     from attention_core.model import notebook_model
+    from runs import recording
 
-    real = recordings.train
+    real = recording.train
 
     def train(settings):
         for step in real(settings):
@@ -158,7 +158,7 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
                 raise ValueError("no memory left")
             yield step
 
-    monkeypatch.setattr(recordings, "train", train)
+    monkeypatch.setattr(recording, "train", train)
     task = CharacterTask("hello world")
     model = notebook_model(len(task.vocabulary))
     scheduler = Scheduler()

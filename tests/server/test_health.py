@@ -6,7 +6,7 @@ import torch
 from replicas import ROOT, awaited, wait_for
 
 from attention_core import attention
-from attention_ui import services
+from attention_ui.server import process
 from attention_ui.server.health import Health, computes, training_thread_lives
 from runs.scheduler import Scheduler
 
@@ -34,7 +34,7 @@ def test_a_machine_that_computes_wrongly_is_found_out(monkeypatch):
 
 def test_a_scheduler_whose_thread_ended_is_found_out(monkeypatch):
     scheduler = Scheduler()
-    monkeypatch.setattr(services, "training_room", lambda: scheduler)
+    monkeypatch.setattr(process, "scheduler", lambda: scheduler)
     assert training_thread_lives() == "the training thread has ended"
     scheduler.start()
     assert training_thread_lives() is None
@@ -89,14 +89,14 @@ def test_a_check_that_raises_says_the_kind_and_not_the_words(caplog):
 BROKEN = """
 import sys
 sys.path.insert(0, {root!r})
-import attention_ui.services
+import attention_ui.server.process
 
 
 def warm_up():
     raise ValueError("a learner wrote this")
 
 
-attention_ui.services.warm_up = warm_up
+attention_ui.server.process.warm_up = warm_up
 from streamlit.starlette import App
 import app as ours
 

@@ -1,13 +1,12 @@
-"""Memory goes back to the system where the C library can be told, and nothing breaks where it cannot."""
+"""What is asked of the collector and the C library once, and what is not imported before it is needed."""
 
-import asyncio
+import gc
 import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from replicas import awaited
 
 from attention_ui.server import memory
 
@@ -20,43 +19,17 @@ def test_glibc_is_told_to_keep_its_heaps_small():
 
 
 def test_another_library_is_left_alone(monkeypatch):
-    monkeypatch.setattr(memory, "glibc", lambda: None)
+    monkeypatch.setattr(memory.ctypes, "CDLL", lambda name: object())
     assert not memory.keep_heaps_small()
 
 
-class Library:
-    """Counts how often it is asked to give memory back."""
-
-    def __init__(self):
-        self.asked = []
-
-    def malloc_trim(self, pad):
-        self.asked.append(pad)
-
-
-@pytest.mark.parametrize("library", [Library(), None], ids=["glibc", "another library"])
-def test_memory_is_given_back_again_and_again_until_the_server_stops(monkeypatch, library):
-    collected = []
-    monkeypatch.setattr(memory, "glibc", lambda: library)
-    thresholds = []
-    monkeypatch.setattr(memory.gc, "collect", lambda: collected.append(len(library.asked) if library else 0))
-    monkeypatch.setattr(memory.gc, "set_threshold", lambda *numbers: thresholds.append(numbers))
-
-    async def serve():
-        giving_back = asyncio.create_task(memory.give_back(every=0.001))
-        while len(collected) < 3:
-            await asyncio.sleep(0.001)
-        giving_back.cancel()
-        await asyncio.gather(giving_back, return_exceptions=True)
-        assert giving_back.cancelled()
-
-    awaited(serve())
-    if library is not None:
-        assert set(library.asked) == {0}
-        before = [memory.COLLECT_EVERY * (number + 1) - 1 for number in range(len(collected))]
-        assert collected == before, "memory goes back oftener than garbage is collected, and after each collection"
-    young, middle, _ = memory.gc.get_threshold()
-    assert thresholds == [(young, middle, memory.FULL_AFTER)], "full collections are made here, and hardly elsewhere"
+def test_what_is_there_is_hidden_from_the_collector():
+    before, mine = gc.get_freeze_count(), [[] for _ in range(97)]
+    try:
+        memory.freeze()
+        assert gc.get_freeze_count() >= before + len(mine)
+    finally:
+        gc.unfreeze()
 
 
 def in_a_process_of_its_own(program):
@@ -80,7 +53,7 @@ for entry in CONTENTS:
 def test_the_first_page_is_drawn_without_altair():
     """Importing it and building a first chart takes half a second, for which the first visitor would wait."""
     in_a_process_of_its_own("""
-import attention_ui.services
+import attention_ui.server.process
 assert not open_page("start/overview").exception
 assert "torch" in sys.modules and "altair" not in sys.modules
 """)

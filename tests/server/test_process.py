@@ -5,7 +5,7 @@ import time
 import pyarrow as pa
 import pytest
 
-from attention_ui.services import LivePictures, warm_up
+from attention_ui.server.process import RedrawPace, warm_up
 
 
 def work(seconds):
@@ -16,21 +16,21 @@ def work(seconds):
 
 
 def test_one_picture_comes_twice_a_second():
-    assert LivePictures().seconds(1) == LivePictures.LEAST_SECONDS == 0.5
+    assert RedrawPace().seconds(1) == RedrawPace.LEAST_SECONDS == 0.5
 
 
 @pytest.mark.parametrize("watched", [30, 100])
 def test_all_pictures_together_take_their_share_and_no_more(watched):
-    pictures = LivePictures()
+    pictures = RedrawPace()
     assert watched * pictures.cost / pictures.seconds(watched) == pytest.approx(pictures.SHARE)
 
 
 def test_the_pace_follows_what_pictures_cost_here():
-    pictures = LivePictures()
+    pictures = RedrawPace()
     pictures.cost = 0.0
     before = pictures.seconds(50)
     for _ in range(5):
-        with pictures.drawing():
+        with pictures.measured():
             work(0.02)
     assert pictures.cost > 0.005
     assert pictures.seconds(50) > before
