@@ -64,6 +64,12 @@ def chosen_temperature() -> float:
     return round(max(0.1, min(5.0, chosen)), 1)
 
 
+def words_to_look_up() -> str:
+    """Words that the vocabulary of the example may not hold."""
+    label, most = "Try a word outside the vocabulary", LENGTHS["stranger"].most
+    return st.text_input(label, "dog", key="stranger", bind="query-params", max_chars=most) or ""
+
+
 def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tuple[str, int]:
     """A view of `VIEWS` and, beside it, the query that it is about; the last where the view is `of_all`."""
     steps, at_query = st.columns([3, 2], vertical_alignment="bottom")

@@ -7,18 +7,12 @@ import streamlit as st
 from attention_ui.lesson import cover_switch
 from attention_ui.links import hidden
 from attention_ui.state import get_state, set_state, state_default
-from lessons.example import ExampleTrace
-from lessons.questions import Question, ask
+from lessons.questions import Question
 
 LETTERS = "ABCD"
 MOST_SKIPPED = 20
 
 Asking = Callable[[int], Question]  # from a number to a question; the same number gives the same question
-
-
-def predict(lesson: str, trace: ExampleTrace, head: int, *, cover: bool = False) -> None:
-    """Draw one question about a head of the running example."""
-    predict_about(lesson, lambda number: ask(lesson, trace, head, number), (trace.example, head), cover=cover)
 
 
 def predict_about(lesson: str, asking: Asking, about: Hashable, *, cover: bool = False) -> None:

@@ -9,13 +9,8 @@ from lessons.example import ExampleTrace
 from lessons.heads_example import SideBySide
 from lessons.questions import (
     heads,
-    tokens,
 )
 from lessons.questions.old_base import Maker, Question, first_fair
-
-QUESTIONS: dict[str, tuple[Maker, ...]] = {
-    "tokens": tokens.QUESTIONS,
-}
 
 # Lessons of the section “Many heads”; the questions of some are about a trace of their own.
 OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker, ...]] = {
@@ -25,4 +20,4 @@ OWN_QUESTIONS: dict[str, tuple[Maker | heads.HeadsMaker, ...]] = {
 
 def ask(lesson: str, trace: ExampleTrace | SideBySide, head: int, seed: int) -> Question:
     """A question of this lesson about these tensors. The same arguments give the same question."""
-    return first_fair((QUESTIONS | OWN_QUESTIONS)[lesson], lesson, seed, trace, head)
+    return first_fair(OWN_QUESTIONS[lesson], lesson, seed, trace, head)

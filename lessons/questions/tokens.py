@@ -1,86 +1,105 @@
-"""Questions of the lesson tokens: what goes in?"""
+"""Questions of the lesson on tokens: what goes in?
+
+Each is about an example, of which only the tokens and the rows of X matter.
+"""
 
 import torch
 
-from lessons.captions import name, number, plural
 from lessons.example import ExampleTrace
-from lessons.questions.old_base import Choice, Maker, Question, among, below, one_of, shape, two_of
+from lessons.questions.base import among, below, one_of, shaped, two_of
+from lessons.screen import Card, Number, Question, say, say_count
 
 
-def shape_of_x(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def shape_of_x(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """Rows are tokens, columns are features."""
-    n, d = trace.x.shape
-    size = f"{n} {plural('token', n)}, each a vector of {d} {plural('number', d)}"
+    n, d = example.x.shape
     return among(
-        f"The sentence has {size}. What is the shape of X, rows × columns?",
-        Choice(shape(n, d), "A row for each token, a column for each feature."),
-        Choice(shape(d, n), "That is X turned on its side. Tokens are rows, features are columns."),
-        Choice(shape(len(set(trace.ids)), d), "That counts different tokens. A token that comes twice has two rows."),
-        Choice(shape(n, n), "That has a number for each pair of tokens, as scores do. X has one for each feature."),
-        Choice(shape(1, d), "One row for all tokens would mix them up. Each token keeps a row of its own."),
+        say("The sentence has {tokens}, each a vector of {numbers}. What is the shape of X, rows × columns?",
+            tokens=say_count("{count} token", "{count} tokens", n),
+            numbers=say_count("{count} number", "{count} numbers", d)),
+        Card(shaped(n, d), say("A row for each token, a column for each feature.")),
+        Card(shaped(d, n), say("That is X transposed. Tokens are rows, features are columns.")),
+        Card(shaped(len(set(example.ids)), d),
+             say("That counts different tokens. A token that comes twice has two rows in X.")),
+        Card(shaped(n, n), say("That has a number for each pair of tokens, as scores do. X has one for each feature.")),
+        Card(shaped(1, d), say("One row for all tokens would mix them up. Each token keeps a row of its own.")),
+    )  # fmt: skip
+
+
+def two_rows(example: ExampleTrace, random: torch.Generator) -> Question | None:
+    """The position of a token is not in its vector: rows are the same where tokens are."""
+    pair = same_pair(example, random) if below(2, random) else two_of(len(example.tokens), random)
+    if pair is None:
+        return None
+    one, other = pair
+    alike = example.ids[one] == example.ids[other]
+    if torch.equal(example.x[one], example.x[other]) != alike:
+        return None
+    prompt = say(
+        "How do the rows of {one} and {other} in X compare?", one=example.names[one], other=example.names[other]
+    )
+    same, differ = say("They hold the same numbers."), say("They hold different numbers.")
+    larger = Card(say("The later one holds larger numbers only."),
+                  say("Nothing is added up on the way: a row is looked up, not counted."))  # fmt: skip
+    if alike:
+        return among(
+            prompt,
+            Card(same, say("A row is looked up by the token alone; its position is not in it.")),
+            Card(differ, say("The same token has the same row wherever it stands. Positions come in only if added.")),
+            larger,
+        )
+    return among(
+        prompt,
+        Card(differ, say("Different tokens have different ids, and so different rows of the table.")),
+        Card(same, say("Only the same token fetches the same row. These two are different tokens.")),
     )
 
 
-def same_token_twice(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
-    """The place of a token is not in its vector."""
-    n = len(trace.tokens)
-    ids = torch.tensor(trace.ids)
-    again = ids[:, None] == ids
-    first = one_of(again.sum(dim=-1) > 1, random)
-    if first is None:
+def same_pair(example: ExampleTrace, random: torch.Generator) -> tuple[int, int] | None:
+    """Two positions with the same token; None where no token repeats."""
+    again = torch.tensor(example.ids)[:, None] == torch.tensor(example.ids)
+    one = one_of(again.sum(dim=-1) > 1, random)
+    if one is None:
         return None
-    second = one_of(again[first] & (torch.arange(n) != first), random)
-    if not torch.equal(trace.x[first], trace.x[second]):
-        return None
-    return among(
-        f"{name(trace.tokens, first)} and {name(trace.tokens, second)} are the same token at two places. "
-        "How do their rows of X compare?",
-        Choice("They hold the same numbers.", "A row is looked up by the token alone; its place is not in it."),
-        Choice(
-            "They differ, as the two stand at different places.",
-            "The same token has the same row wherever it stands. Places come in only if we add them.",
-        ),
-        Choice(
-            "The later one holds larger numbers.", "Nothing is added up on the way: a row is looked up, not counted."
-        ),
-    )
+    again[one, one] = False
+    other = one_of(again[one], random)
+    return min(one, other), max(one, other)
 
 
-def tokens_swapped(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def tokens_swapped(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """Swapping tokens swaps rows and changes no number."""
-    pair = two_of(len(trace.tokens), random)
-    if pair is None or torch.equal(trace.x[pair[0]], trace.x[pair[1]]):
+    pair = two_of(len(example.tokens), random)
+    if pair is None or torch.equal(example.x[pair[0]], example.x[pair[1]]):
         return None
-    a, b = (name(trace.tokens, place) for place in pair)
+    a, b = (example.names[position] for position in pair)
+    rows = {"first": min(pair) + 1, "second": max(pair) + 1}
     return among(
-        f"{a} and {b} change places, and each brings its vector along. What happens to X?",
-        Choice("Two rows change places.", "The vectors move with their tokens, and no number in them changes."),
-        Choice(
-            "Two rows get new numbers.",
-            "Order is not built into the vectors: a token has its vector wherever it stands.",
-        ),
-        Choice("Two columns change places.", "Columns are features, and every token has all of them. Tokens are rows."),
-        Choice("Nothing changes.", "The rows of X stand in the order of the sentence, so two of them move."),
-    )
+        say("{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b),
+        Card(say("Rows {first} and {second} swap.", **rows),
+             say("The vectors move with their tokens, and no number in them changes.")),
+        Card(say("Rows {first} and {second} get new numbers.", **rows),
+             say("Order is not built into the vectors: a token has its vector wherever it stands.")),
+        Card(say("Columns {first} and {second} swap.", **rows),
+             say("Columns are features, and every token has all of them. Tokens are rows.")),
+        Card(say("Nothing changes."), say("The rows of X stand in the order of the sentence, so two of them move.")),
+    )  # fmt: skip
 
 
-def token_once_more(trace: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def token_once_more(example: ExampleTrace, random: torch.Generator) -> Question | None:
     """A token that comes again brings the row it has. Always possible."""
-    place = below(len(trace.tokens), random)
-    token, first = name(trace.tokens, place), number(float(trace.x[place, 0]))
+    position = below(len(example.tokens), random)
+    token = example.names[position]
     return among(
-        f"Let each row of X be looked up in a table, by its token. Suppose {token} came once more, at the end of the "
-        "sentence. Which row would X get?",
-        Choice(f"The row that {token} has already; it starts with {first}.", "The same token, so the same row again."),
-        Choice(
-            "A row with numbers of its own, as the place is another.",
-            "A row depends on the token alone. The same token has the same row at every place.",
-        ),
-        Choice(
-            "No row, as X has one for each different token.",
-            "X has a row for each place in the sentence, also where a token comes again.",
-        ),
-    )
+        say("Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
+            "sentence. Which row does X get?", token=token),
+        Card(say("The row that {token} has already; it starts with {number}.",
+                 token=token, number=Number(float(example.x[position, 0]))),
+             say("The same token, so the same row again.")),
+        Card(say("A row with numbers of its own, as the position is another."),
+             say("A row depends on the token alone. The same token has the same row at every position.")),
+        Card(say("No row, as X has one for each different token."),
+             say("X has a row for each position in the sentence, also where a token repeats.")),
+    )  # fmt: skip
 
 
-QUESTIONS: tuple[Maker, ...] = (shape_of_x, same_token_twice, tokens_swapped, token_once_more)
+QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)

@@ -254,7 +254,7 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
         for name, argument in card.text.arguments.items() if value is not ... else ():
             said = value[name] if isinstance(value, dict) else value
             if isinstance(argument, Number):  # a card is written with few decimals, and so is what it must be
-                assert english(card.text) == written(Number(float(said), argument.decimals)), english(question.prompt)
+                assert written(argument) == written(Number(float(said), argument.decimals)), english(question.prompt)
             else:
                 check_argument(argument, said, english(question.prompt))
         assert card is right or value is ... or texts[question.right] != english(card.text)

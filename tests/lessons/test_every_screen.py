@@ -14,7 +14,7 @@ from hypothesis import given
 from screens import Case, check_case
 from strategies import EXAMPLES
 
-from lessons.example import run_example
+from lessons.example import Example, run_example
 
 ROOT = Path(__file__).parents[2]
 SAYING = {"say": 1, "say_count": 2}
@@ -57,6 +57,21 @@ def test_every_number_on_every_screen_is_computed_again(lesson):
             check_case(Case(example, head, choices, screen), module.ORACLE, module.ANSWERS)
 
     check()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere(lesson):
+    module, prompts, right = file_of(lesson), set(), set()
+    if not module.ANSWERS or hasattr(module, "EXAMPLES"):
+        pytest.skip("this lesson asks nothing, or has examples of its own")
+    for causal in (True, False):
+        example = run_example(Example(source="sentence", text="the cat saw the dog", causal=causal))
+        for choices in module.cases(example):
+            ask = module.screen(example, 0, choices).ask
+            questions = [ask(number) for number in range(50)]
+            prompts |= {question.prompt.template for question in questions}
+            right |= {question.right for question in questions}
+    assert prompts == set(module.ANSWERS) and right >= {0, 1, 2}
 
 
 def templates_of(path):

@@ -13,7 +13,7 @@ from attention_core.masks import causal_mask, mask_code, padding_mask, sliding_w
 from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references, loops_beside_matrices
 from lessons.dot_product import attend_without_weights, notice_ways
 from lessons.example import Example, run_example
-from lessons.formatting import english
+from lessons.formatting import english, magnitude
 from lessons.softmax import softmax_row
 
 
@@ -163,7 +163,7 @@ def test_the_code_panel_shows_the_way_of_the_link_and_that_all_ran(way):
     trace = run_example(Example())
     difference = compare_references(trace.heads.select(0), trace.scale)
     (line,) = (line for line in texts(at) if line.startswith("All three ways were run"))
-    assert f"{difference.loops:.1e}" in line and f"{difference.numpy:.1e}" in line
+    assert magnitude(difference.loops) in line and magnitude(difference.numpy) in line
     assert any(r"\sum" in formula.value for formula in at.latex)
 
 

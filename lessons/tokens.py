@@ -1,0 +1,163 @@
+"""What goes in?"""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.embeddings import embed, with_unknown_row
+from attention_core.tokens import Vocabulary, clean_text, tokenize
+from lessons.example import MAX_TOKENS, ExampleTrace, whose_vectors
+from lessons.formatting import digits, seen
+from lessons.formulas import stage_formula
+from lessons.matrices import TOKENS, feature_axis
+from lessons.questions.base import asking
+from lessons.questions.tokens import QUESTIONS
+from lessons.screen import (
+    All,
+    Axis,
+    Cells,
+    Code,
+    Matrices,
+    Matrix,
+    Number,
+    Screen,
+    Sentence,
+    Step,
+    Table,
+    say,
+    say_count,
+)
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page: words to look up in the table."""
+
+    words: str = "dog"
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
+    figure = Matrices(
+        key="tokens_figure", name=say("Tokens, ids and rows"), notice=notice_tokens(example), first="x",
+        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True,
+    )  # fmt: skip
+    return Screen(
+        formula=stage_formula("x", example),
+        figures=(figure, lookup_table(look_up(example, choices.words))),
+        code=Code((tokenize, embed), example.heads.select(0), example.scale),
+        ask=asking("tokens", QUESTIONS, example.example.seed, example),
+    )
+
+
+def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
+    """Each token with its id and its row of X; beside it the table, with one row for each different token."""
+    ids, names = example.ids, example.names
+    first = {token_id: position for position, token_id in reversed(list(enumerate(ids)))}
+    rows = sorted(first)
+    features = feature_axis(example.x.shape[1])
+
+    def value(position: int, feature: int, meaning: Sentence) -> Step:
+        number = float(example.x[position, feature])
+        return Step(meaning, digits(number), number)
+
+    def of_x(i: int, j: int) -> Step:
+        says = say("x of {token}, feature {feature}: row {row} of the table", token=names[i], feature=j + 1, row=ids[i])
+        return value(i, j, says)
+
+    def of_table(i: int, j: int) -> Step:
+        token = seen(example.tokens[first[rows[i]]])
+        says = say("row {row} of the table, “{token}”, feature {feature}", row=rows[i], token=token, feature=j + 1)
+        return value(first[rows[i]], j, says)
+
+    def same_id(token_id: int) -> tuple[Cells, ...]:
+        positions = (Cells("x", row=position) for position, other in enumerate(ids) if other == token_id)
+        return Cells("table", row=rows.index(token_id)), *positions
+
+    tokens = tuple(f"{token_id}  {seen(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
+    different = tuple(f"{token_id}: {seen(example.tokens[first[token_id]])}" for token_id in rows)
+    return (
+        Matrix(key="x", title=say("X"), values=example.x, rows=Axis(say("ids"), tokens, named=True), columns=features,
+               step=of_x, sources=lambda i, j: same_id(ids[i])),
+        Matrix(key="table", title=say("their rows of the embedding table"), values=example.x[[first[i] for i in rows]],
+               rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
+               sources=lambda i, j: same_id(rows[i])),
+    )  # fmt: skip
+
+
+def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
+    """How many rows there are, and which tokens share theirs."""
+    n, d_model = example.x.shape
+    numbers = say_count("{count} number", "{count} numbers", d_model)
+    size = say_count(
+        "{count} token becomes a row of {numbers}.", "{count} tokens become {count} rows of {numbers} each.",
+        n, numbers=numbers,
+    )  # fmt: skip
+    positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
+    shared = [All(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
+    repeated = [say("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
+    if repeated:
+        return size, *repeated
+    if len(example.x.unique(dim=0)) == n:
+        return size, say("No token repeats, so every row is different.")
+    return size, say("No token repeats, so each has a row of its own.")
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """What becomes of words that the text may not hold: refused by its vocabulary, or taken by a row for all unknown.
+
+    `refusal` is the vocabulary's own sentence, None where it knows every token.
+    """
+
+    tokens: tuple[str, ...]
+    refusal: str | None
+    ids: tuple[int, ...]
+    rows: Float[Tensor, "tokens d_model"]
+    unknown_id: int
+
+
+def look_up(example: ExampleTrace, text: str) -> Lookup:
+    """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
+    tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
+    vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
+    first = [example.tokens.index(token) for token in vocabulary.tokens]
+    ids = vocabulary.encode_with_unknown(tokens)
+    try:
+        vocabulary.encode(tokens)
+        refusal = None
+    except ValueError as error:
+        refusal = str(error)
+    rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(example.x[first]))
+    return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
+
+
+def lookup_table(lookup: Lookup) -> Table:
+    """The words that were looked up, with the rows they get."""
+    cells = tuple(
+        (token, token_id, *map(Number, row))
+        for token, token_id, row in zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
+    )
+    features = (say("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
+    return Table(
+        key="lookup", name=say("Words and their rows"), notice=(notice_lookup(lookup),),
+        columns=(say("token"), say("row"), *features), cells=cells,
+    )  # fmt: skip
+
+
+def notice_lookup(lookup: Lookup) -> Sentence:
+    """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
+    if not lookup.tokens:
+        return say("Type a word to look it up.")
+    if lookup.refusal is None:
+        return say("The table knows every one of these words: each gets the row that it has in the text.")
+    strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
+    return say_count(
+        "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
+        "of the others), the unknown word gets that row.",
+        "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
+        "of the others), all {count} unknown words get that row.",
+        strangers, refusal=lookup.refusal, row=lookup.unknown_id,
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""The lesson on tokens says only what ids and rows say."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from screens import chosen
+
+from attention_core.embeddings import with_unknown_row
+from attention_core.tokens import Vocabulary, tokenize
+from lessons.example import Example, run_example
+from lessons.formatting import english, together
+from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen
+
+WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
+
+
+def cases(example):
+    for words in WORDS:
+        yield Choices(words)
+
+
+def rows_and_numbers(case, sentence):
+    n, d = case.example.x.shape
+    plural = "" if d == 1 else "s"
+    return {"count": n, "numbers": f"{d} number{plural}"}
+
+
+def same_token(case, sentence):
+    positions = [token.position for token in sentence.arguments["tokens"].items]
+    first = positions[0]
+    assert positions == [i for i, token in enumerate(case.example.tokens) if token == case.example.tokens[first]]
+    assert len({tuple(case.example.x[i].tolist()) for i in positions}) == 1 < len(positions)
+    return {"tokens": positions}
+
+
+def unknown(case, sentence):
+    known = list(dict.fromkeys(case.example.tokens))
+    words = tokenize(case.choices.words, case.example.example.unit)[:12]
+    return {
+        "refusal": sentence.arguments["refusal"],
+        "row": len(known),
+        "count": len({word for word in words if word not in known}),
+    }
+
+
+def counted(case, sentence):
+    n, d = case.example.x.shape
+    assert sentence.count in (n, d)
+    return {"count": sentence.count}
+
+
+SHAPE = "The sentence has {tokens}, each a vector of {numbers}. What is the shape of X, rows × columns?"
+TWO = "How do the rows of {one} and {other} in X compare?"
+SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
+AGAIN = (
+    "Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
+    "sentence. Which row does X get?"
+)
+
+ORACLE = {
+    "{count} token becomes a row of {numbers}.": rows_and_numbers,
+    "{count} number": counted,
+    "{count} token": counted,
+    "{tokens} are the same token, so they fetch the same row.": same_token,
+    "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
+    "the others), the unknown word gets that row.": unknown,
+    "feature {feature}": chosen,
+    "{rows} × {columns}": chosen,
+    TWO: chosen,
+    SWAP: chosen,
+    AGAIN: chosen,
+}
+
+
+def answer_shape(case, prompt):
+    n, d = case.example.x.shape
+    return {
+        "A row for each token, a column for each feature.": {"rows": n, "columns": d},
+        "That is X transposed. Tokens are rows, features are columns.": {"rows": d, "columns": n},
+        "That counts different tokens. A token that comes twice has two rows in X.": {
+            "rows": len(set(case.example.tokens)),
+            "columns": d,
+        },
+        "That has a number for each pair of tokens, as scores do. X has one for each feature.": {
+            "rows": n,
+            "columns": n,
+        },
+        "One row for all tokens would mix them up. Each token keeps a row of its own.": {"rows": 1, "columns": d},
+    }
+
+
+def answer_two(case, prompt):
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    alike = case.example.x[one].tolist() == case.example.x[other].tolist()
+    assert alike == (case.example.tokens[one] == case.example.tokens[other])
+    if alike:
+        return dict.fromkeys(
+            (
+                "A row is looked up by the token alone; its position is not in it.",
+                "The same token has the same row wherever it stands. Positions come in only if added.",
+                "Nothing is added up on the way: a row is looked up, not counted.",
+            )
+        )
+    return dict.fromkeys(
+        (
+            "Different tokens have different ids, and so different rows of the table.",
+            "Only the same token fetches the same row. These two are different tokens.",
+        )
+    )
+
+
+def answer_swap(case, prompt):
+    one, other = sorted(prompt.arguments[name].position for name in ("one", "other"))
+    order = list(range(len(case.example.tokens)))
+    order[one], order[other] = other, one
+    moved = (case.example.x[order] != case.example.x).any(dim=1).nonzero()[:, 0].tolist()
+    assert moved == [one, other]
+    rows = {"first": one + 1, "second": other + 1}
+    return {
+        "The vectors move with their tokens, and no number in them changes.": rows,
+        "Order is not built into the vectors: a token has its vector wherever it stands.": rows,
+        "Columns are features, and every token has all of them. Tokens are rows.": rows,
+        "The rows of X stand in the order of the sentence, so two of them move.": None,
+    }
+
+
+def answer_again(case, prompt):
+    position = prompt.arguments["token"].position
+    return {
+        "The same token, so the same row again.": {"token": position, "number": case.example.x[position, 0]},
+        "A row depends on the token alone. The same token has the same row at every position.": None,
+        "X has a row for each position in the sentence, also where a token repeats.": None,
+    }
+
+
+ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
+
+
+def said(words="dog", **choices):
+    return [together(f.notice) for f in screen(run_example(Example(**choices)), 0, Choices(words)).figures]
+
+
+def test_all_words_that_repeat_are_named():
+    assert said(source="sentence", text="the cat the dog cat the")[0] == (
+        "6 tokens become 6 rows of 4 numbers each. “the” (1), “the” (3) and “the” (6) are the same token, so they "
+        "fetch the same row. “cat” (2) and “cat” (5) are the same token, so they fetch the same row."
+    )
+    assert said(source="sentence", text="one", d_model=1)[0] == (
+        "1 token becomes a row of 1 number. No token repeats, so every row is different."
+    )
+
+
+def test_pointing_at_a_row_lights_all_rows_with_the_same_id():
+    example = run_example(Example(source="sentence", text="the cat the dog"))
+    x, table = rows_of_x(example)
+    assert len(table.rows.labels) == 3 and table.given and not x.given
+    lit = {(cells.matrix, cells.row) for cells in x.sources(2, 0)}
+    assert lit == {("table", 0), ("x", 0), ("x", 2)} == {(c.matrix, c.row) for c in table.sources(0, 1)}
+
+
+def test_strangers_share_one_row_and_friends_keep_theirs():
+    example = run_example(Example(source="sentence", text="the cat saw the dog", d_model=5))
+    lookup = look_up(example, "the cow saw a cat")
+    assert lookup.ids == (0, 4, 2, 4, 1) and lookup.unknown_id == 4
+    different = torch.stack([example.x[position] for position in (0, 1, 2, 4)])
+    torch.testing.assert_close(lookup.rows[1], different.mean(dim=0))
+    assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], example.x[1])
+    with pytest.raises(ValueError) as refused:
+        Vocabulary.in_order_of_appearance(example.tokens).encode(lookup.tokens)
+    sentence = english(notice_lookup(lookup))
+    assert str(refused.value) in sentence and "all 2 unknown words get that row" in sentence and "row 4" in sentence
+
+
+def test_what_is_known_is_not_refused():
+    lookup = look_up(run_example(Example()), "journey journey")
+    assert lookup.refusal is None and lookup.ids == (1, 1)
+    assert "knows every one" in english(notice_lookup(lookup))
+
+
+def test_the_unknown_row_is_the_last_and_the_mean():
+    table = torch.tensor([[1.0, 2.0], [3.0, 6.0], [5.0, 1.0]])
+    assert with_unknown_row(table).tolist() == [*table.tolist(), [3.0, 3.0]]
+
+
+@given(st.text())
+def test_any_text_is_looked_up(text):
+    lookup = look_up(run_example(Example()), text)
+    assert lookup.rows.shape == (len(lookup.tokens), 3)
+    assert english(notice_lookup(lookup))
