@@ -135,7 +135,7 @@ def weights_in_both_orders(own: PositionedHead, both: BothOrders) -> Iterator[Ma
     yield head_matrix(
         plain, "weights", say("attend, then shuffle"), both.weights_permuted, key="then", sources=same,
         rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS),
-        visible=both.plain.visible[list(order)][:, list(order)],
+        visible=both.plain.visible[list(order)][:, list(order)].tolist(),
         step=lambda i, j: plain.step("weights", order[i], order[j]),
         before=lambda i, j: plain.before("weights", order[i], order[j]),
     )  # fmt: skip

@@ -30,7 +30,12 @@ def meanings_band(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDerivat
     )  # fmt: skip
     yield blocked_weights(parity, two, derivation)
     yield head_matrix(
-        derivation.head(0), "weights", say("scaled_dot_product_attention"), two.kept[0], key="kept", visible=two.mask
+        derivation.head(0),
+        "weights",
+        say("scaled_dot_product_attention"),
+        two.kept[0],
+        key="kept",
+        visible=two.mask.tolist(),
     )
 
 
@@ -49,7 +54,7 @@ def blocked_weights(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDeriv
         return iter(()) if blind[i] else followed.before("weights", i, j)
 
     return head_matrix(
-        followed, "weights", say("nn.MultiheadAttention"), two.blocked[0], key="blocked", visible=~two.mask,
+        followed, "weights", say("nn.MultiheadAttention"), two.blocked[0], key="blocked", visible=(~two.mask).tolist(),
         step=step, before=before,
     )  # fmt: skip
 
