@@ -18,8 +18,9 @@ from attention_core.measures import D_K_MEASURED
 from attention_ui.lesson import show_notes, stepper
 from attention_ui.links import SWITCH, Length, LinkRule, linked_number, write_in_link
 from attention_ui.state import get_state, set_state
-from lessons.captions import STAGES, name
+from lessons.captions import name
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.stages import STAGES
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {
@@ -77,6 +78,11 @@ def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tu
         view = stepped(key)
     with at_query:
         return view, len(trace.tokens) - 1 if view in of_all else asking_token(trace)
+
+
+def chosen_stage() -> str:
+    """How far the picture of the overview is drawn; to the end at first."""
+    return stepper("step", STAGES, STEPS)
 
 
 def measured_d_k() -> int:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import TrainingHistory, TrainingSettings, recommended
-from lessons.captions import number, percent
+from lessons.formatting import number, percent
 from lessons.task_texts import texts_of
 
 HEAD_WORDS = {"projected": "project all features", "sliced": "read their own slice only"}

@@ -1,7 +1,8 @@
 """Sentences of the lesson on heads, each computed from the numbers it speaks of."""
 
 from attention_core.attention import AttentionTrace
-from lessons.captions import name, number, plural
+from lessons.captions import name, plural
+from lessons.formatting import number
 from lessons.heads_example import HeadsTrace, Reach, SideBySide, head_difference, head_parts
 
 HARDLY, CLEARLY = 0.05, 0.2  # shares of a row's weight: below the first heads hardly differ, from the second clearly

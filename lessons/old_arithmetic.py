@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_core.attention import AttentionTrace
-from lessons.captions import name, number
+from lessons.captions import name
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import digits, factor, power, sum_of_products
+from lessons.formatting import digits, factor, number, power, sum_of_products
 
 MATRICES = ("x", "q", "k", "k_transposed", "v", "scores", "scaled", "masked", "weights", "output")
 MOST_TERMS = 8

@@ -7,8 +7,8 @@ follows the very tensor it is named after, so the arithmetic always belongs to t
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from lessons.captions import seen
 from lessons.example import ExampleTrace
+from lessons.formatting import seen
 from lessons.old_arithmetic import (
     MATRICES,
     Derivation,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from attention_core.observe import Ablation, ObservedTask
 from attention_core.tasks import Task, TaskExample
 from attention_core.training import Evaluation
-from lessons.captions import number, percent, seen
+from lessons.formatting import number, percent, seen
 from lessons.task_texts import evaluated_on, texts_of
 from lessons.watching import head_name
 

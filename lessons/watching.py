@@ -10,7 +10,8 @@ from attention_core.observe import FutureLeak
 from attention_core.tasks import Baseline
 from attention_core.tokens import clean_text, tokenize
 from attention_core.training import TrainingSettings
-from lessons.captions import name, number, percent, seen
+from lessons.captions import name
+from lessons.formatting import number, percent, seen
 from lessons.task_texts import baseline_name
 
 

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, Matrix, cell_tag, column_tag, row_tag
-from lessons.captions import name, number, seen
+from lessons.captions import name
+from lessons.formatting import number, seen
 from lessons.heads_example import MOST_FEATURES, HeadsTrace, Reach, SideBySide, home_of, shown_features
 
 LABEL_COLUMNS = 2

@@ -8,7 +8,8 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_ui.figures.grid import SMALLEST_CELL, Grid, Matrix, cell_tag, row_tag
-from lessons.captions import name, number, seen
+from lessons.captions import name
+from lessons.formatting import number, seen
 from lessons.watching import head_name
 
 MOST_NUMBERED_COLUMNS = 12

@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import torch
 
-from lessons.captions import name, number, plural
+from lessons.captions import name, plural
+from lessons.formatting import number
 from lessons.heads_example import (
     HeadsTrace,
     SideBySide,

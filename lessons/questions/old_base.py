@@ -11,8 +11,9 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace, mask_scores, scale_scores, softmax_rows
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.captions import name, number
+from lessons.captions import name
 from lessons.example import ExampleTrace
+from lessons.formatting import number
 
 MOST_WRONG = 3
 ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not

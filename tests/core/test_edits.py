@@ -10,15 +10,7 @@ from hypothesis import strategies as st
 
 from attention_core.embeddings import embedding_table
 from attention_core.randomness import generator
-from lessons.changes import (
-    INPUTS,
-    PAIRS,
-    RESULTS,
-    changed_by_edits,
-    changes_caption,
-    distinct,
-    shared_row_caption,
-)
+from lessons.edit_remarks import edit_remarks, shared_row, tensors_of
 from lessons.edits import (
     LARGEST,
     LETTERS,
@@ -31,7 +23,9 @@ from lessons.edits import (
     put_edit,
     set_numbers,
 )
-from lessons.example import PRESETS, Example, projection_of, run_example
+from lessons.example import PRESETS, Example, run_example, unedited
+from lessons.formatting import english
+from lessons.matrices import PAIRS
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(
@@ -49,8 +43,14 @@ def edited(*edits, example=SENTENCE):
     return run_example(replace(example, edits=tuple(edits)))
 
 
+def changes(trace, head=0):
+    """For each tensor, True where a number is not what it was before."""
+    now, then = tensors_of(trace, head), tensors_of(unedited(trace), head)
+    return {key: now[key] != then[key] for key in now}
+
+
 def counts(trace, head=0):
-    return {key: int(marks.sum()) for key, marks in changed_by_edits(trace, head).marks.items()}
+    return {key: int(marks.sum()) for key, marks in changes(trace, head).items()}
 
 
 # What may be set
@@ -160,8 +160,8 @@ def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vect
     assert torch.equal(trace.x[0], trace.x[2])
     table = embedding_table(3, 3, generator(42, "embedding"))
     assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
-    assert "“the” comes 2 times" in shared_row_caption(trace)
-    assert shared_row_caption(run_example(SENTENCE)) == "Each token has a row of its own."
+    assert english(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
+    assert english(shared_row(run_example(SENTENCE))) == "No token repeats, so each row belongs to one token."
 
 
 def test_typing_into_any_row_of_a_repeated_word_is_one_edit_of_its_first_row():
@@ -200,25 +200,6 @@ def test_an_example_with_edits_can_be_a_key():
 # What follows
 
 
-@given(edits=st.lists(ANY_EDIT, max_size=4), causal=st.booleans(), head=st.integers(0, 1))
-def test_the_marks_are_the_true_differences(edits, causal, head):
-    example = replace(SENTENCE, causal=causal)
-    plain, trace = run_example(example), edited(*edits, example=example)
-    changes = changed_by_edits(trace, head)
-    for key in (*INPUTS, *RESULTS):
-        if key in ("W_q", "W_k", "W_v"):
-            one, other = (projection_of(t, key[-1], head) for t in (plain, trace))
-        else:
-            one, other = (t.x if key == "x" else getattr(t.heads, key)[head] for t in (plain, trace))
-        true = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(one.tolist(), other.tolist(), strict=True)]
-        assert changes.marks[key].tolist() == true
-        assert changes.marked(key) == (true if any(map(any, true)) else None)
-        for i, row in enumerate(true):
-            for j, changed in enumerate(row):
-                assert bool(changes.remark(key, i, j)) == changed
-    assert torch.equal(changes.marks["k_transposed"], changes.marks["k"].mT)
-
-
 @given(i=st.integers(0, 6), j=st.integers(0, 1), value=VALUES)
 def test_editing_w_v_changes_no_score_and_no_weight(i, j, value):
     changed = counts(edited(Edit("W_v", i, j, value)))
@@ -228,73 +209,26 @@ def test_editing_w_v_changes_no_score_and_no_weight(i, j, value):
 
 @given(i=st.integers(0, 6), j=st.integers(0, 2), value=VALUES)
 def test_editing_w_q_changes_one_column_of_q_and_neither_keys_nor_values(i, j, value):
-    changes = changed_by_edits(edited(Edit("W_q", i, j, value)))
-    assert not any(changes.marks[key].any() for key in ("x", "W_k", "W_v", "k", "v"))
-    assert not changes.marks["q"][:, [other for other in range(3) if other != j]].any()
+    marks = changes(edited(Edit("W_q", i, j, value)))
+    assert not any(marks[key].any() for key in ("x", "W_k", "W_v", "k", "v"))
+    assert not marks["q"][:, [other for other in range(3) if other != j]].any()
 
 
 def test_editing_one_head_leaves_the_other_alone():
     trace = edited(Edit("W_q", 0, 4, 3.0))
     assert not any(counts(trace, head=0).values())
     assert counts(trace, head=1)["W_q"] == 1
-    assert changes_caption(changed_by_edits(trace, 0)) == "What was changed by hand changes nothing in this head."
+    (remark,) = edit_remarks(trace, 0)
+    assert english(remark) == "What was changed by hand changes nothing in this head."
 
 
 def test_the_future_stays_unchanged_under_a_causal_mask():
-    marks = changed_by_edits(edited(Edit("x", 3, 0, 5.0))).marks
+    marks = changes(edited(Edit("x", 3, 0, 5.0)))
     assert not marks["output"][:3].any() and marks["output"][3:].all()
 
 
 def test_without_edits_nothing_is_marked():
     assert not any(counts(run_example(SENTENCE)).values())
-
-
-@given(edits=st.lists(ANY_EDIT, min_size=1, max_size=3))
-def test_the_caption_counts_and_names_the_largest_change(edits):
-    changes = changed_by_edits(edited(*edits))
-    caption, marks = changes_caption(changes), changes.marks
-    assert "nan" not in caption
-    if not any(marks[key].any() for key in INPUTS):
-        assert caption == "What was changed by hand changes nothing in this head."
-        return
-    assert f"{sum(int(marks[key].sum()) for key in INPUTS)} number" in caption
-    for key, title in RESULTS.items():
-        part = f"{int(marks[key].sum())} of {marks[key].numel()} in {title}"
-        assert (part in caption) == bool(marks[key].any())
-    gaps = [
-        abs(a - b)
-        for key in RESULTS
-        for a, b in zip(changes.before[key].flatten().tolist(), changes.after[key].flatten().tolist(), strict=True)
-        if a > -math.inf
-    ]
-    if max(gaps) > 0:
-        was, is_now = (
-            float(text.replace("−", "-")) for text in caption.rstrip(".").rsplit(" was ")[1].split(" and is ")
-        )
-        assert abs(abs(was - is_now) - max(gaps)) <= 0.011 + 1e-6 * max(gaps)
-
-
-def test_the_journey_s_caption():
-    trace = edited(Edit("W_v", 0, 0, 1.5), example=Example())
-    assert changes_caption(changed_by_edits(trace)).startswith(
-        "Changed by hand: 1 number (1 in W_v). What follows from it: 6 of 12 in V, 6 of 12 in the output; "
-        "none in Q, K, the scores, the scaled scores, the masked scores, the weights. The largest change is in V: "
-    )
-    changes = changed_by_edits(trace)
-    assert changes.remark("W_v", 0, 0) == f" Changed: it was {float(run_example(Example()).W_v[0, 0]):.2f}."
-    assert changes.remark("v", 0, 1) == "" and changes.remark("something else", 0, 0) == ""
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "texts"),
-    [
-        (1.0, 2.0, ("1.00", "2.00")),
-        (-0.12, -0.1234, ("−0.120", "−0.123")),
-        (1e-12, 2e-12, ("1.00000000e−12", "2.00000000e−12")),
-    ],
-)
-def test_two_numbers_are_told_apart(one, other, texts):
-    assert distinct(one, other) == texts
 
 
 # How a link spells it

@@ -10,9 +10,9 @@ from torch import nn
 
 from attention_core.heads import default_weight
 from attention_core.randomness import generator
-from lessons.captions import STAGES, stage_caption
 from lessons.example import JOURNEY_X, LIMITS, PRESETS, Example, run_example
 from lessons.old_arithmetic import MATRICES, Explainer
+from lessons.stages import STAGES, notice_stage
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 
@@ -221,7 +221,7 @@ def test_no_global_random_state_is_touched(key):
 @pytest.mark.parametrize("name", NOTEBOOKS)
 def test_every_stage_has_a_caption_and_every_cell_its_arithmetic(name, scaling, causal):
     trace = run_example(preset(name, causal=causal, scaling=scaling))
-    assert all(stage_caption(stage, trace) for stage in STAGES)
+    assert all(notice_stage(stage, trace, 0) for stage in STAGES)
     explainer, head = Explainer.of(trace), trace.heads.select(0)
     for matrix in MATRICES:
         tensor = {"x": trace.x, "k_transposed": head.k.mT}.get(matrix)

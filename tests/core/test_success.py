@@ -6,7 +6,7 @@ import torch
 from attention_core.observe import Ablation, ablate_each_head, observe_task
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import Evaluation, recommended
-from lessons.captions import number, percent
+from lessons.formatting import number, percent
 from lessons.success import answer_lines, heads_off_caption, heads_off_rows, moment_caption, success_caption
 from lessons.task_texts import texts_of
 from runs.recording import Recording

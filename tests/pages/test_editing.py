@@ -6,9 +6,10 @@ import pytest
 from visiting import cell, chart, open_page, texts
 
 from attention_ui import editing
-from lessons.changes import changed_by_edits, changes_caption
+from lessons.edit_remarks import edit_remarks, tensors_of
 from lessons.edits import Edit, edits_code
 from lessons.example import PRESETS, Example, run_example
+from lessons.formatting import together
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 TWO = (Edit("W_q", 0, 1, 0.5), Edit("x", 2, 0, -1.0))
@@ -32,7 +33,10 @@ def marked(at):
 
 
 def expected_marks(edits, keys, **choices):
-    marks = changed_by_edits(run_example(Example(edits=edits, **choices))).marks
+    now, then = (tensors_of(run_example(Example(edits=e, **choices)), 0) for e in (edits, ()))
+    for tensors in (now, then):
+        tensors |= {"k_transposed": tensors["k"].mT, "xx": tensors["x"] @ tensors["x"].mT}
+    marks = {key: now[key] != then[key] for key in now}
     return {f"{key} {i},{j}" for key in keys for i, j in marks[key].nonzero().tolist()}
 
 
@@ -66,8 +70,8 @@ def test_the_overview_shows_what_follows_and_marks_it():
         assert shown(at, key, tensor.shape) == [pytest.approx(row, rel=1e-6) for row in tensor.tolist()]
     keys = ("x", "q", "k", "v", "k_transposed", "scores", "scaled", "masked", "weights", "output")
     assert marked(at) == expected_marks(TWO, keys)
-    assert changes_caption(changed_by_edits(trace)) in texts(at)
-    was = changed_by_edits(trace).before["scores"][4, 2]
+    assert together(edit_remarks(trace, 0)) in texts(at)
+    was = run_example(Example()).heads.scores[0, 4, 2]
     assert cell(at, "scores 4,2")["say"].endswith(f" Changed: it was {float(was):.2f}.".replace("-", "−"))
 
 

@@ -12,8 +12,8 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, 
 from attention_ui.figures.grid import SMALLEST_CELL
 from attention_ui.lesson import FIGURE_HEIGHT
 from attention_ui.many_heads import LINK_RULES, STEPS, STEPS_WITHOUT_MODULE
-from lessons.captions import number
 from lessons.example import Example, run_example
+from lessons.formatting import number
 from lessons.heads_example import (
     HEADS_PRESETS,
     HeadsExample,

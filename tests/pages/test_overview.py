@@ -6,13 +6,19 @@ import pytest
 from visiting import cell, chart, open_page, source_shown, texts
 
 from attention_core.attention import attend
-from lessons.captions import STAGES, stage_caption
 from lessons.example import Example, run_example
+from lessons.formatting import together
+from lessons.stages import STAGES, notice_stage
+
+
+def told(stage):
+    """What the overview says of the journey at this stage."""
+    return together(notice_stage(stage, run_example(Example()), 0))
 
 
 def test_it_opens_with_the_whole_picture_and_its_caption():
     at = open_page()
-    caption = stage_caption("output", run_example(Example()))
+    caption = told("output")
     assert caption in texts(at)
     assert chart(at)[2] == caption
     assert cell(at, "output 5,1")["text"] == "0.33"
@@ -29,13 +35,13 @@ def test_the_notebooks_numbers_are_on_the_screen():
 def test_the_stepper_goes_on_back_and_round():
     at = open_page()
     at.button(key="step_Next").click().run()
-    assert stage_caption("x", run_example(Example())) in texts(at)
+    assert told("x") in texts(at)
     assert r"X \in \mathbb{R}^{6\times3}" in at.latex[0].value
     for stage in STAGES[1:]:
         at.button(key="step_Next").click().run()
-        assert stage_caption(stage, run_example(Example())) in texts(at)
+        assert told(stage) in texts(at)
     at.button(key="step_Back").click().run()
-    assert stage_caption("weights", run_example(Example())) in texts(at)
+    assert told("weights") in texts(at)
 
 
 def test_formulas_have_the_sizes_of_the_moment():
@@ -78,7 +84,7 @@ def test_ones_own_sentence():
     at = open_page(example="sentence", text="the cat saw the dog")
     assert cell(at, "x 0,0")["v"] == cell(at, "x 3,0")["v"]
     assert any(
-        "“the” stands at places 1 and 4" in text
+        "“the” stands at positions 1 and 4" in text
         for text in texts(open_page(example="sentence", text="the cat saw the dog", step="X"))
     )
 

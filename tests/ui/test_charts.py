@@ -15,10 +15,10 @@ from attention_ui.figures.cells import SMALL, TITLE, grid_chart
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
 from attention_ui.figures.heads import heads_size, heads_table
 from attention_ui.figures.loss import MOST_POINTS, loss_chart, loss_tables
-from attention_ui.figures.pipeline import matrices, pipeline_table, places
+from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.replay import replay_chart
 from attention_ui.figures.template import template, written_template
-from lessons.captions import STAGES
+from lessons import overview
 from lessons.example import Example, run_example
 from runs.recording import Recording
 from runs.run import TrainingRun
@@ -29,7 +29,8 @@ KEYS = ("x", "q", "k", "k_transposed", "v", "scores", "scaled", "masked", "weigh
 
 
 def cells(example=SENTENCE, stage="output", head=0):
-    rows = pipeline_table(run_example(example), head, stage).to_pylist()
+    (figure,) = overview.screen(run_example(example), head, overview.Choices(stage)).figures
+    rows = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
     return {row["cell_tag"].strip("|"): row for row in rows if row["cell_tag"]}
 
 
@@ -88,34 +89,6 @@ def test_pointing_at_an_output_lights_the_weights_and_the_column_of_values():
 def test_a_tag_never_lights_a_cell_whose_number_only_begins_alike():
     long = Example(source="sentence", text=" ".join("abcdefghijkl"), causal=False)
     assert row("q", 11, 2).isdisjoint(lit_by(cells(long), "scores 1,1"))
-
-
-def test_later_stages_are_empty_frames_without_numbers():
-    for reached, stage in enumerate(STAGES):
-        drawn = matrices(run_example(SENTENCE), 0, stage)
-        table = pipeline_table(run_example(SENTENCE), 0, stage).to_pylist()
-        numbers = {r["cell_tag"].split()[0].strip("|") for r in table if r["cell_tag"]}
-        assert numbers == {key for key, matrix in drawn.items() if matrix.drawn}
-        assert ("output" in numbers) == (reached == len(STAGES) - 1)
-
-
-@pytest.mark.parametrize("d_k", [1, 3, 8])
-@pytest.mark.parametrize("text", ["a", "a b c d e f g h i j k l"])
-def test_matrices_never_overlap(d_k, text):
-    trace = run_example(Example(source="sentence", text=text, d_k=d_k, d_v=7, d_model=11))
-    place, taken = places(trace), set()
-    for key, matrix in matrices(trace, 0, "output").items():
-        left, top = place[key]
-        mine = {(left + j, top + i) for i in range(matrix.shape[0]) for j in range(matrix.shape[1])}
-        assert not mine & taken, key
-        taken |= mine
-
-
-def test_the_product_stands_where_its_row_and_its_column_meet():
-    place = places(run_example(SENTENCE))
-    assert place["k_transposed"][0] == place["scores"][0]
-    assert place["q"][1] == place["scores"][1]
-    assert place["v"][0] == place["output"][0]
 
 
 def test_only_the_data_changes_with_seed_stage_and_sizes():

@@ -8,8 +8,7 @@ from attention_ui.figures.cover import covered_table
 from attention_ui.figures.grid import Grid, Matrix
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
-from attention_ui.figures.pipeline import pipeline_table
-from lessons import output
+from lessons import output, overview
 from lessons.example import Example, run_example
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -20,7 +19,8 @@ def picture(table):
 
 
 def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
-    table = pipeline_table(run_example(Example(causal=True)), 0, "output")
+    (figure,) = overview.screen(run_example(Example(causal=True)), 0, overview.Choices()).figures
+    table = matrices_table(figure, Layout(figure), numbered=True)
     assert can_be_drawn(table)
     cells = [row for row in table.to_pylist() if row["kind"] in ("score", "weight", "masked")]
     groups = list(picture(table).iter(f"{SVG}g"))
