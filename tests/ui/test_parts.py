@@ -9,7 +9,7 @@ from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from attention_ui.figures.parts import PANEL_WIDTH, parts_table
 from attention_ui.figures.parts_chart import parts_chart
-from attention_ui.figures.roles import ROLES
+from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.template import template
 from lessons.formatting import number
 from lessons.generate import Writing, distribution
@@ -78,4 +78,4 @@ def test_pointing_at_a_line_says_everything_of_its_part():
 
 
 def test_colours_are_roles():
-    assert {row["tone"] for row in drawn()[1]} <= set(ROLES)
+    assert {row["tone"] for row in drawn()[1]} <= set(COLOUR_ROLES)
