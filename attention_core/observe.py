@@ -1,5 +1,7 @@
 """What can be seen of a trained model: its attention on an example, what its heads are worth, how it reads ahead."""
 
+import functools
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,14 +11,16 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attention_core.attention import AttentionTrace
+from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
-from attention_core.tasks import TaskExample
+from attention_core.tasks import Batch, TaskExample
 from attention_core.training import (
     HELD_OUT,
     Snapshot,
     TrainingSettings,
     accuracy_of,
+    draw_batches,
     evaluate,
     held_out_batch,
     predicted_ids,
@@ -176,3 +180,30 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
 def mean_loss(logits: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]) -> float:
     """The mean cross-entropy over all positions."""
     return cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """How many of the sequences that a run is evaluated on, with their answers, it has been trained on as well."""
+
+    seen: int
+    total: int
+
+
+@functools.lru_cache(maxsize=256)
+@torch.inference_mode()
+def training_overlap(settings: TrainingSettings, updates: int) -> Overlap:
+    """The overlap after so many updates: the batches are drawn once more, as `train` draws them."""
+    random = generator(settings.seed)
+    TinyTransformer(settings.model, random)  # the weights are drawn before the batches
+    evaluated = fingerprints(held_out_batch(settings))
+    trained = [fingerprints(batch) for batch in itertools.islice(draw_batches(settings, random), updates)]
+    seen = torch.isin(evaluated, torch.cat(trained)) if trained else torch.zeros(0)
+    return Overlap(int(seen.sum()), len(evaluated))
+
+
+def fingerprints(batch: Batch) -> Int[Tensor, " batch"]:
+    """A number for each sequence with its answers: equal for equal ones, and for others by a rare chance only."""
+    rows = torch.cat([batch.inputs, batch.targets], dim=1)
+    factors = torch.randint(2**62, (rows.shape[1],), generator=generator(0, "fingerprints"))
+    return (rows * factors).sum(dim=1)  # beyond 64 bits the numbers wrap around

@@ -2,31 +2,17 @@
 
 import streamlit as st
 
-from attention_core.observe import observe_text
-from attention_core.tasks import CharacterTask
 from attention_ui.links import hidden
 from attention_ui.server.process import page_turn, redraw_pace, redraw_seconds, redrawn_picture, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FIRST, RUN, visitors_run
-from attention_ui.training_view import (
-    MOVING,
-    draw_cheat,
-    draw_heads,
-    draw_loss,
-    draw_progress,
-    draw_run,
-    draw_success,
-    draw_task_heads,
-    in_words,
-    run_buttons,
-)
-from lessons.comparison import COMPARISONS, comparison_caption
-from lessons.watching import read_probe
+from attention_ui.training_view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
+from lessons.comparison import COMPARISONS, comparison_sentences
+from lessons.formatting import together
 from runs.page_lock import Priority
 from runs.run import RunView, TrainingRun
 
-HALF_WIDTH = 430
 WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
 
 
@@ -113,22 +99,10 @@ def train_both(asked: str) -> None:
 def draw_both(first: RunView, second: RunView) -> bool:
     """One refresh of two runs; True while one of them plays."""
     st.text(f"From the first to the second: {in_words(first.settings, second.settings) or 'nothing changed'}.")
-    st.text(comparison_caption(first, second))
-    for place, view, title, key in zip(st.columns(2), (first, second), ("first", "second"), ("first", ""), strict=True):
+    st.text(together(comparison_sentences(first, second)))
+    runs = zip(st.columns(2), (first, second), ("The first run", "The second run"), ("first", ""), strict=True)
+    for place, view, title, which in runs:
         with place:
-            st.subheader(f"The {title} run", anchor=False)
-            draw_loss(view, f"loss{key}")
-            draw_success(view, f"progress{key}")
-            draw_cheat(view)
-            draw_half(view, f"heads{key}")
+            st.subheader(title, anchor=False)
+            draw_half(view, which)
     return first.playing or second.playing
-
-
-def draw_half(view: RunView, key: str) -> None:
-    """The heads of one of two runs."""
-    if not isinstance(view.settings.task, CharacterTask):
-        draw_task_heads(view, HALF_WIDTH, key)
-        return
-    watched = observe_text(view.settings, view.snapshot, read_probe(view.settings, "").tokens, 1.0)
-    st.code(watched.sample, language=None, wrap_lines=True)
-    draw_heads(watched.tokens, watched.layers, HALF_WIDTH, key)

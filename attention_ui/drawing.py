@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
+from attention_ui.figures.film import film_table
+from attention_ui.figures.grid import SMALLEST_CELL
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.template import template
@@ -15,6 +17,7 @@ from attention_ui.lesson import (
     grid_template,
     liked,
     offer_numbers,
+    own_template,
     pick_chart,
     show_chart,
     show_rows,
@@ -23,7 +26,7 @@ from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, together, written
-from lessons.screen import Curves, Facts, Figure, Listing, Matrices, Parts, Points, Sentence, Table
+from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Sentence, Table
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
@@ -54,6 +57,8 @@ def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
             draw_listing(lesson, figure)
         case Parts():
             draw_parts(lesson, figure)
+        case Film():
+            draw_film(lesson, figure)
         case _:
             raise TypeError(f"no way to draw a {type(figure).__name__} is known")
     return None
@@ -100,6 +105,18 @@ def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
     if curves:
         key = curves[0].key if len(curves) == 1 else "curves"
         offer_numbers(key, curves_numbers(curves), lesson)
+
+
+def draw_film(lesson: str | None, film: Film) -> None:
+    """Matrices at many moments, with a slider."""
+    from attention_ui.figures.film_chart import film_chart
+
+    first = film.frames[0]
+    layout = Layout(first)
+    numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
+    chart = own_template(film_chart, layout.columns, len(film.frames), numbered=numbered)
+    tables = {"cells": film_table(film, layout, numbered=numbered)}
+    show_chart(film.key, english(film.name), chart, tables, together(film.notice), lesson)
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:

@@ -11,11 +11,12 @@ from attention_ui.links import SWITCH, LinkRule, Span, link_notes
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
+from lessons.formatting import english, written
 from lessons.task_texts import TASK_TEXTS
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
-TITLES = {key: TASK_TEXTS[key].title for key in TASKS}
-QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
+TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
+QUESTIONS = {key: english(comparison.question) for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}
 DEFAULT_PACE = 100
@@ -28,10 +29,13 @@ LIMITS = {
 SPANS = {"rate": Span(0.0001, 1000.0), "spread": Span(0.0, 100.0), "heat": Span(0.0, 2.0)}
 SIZES = {"layers": (1, 2, 3, 4), "train_heads": (1, 2, 4, 8), "features": (8, 16, 32, 64)}
 CHOICES = {
-    "train_positions": ("Positions", POSITION_WORDS),
-    "kind": ("The heads", HEAD_WORDS),
-    "query_features": ("$d_k$ of each head", QUERY_FEATURES),
-    "optimiser": ("Optimiser", OPTIMISER_WORDS),
+    key: (label, {name: written(words) for name, words in options.items()})
+    for key, label, options in (
+        ("train_positions", "Positions", POSITION_WORDS),
+        ("kind", "The heads", HEAD_WORDS),
+        ("query_features", "$d_k$ of each head", QUERY_FEATURES),
+        ("optimiser", "Optimiser", OPTIMISER_WORDS),
+    )
 }
 SWITCHES = {
     "train_causal": "Causal mask",
@@ -110,7 +114,7 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
             batch = bound_number("Sequences per step", "batch", usual["batch"])
             span = SPANS["spread"]
             spread = st.number_input(
-                "Spread of the embedding", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
+                "Embedding std. deviation", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
                 bind="query-params", width=NUMBER_WIDTH,
             )  # fmt: skip
         with st.container(horizontal=True):

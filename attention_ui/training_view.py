@@ -1,30 +1,38 @@
 """A visitor's training run on the screen: buttons and live picture."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.observe import measure_future_leak, observe_task, observe_text
-from attention_core.tasks import CharacterTask, NoiseTask
+from attention_core.observe import (
+    FutureLeak,
+    ObservedTask,
+    ObservedText,
+    measure_future_leak,
+    observe_task,
+    observe_text,
+)
+from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from attention_ui.figures.heads import heads_size, heads_table, numbers_fit
-from attention_ui.figures.loss import loss_chart, loss_tables
-from attention_ui.figures.progress import progress_chart, progress_tables
-from attention_ui.figures.template import template
-from attention_ui.lesson import grid_template, show_chart, show_notes
+from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.lesson import show_notes
 from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.state import get_state
 from attention_ui.training_controls import DEFAULT_PACE, PACES, SPANS, Choice
 from attention_ui.training_runs import FIRST, one_step, pause, reset, start
+from lessons.beginning import read_probe
 from lessons.comparison import differences
-from lessons.success import answer_lines, success_caption
-from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
+from lessons.formatting import english, together, written
+from lessons.screen import Screen
+from lessons.train import HEADS_WIDTH, answer_lines, train_screen
+from lessons.training_curves import WIDTH as CURVES_WIDTH
+from lessons.training_curves import asks_for_next
 from runs.run import RunView, TrainingRun
 
 MOVING = "picture_moves"
 FOLDS = ("compare", *RUN_TOOLS)
-CURVE_WIDTH, LOSS_HEIGHT, PROGRESS_HEIGHT = 262, 120, 70
-HEADS_WIDTH, HEAT_WIDTH = 630, 250
+HALF_WIDTH, HEAT_WIDTH = 430, 250
 
 
 def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
@@ -72,7 +80,7 @@ def press(action: Callable, *about: object) -> None:
 
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     """What differs between two runs, in one line."""
-    return "; ".join(f"{d.name}: {d.before} → {d.after}" for d in differences(before, after))
+    return "; ".join(english(difference.sentence) for difference in differences(before, after))
 
 
 def draw_progress(view: RunView) -> None:
@@ -84,81 +92,67 @@ def draw_progress(view: RunView) -> None:
 
 def draw_run(view: RunView) -> None:
     """Curves on the left, what the heads do on the right."""
-    left, right = st.columns([CURVE_WIDTH + 80, HEADS_WIDTH + 20])
-    with left:
-        draw_loss(view)
-        draw_success(view)
-        draw_cheat(view)
+    left, right = st.columns([CURVES_WIDTH, HEADS_WIDTH + 20])
     with right:
-        draw_text_heads(view) if isinstance(view.settings.task, CharacterTask) else draw_task_heads(view, HEADS_WIDTH)
+        text = isinstance(view.settings.task, CharacterTask)
+        picture = st.container()
+        probe, heat = probe_controls() if text else ("", 1.0)
+        observed, notes = observe(view, probe, heat)
+        show_notes(*notes)
+    screen = train_screen(view, observed, leak_of(view))
+    with left:
+        draw_curves_of(screen)
+    with picture:
+        draw_heads_of(screen, observed)
 
 
-def draw_loss(view: RunView, key: str = "loss") -> None:
-    """The curve and its meaning."""
-    task = view.settings.task
-    baselines = task.baselines()
-    caption = loss_caption(float(view.losses[-1]), baselines)
-    st.text(caption)
-    tables = loss_tables(view.losses, view.settings.steps, baselines, view.evaluations)
-    unit = "nats" if view.settings.model.output == "scores" else "squared error"
-    chart = template(loss_chart, CURVE_WIDTH, LOSS_HEIGHT, unit, bool(view.evaluations))
-    show_chart(key, "The loss while the model trains", chart, tables, alt=caption)
-    if view.evaluations:
-        st.caption("Line: the sequences of each step. Dots: the sequences it is measured on.")
+def draw_half(view: RunView, which: str) -> None:
+    """One of two runs side by side: `which` tells its figures from those of the other."""
+    observed, _ = observe(view, "", 1.0)
+    screen = train_screen(view, observed, leak_of(view), width=HALF_WIDTH)
+    draw_curves_of(screen, which)
+    draw_heads_of(screen, observed, which)
 
 
-def draw_success(view: RunView, key: str = "progress") -> None:
-    """How many answers are right, how much weight lies on the right cells, and whether that is enough."""
-    if not view.evaluations:
-        return
-    task = view.settings.task
-    caption = success_caption(task, view.evaluations[-1])
-    tables = progress_tables(view.evaluations, view.settings.steps, task.enough_right)
-    chart = template(progress_chart, CURVE_WIDTH, PROGRESS_HEIGHT)
-    show_chart(key, "Right answers while the model trains", chart, tables, alt=caption)
-    st.text(caption)
+def observe(view: RunView, probe: str, heat: float) -> tuple[ObservedText | ObservedTask, tuple[str, ...]]:
+    """The model on a piece of text, or on the example of its task; and what had to be changed in the text."""
+    if not isinstance(view.settings.task, CharacterTask):
+        return observe_task(view.settings, view.snapshot), ()
+    shown = read_probe(view.settings, probe)
+    return observe_text(view.settings, view.snapshot, shown.tokens, heat), tuple(map(written, shown.notes))
 
 
-def draw_cheat(view: RunView) -> None:
-    """How far a model that may look ahead reads the answers, once it stands still; for tasks of the next token."""
-    asks_for_next = isinstance(view.settings.task, CharacterTask | NoiseTask)
-    if asks_for_next and not view.settings.model.causal and not view.playing:
-        show_notes(future_leak_caption(measure_future_leak(view.settings, view.snapshot)))
+def leak_of(view: RunView) -> FutureLeak | None:
+    """How far a model that may look ahead reads the answers, once it stands still."""
+    may_leak = asks_for_next(view.settings.task) and not view.settings.model.causal
+    return measure_future_leak(view.settings, view.snapshot) if may_leak and not view.playing else None
 
 
-def draw_task_heads(view: RunView, width: int, key: str = "heads") -> None:
-    """Every head on the example of the task, the right cells marked, and the answers there."""
-    watched = observe_task(view.settings, view.snapshot)
-    example = watched.example
-    targets = None if example.target_attention is None else example.target_attention.any(dim=0)
-    draw_heads(example.tokens, watched.layers, width, key, targets)
-    if targets is not None:
-        st.caption("A corner mark: here some head has to look.")
-    st.code(answer_lines(example, watched.predicted), language=None)
-
-
-def draw_text_heads(view: RunView) -> None:
-    """Every head on a piece of text of the visitor's choice, and what the model writes."""
-    picture = st.container()
+def probe_controls() -> tuple[str, float]:
+    """Which piece of text to look at, and how warm the sample is."""
     with st.container(horizontal=True):
         probe = st.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
         span, label = SPANS["heat"], "Temperature of the sample"
         heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
-    shown = read_probe(view.settings, probe or "")
-    watched = observe_text(view.settings, view.snapshot, shown.tokens, heat)
-    show_notes(*shown.notes)
-    with picture:
-        draw_heads(watched.tokens, watched.layers, HEADS_WIDTH, "heads")
+    return probe or "", heat
+
+
+def draw_curves_of(screen: Screen, which: str = "") -> None:
+    """The curves of a run, each below what there is to notice, and what was found of reading ahead."""
+    for figure in screen.figures[:-1]:
+        draw_notice(None, figure.notice)
+        draw_figure(None, replace(figure, key=figure.key + which))
+    if screen.remarks:
+        show_notes(together(screen.remarks))
+
+
+def draw_heads_of(screen: Screen, observed: ObservedText | ObservedTask, which: str = "") -> None:
+    """Every head's attention, and what the model answers or writes."""
+    figure = screen.figures[-1]
+    draw_figure(None, replace(figure, key=figure.key + which))
+    draw_notice(None, figure.notice)
+    if isinstance(observed, ObservedTask):
+        st.code(answer_lines(observed.example, observed.predicted), language=None)
+    else:
         st.text("The model writes:")
-        st.code(watched.sample, language=None, wrap_lines=True)
-
-
-def draw_heads(tokens: tuple[str, ...], layers: tuple, width: int, key: str, targets=None) -> None:
-    """Every head's attention, and the firmest look of any of them."""
-    caption = heads_caption(tokens, layers)
-    size = (len(tokens), len(layers), layers[0].weights.shape[0])
-    numbered = numbers_fit(*size, width)
-    chart = grid_template(heads_size(*size), width, numbered=numbered)
-    table = heads_table(tokens, layers, targets, numbered=numbered)
-    show_chart(key, "The attention of every head", chart, {"cells": table}, alt=caption)
-    st.text(caption)
+        st.code(observed.sample, language=None, wrap_lines=True)

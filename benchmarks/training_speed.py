@@ -22,6 +22,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings, draw_batches, gradient_of, predict
 from attention_core.weights import model_with, pack_weights
 from lessons.comparison import HEAD_WORDS
+from lessons.formatting import english
 from runs.recording import Recording
 from runs.run import TrainingRun
 from runs.scheduler import Scheduler
@@ -38,7 +39,7 @@ NOTEBOOK_CONTROLS = {
     "learn": "hello world",
     "train_heads": "2",
     "features": "16",
-    "kind": HEAD_WORDS["sliced"],
+    "kind": english(HEAD_WORDS["sliced"]),
     "residual": False,
     "batch": 4,
     "spread": 1.0,

@@ -6,19 +6,20 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from attention_core.tasks import TASKS, CharacterTask, Task
-from attention_core.training import TrainingHistory, TrainingSettings, recommended
-from lessons.formatting import number, percent
+from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
+from lessons.formatting import percent
+from lessons.screen import Argument, Number, Sentence, Share, say
 from lessons.task_texts import texts_of
 
-HEAD_WORDS = {"projected": "project all features", "sliced": "read their own slice only"}
+HEAD_WORDS = {"projected": say("project all features"), "sliced": say("read their own slice only")}
 POSITION_WORDS = {
-    "learned": "learned, added to the tokens",
-    "none": "none",
-    "sinusoidal": "sines and cosines, added to the tokens",
-    "rotary": "rotary",
-    "qk": "learned, for queries and keys only",
+    "learned": say("learned, added to the tokens"),
+    "none": say("none"),
+    "sinusoidal": say("sines and cosines, added to the tokens"),
+    "rotary": say("rotary"),
+    "qk": say("learned, for queries and keys only"),
 }
-OPTIMISER_WORDS = {"adamw": "AdamW", "sgd": "plain gradient descent"}
+OPTIMISER_WORDS = {"adamw": say("AdamW"), "sgd": say("plain gradient descent")}
 CLOSE = 0.05  # accuracies that differ by less count as about equal
 
 
@@ -26,16 +27,21 @@ CLOSE = 0.05  # accuracies that differ by less count as about equal
 class Difference:
     """One setting of two runs, in words."""
 
-    name: str
-    before: str
-    after: str
+    name: Sentence
+    before: Argument
+    after: Argument
+
+    @property
+    def sentence(self) -> Sentence:
+        """The setting with both its values."""
+        return say("{name}: {before} → {after}", name=self.name, before=self.before, after=self.after)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A classical question: a task, and what is changed from the first run to the second."""
 
-    question: str
+    question: Sentence
     task: Task
     first: Mapping[str, object]
     second: Mapping[str, object]
@@ -46,7 +52,7 @@ class Comparison:
 
 
 def changed(
-    question: str, task: Task, first: dict[str, object], second: dict[str, object], **both: object
+    question: Sentence, task: Task, first: dict[str, object], second: dict[str, object], **both: object
 ) -> Comparison:
     """A comparison in which both runs share some changes of what is recommended."""
     return Comparison(question, task, MappingProxyType(both | first), MappingProxyType(both | second))
@@ -56,13 +62,13 @@ SEA = "she sells sea shells by the sea shore. the shells she sells are sea shell
 
 COMPARISONS: dict[str, Comparison] = {
     "positions": changed(
-        "Can letters be reversed without knowing where they stand?",
+        say("Can letters be reversed without knowing where they stand?"),
         TASKS["reverse"],
         {"positions": "learned"},
         {"positions": "none"},
     ),
     "scaling": changed(
-        "Is a task with a large d_k learnt as soon without the division by √d_k?",
+        say("Is a task with a large d_k learnt as soon without the division by √d_k?"),
         TASKS["reverse"],
         {"scaling": True},
         {"scaling": False},
@@ -72,19 +78,19 @@ COMPARISONS: dict[str, Comparison] = {
         steps=40,
     ),
     "layers": changed(
-        "Can one layer find what followed a letter, or does it take two?",
+        say("Can one layer find what followed a letter, or does it take two?"),
         TASKS["recall"],
         {"n_layers": 2},
         {"n_layers": 1},
     ),
     "induction": changed(
-        "At which moment does an induction head form, and can one layer grow one?",
+        say("At which moment does an induction head form, and can one layer grow one?"),
         TASKS["induction"],
         {"n_layers": 2},
         {"n_layers": 1},
     ),
     "heads": changed(
-        "Can one head bring four letters along at once as soon as four heads can?",
+        say("Can one head bring four letters along at once as soon as four heads can?"),
         TASKS["last"],
         {"n_heads": 4},
         {"n_heads": 1},
@@ -92,14 +98,14 @@ COMPARISONS: dict[str, Comparison] = {
         steps=600,
     ),
     "mask": changed(
-        "What does a model of letters learn when it may look ahead?",
+        say("What does a model of letters learn when it may look ahead?"),
         CharacterTask(SEA * 4, 16, held_out_share=0.25),
         {"causal": True},
         {"causal": False},
         steps=400,
     ),
     "slices": changed(
-        "Must a head see all features, or is a slice of them enough?",
+        say("Must a head see all features, or is a slice of them enough?"),
         TASKS["recall"],
         {"heads": "projected"},
         {"heads": "sliced"},
@@ -121,68 +127,82 @@ def differences(before: TrainingSettings, after: TrainingSettings) -> list[Diffe
 def task_difference(before: Task, after: Task) -> Difference:
     """Two tasks that are not equal, by their titles; of the same kind, by what is different about them."""
     if type(before) is not type(after):
-        return Difference("task", texts_of(before).title, texts_of(after).title)
+        return Difference(say("task"), texts_of(before).title, texts_of(after).title)
     changes = [
         (name, getattr(before, name), getattr(after, name))
         for name in before.__dataclass_fields__
         if getattr(before, name) != getattr(after, name)
     ]
     if any(name == "text" for name, *_ in changes):
-        return Difference("text", "one text", "another text")
+        return Difference(say("text"), say("one text"), say("another text"))
     was, now = (", ".join(f"{c[0].replace('_', ' ')} {c[i]}" for c in changes) for i in (1, 2))
-    return Difference("task", was, now)
+    return Difference(say("task"), was, now)
 
 
-def named_settings(settings: TrainingSettings) -> list[tuple[str, str]]:
+def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]]:
     """Every setting but the task, with a name for the screen and its value as it is read aloud."""
     model = settings.model
     return [
-        ("layers", str(model.n_layers)),
-        ("heads", str(model.n_heads)),
-        ("features", str(model.d_model)),
-        ("d_k", str(model.query_features)),
-        ("the heads", HEAD_WORDS[model.heads]),
-        ("positions", POSITION_WORDS[model.positions]),
-        ("causal mask", on_or_off(model.causal)),
-        ("division by √d_k", on_or_off(model.scaling)),
-        ("residual", on_or_off(model.residual)),
-        ("layer norm", on_or_off(model.layer_norm)),
-        ("MLP", on_or_off(model.mlp)),
-        ("spread of the embedding", f"{model.embedding_std:g}"),
-        ("context", str(model.context)),
-        ("optimiser", OPTIMISER_WORDS[settings.optimiser]),
-        ("learning rate", f"{settings.learning_rate:g}"),
-        ("weight decay", f"{settings.weight_decay:g}"),
-        ("longest gradient", "any length" if settings.clip is None else f"{settings.clip:g}"),
-        ("steps", str(settings.steps)),
-        ("sequences per step", str(settings.batch_size)),
-        ("seed", str(settings.seed)),
+        (say("layers"), str(model.n_layers)),
+        (say("heads"), str(model.n_heads)),
+        (say("features"), str(model.d_model)),
+        (say("d_k"), str(model.query_features)),
+        (say("the heads"), HEAD_WORDS[model.heads]),
+        (say("positions"), POSITION_WORDS[model.positions]),
+        (say("causal mask"), on_or_off(model.causal)),
+        (say("division by √d_k"), on_or_off(model.scaling)),
+        (say("residual"), on_or_off(model.residual)),
+        (say("layer norm"), on_or_off(model.layer_norm)),
+        (say("MLP"), on_or_off(model.mlp)),
+        (say("standard deviation of the embedding"), f"{model.embedding_std:g}"),
+        (say("context"), str(model.context)),
+        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
+        (say("learning rate"), f"{settings.learning_rate:g}"),
+        (say("weight decay"), f"{settings.weight_decay:g}"),
+        (say("longest gradient"), say("any length") if settings.clip is None else f"{settings.clip:g}"),
+        (say("steps"), str(settings.steps)),
+        (say("sequences per step"), str(settings.batch_size)),
+        (say("seed"), str(settings.seed)),
     ]
 
 
-def on_or_off(switch: bool) -> str:
+def on_or_off(switch: bool) -> Sentence:
     """A switch as it is read aloud."""
-    return "on" if switch else "off"
+    return say("on") if switch else say("off")
 
 
-def comparison_caption(first: TrainingHistory, second: TrainingHistory) -> str:
+def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:
     """What came of two runs so far, from the last evaluation of each; it claims nothing beyond these runs."""
     if not first.evaluations or not second.evaluations:
-        return "Nothing was measured yet."
+        return (say("Nothing was evaluated yet."),)
     one, other = first.evaluations[-1], second.evaluations[-1]
-    when = f"after {one.step} updates" if one.step == other.step else f"after {one.step} and {other.step} updates"
-    parts = [f"Right answers {when}: {percent(one.accuracy)} in the first run, {percent(other.accuracy)} in the second"]
+    said = [right_in_both(one, other)]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
-        parts.append(f"Weight on the right cells: {number(one.weight)} and {number(other.weight)}")
-    return f"{'. '.join(parts)}. {verdict(one.accuracy, other.accuracy, one.learnt, other.learnt)}"
+        weights = {"one": Number(one.weight), "other": Number(other.weight)}
+        said.append(say("Weight on the target cells: {one} and {other}.", **weights))
+    return *said, verdict(one.accuracy, other.accuracy, one.learnt, other.learnt)
 
 
-def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> str:
+def right_in_both(one: Evaluation, other: Evaluation) -> Sentence:
+    """The shares of right answers, each with the step of its evaluation."""
+    steps = {"one_step": one.step, "other_step": other.step}
+    if percent(one.accuracy) == percent(other.accuracy):
+        return say("Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
+                   "(after {other_step}), to the percent.", share=Share(one.accuracy), **steps)  # fmt: skip
+    return say("Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after "
+               "{other_step}).", one=Share(one.accuracy), other=Share(other.accuracy), **steps)  # fmt: skip
+
+
+def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Sentence:
     """Which of two runs is ahead, as far as these numbers say."""
     if learnt and other_learnt:
-        return "Both have learnt it."
-    if learnt != other_learnt:
-        return f"Only the {'first' if learnt else 'second'} has learnt it."
+        return say("Both have learnt it.")
+    if learnt:
+        return say("Only the first has learnt it.")
+    if other_learnt:
+        return say("Only the second has learnt it.")
     if abs(accuracy - other) <= CLOSE:
-        return "Neither has learnt it, and they are about as far."
-    return f"Neither has learnt it; the {'first' if accuracy > other else 'second'} is ahead."
+        return say("Neither has learnt it, and they are about as far.")
+    if accuracy > other:
+        return say("Neither has learnt it; the first is ahead.")
+    return say("Neither has learnt it; the second is ahead.")

@@ -25,7 +25,7 @@ from attention_core.sampling import (
     renormalise,
 )
 from attention_core.tasks import CharacterTask
-from lessons.every_head import ONLY_WEIGHTS, head_name
+from lessons.every_head import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.formatting import apart, digits, leaders, names, percent, seen
 from lessons.matrices import KEYS, token_axis
 from lessons.questions.base import asking
@@ -52,8 +52,6 @@ from lessons.screen import (
 CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
 STAGES = (say("the model says"), say("after the temperature"), say("drawn from"))
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
-MOST_NAMED = 3  # cells that a sentence names where they tie
-MOST_NUMBERED = 12  # columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +167,7 @@ def looks(new: GeneratedToken) -> Matrices:
         bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
         first="0",
         numbered=None if len(new.window) <= MOST_NUMBERED else False,
-        hint=ONLY_WEIGHTS,
+        hint=say("Rows are heads, columns are keys. Point at a cell to read its weight."),
         beside=True,
         width=400,
     )

@@ -9,7 +9,8 @@ import torch
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.training import TrainingSettings, recommended
-from lessons.comparison import COMPARISONS, comparison_caption, differences, verdict
+from lessons.comparison import COMPARISONS, comparison_sentences, differences, verdict
+from lessons.formatting import english, together, written
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -29,7 +30,7 @@ def test_every_setting_that_changes_is_named_with_both_values(setting):
     found = differences(before, after)
     also_d_k = setting in ("d_model", "n_heads")
     assert len(found) == 1 + also_d_k
-    assert all(d.name and d.before != d.after for d in found)
+    assert all(english(d.name) and written(d.before) != written(d.after) for d in found)
 
 
 def test_no_setting_is_forgotten():
@@ -43,20 +44,19 @@ def test_equal_settings_do_not_differ():
 
 def test_tasks_are_named_and_texts_are_not_shown():
     copy, other = recommended(CopyTask()), recommended(TASKS["sort"])
-    assert differences(copy, other)[0].name == "task"
-    assert (differences(copy, other)[0].before, differences(copy, other)[0].after) == ("Copy", "Sort")
+    assert english(differences(copy, other)[0].sentence) == "task: Copy → Sort"
     larger = differences(copy, recommended(CopyTask(n_letters=7)))[0]
-    assert (larger.before, larger.after) == ("n letters 10", "n letters 7")
+    assert english(larger.sentence) == "task: n letters 10 → n letters 7"
     one, two = (recommended(CharacterTask(text * 9)) for text in ("abcd", "dcba"))
-    assert [(d.name, d.before, d.after) for d in differences(one, two)] == [("text", "one text", "another text")]
+    assert [english(d.sentence) for d in differences(one, two)] == ["text: one text → another text"]
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_each_question_changes_one_thing(name):
     first, second = COMPARISONS[name].settings(3)
-    assert COMPARISONS[name].question.endswith("?")
+    assert english(COMPARISONS[name].question).endswith("?")
     assert first.seed == second.seed == 3 and first.task == second.task
-    assert len([d for d in differences(first, second) if d.name != "d_k"]) == 1
+    assert len([d for d in differences(first, second) if english(d.name) != "d_k"]) == 1
 
 
 def view_after(settings, steps):
@@ -64,17 +64,6 @@ def view_after(settings, steps):
     run.recording.record(steps)
     run.play()
     return run.look()
-
-
-def test_the_caption_gives_the_numbers_that_were_measured_last():
-    first, second = COMPARISONS["positions"].settings(1)
-    views = [view_after(dataclasses.replace(s, steps=21), 21) for s in (first, second)]
-    caption = comparison_caption(*views)
-    assert "after 21 updates" in caption
-    for view in views:
-        assert f"{view.evaluations[-1].accuracy:.0%}".replace("%", " %") in caption
-        assert f"{view.evaluations[-1].weight:.2f}" in caption
-    assert comparison_caption(dataclasses.replace(views[0], evaluations=()), views[1]) == "Nothing was measured yet."
 
 
 @pytest.mark.parametrize(
@@ -90,11 +79,11 @@ def test_the_caption_gives_the_numbers_that_were_measured_last():
     ids=str,
 )
 def test_the_verdict_says_what_the_numbers_say(numbers, words):
-    assert words in verdict(*numbers)
+    assert words in english(verdict(*numbers))
 
 
 def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():
     settings = recommended(CharacterTask("abcabcabcacb", 3), steps=3)
     view = view_after(settings, 3)
-    assert math.isnan(view.evaluations[-1].weight) and "Weight" not in comparison_caption(view, view)
+    assert math.isnan(view.evaluations[-1].weight) and "Weight" not in together(comparison_sentences(view, view))
     assert torch.equal(view.evaluations[-1].role_weights, torch.zeros(0, 1, 4))

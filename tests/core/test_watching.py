@@ -1,11 +1,8 @@
-import re
-
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.masks import causal_mask
 from attention_core.model import ModelConfig
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
@@ -21,8 +18,8 @@ from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings, evaluate, held_out_batch, recommended
 from attention_core.weights import model_with
-from lessons.task_texts import baseline_name
-from lessons.watching import future_leak_caption, heads_caption, loss_caption, read_probe
+from lessons.beginning import read_probe
+from lessons.formatting import written
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -80,7 +77,7 @@ def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the
 def test_only_what_the_model_knows_and_can_see_is_looked_at_and_the_notes_say_so(probe, tokens, note):
     shown = read_probe(VIEW.settings, probe)
     assert "".join(shown.tokens) == tokens
-    assert (note is None and not shown.notes) or any(note in n for n in shown.notes)
+    assert (note is None and not shown.notes) or any(note in written(n) for n in shown.notes)
 
 
 @given(probe=st.text(st.characters(exclude_categories=()), max_size=30))
@@ -88,45 +85,7 @@ def test_every_probe_can_be_watched(probe):
     shown = read_probe(VIEW.settings, probe)
     assert 1 <= len(shown.tokens) <= 7
     assert set(shown.tokens) <= set(TASK.vocabulary.tokens)
-    "".join(shown.notes).encode("utf-8")
-
-
-@given(loss=st.floats(0, 5))
-def test_the_sentence_on_the_loss_is_true(loss):
-    baselines = TASK.baselines()
-    caption = loss_caption(loss, baselines)
-    stated = {baseline_name(b): b.loss for b in baselines if baseline_name(b) in caption}
-    assert caption.startswith(f"The loss is {loss:.2f}")
-    for relation, holds in (
-        ("as good as", lambda b: abs(loss - b) <= 0.005),
-        ("better than", lambda b: loss < b),
-        ("worse than", lambda b: loss > b),
-        ("not yet as good as", lambda b: loss > b),
-    ):
-        for named in re.findall(rf"(?<!yet ){relation} ([^,(]+) \((\d\.\d\d)\)", caption):
-            assert holds(stated[named[0]]) and f"{stated[named[0]]:.2f}" == named[1]
-    assert stated
-
-
-@pytest.mark.parametrize("causal", [False, True])
-@pytest.mark.parametrize("probe", ["hello", "hold", "wo", "llll"])
-def test_the_sentence_on_the_heads_is_true(probe, causal):
-    watched = look(view_at(causal=causal), probe, 1.0)
-    n = len(probe)
-    choosing = causal_mask(n).sum(dim=-1) > 1 if causal else torch.ones(n, dtype=torch.bool)
-    strongest = max(float(trace.weights[:, choosing].max()) for trace in watched.layers)
-    caption = heads_caption(watched.tokens, watched.layers)
-    (who, place), (whom, other) = re.findall(r"“(.)”(?: \((\d+)\))?", caption)
-    i, j = (int(p) - 1 if p else probe.index(t) for t, p in ((who, place), (whom, other)))
-    layer, head = (int(number) - 1 for number in re.search(r"layer (\d+), head (\d+)", caption).groups())
-    assert (probe[i], probe[j]) == (who, whom)
-    assert float(watched.layers[layer].weights[head, i, j]) == strongest
-    assert abs(int(re.search(r"(\d+) %", caption)[1]) / 100 - strongest) <= 0.0051
-
-
-def test_a_single_token_has_nothing_to_choose():
-    alone = look(VIEW, "h", 1.0)
-    assert "nothing to choose" in heads_caption(alone.tokens, alone.layers)
+    "".join(map(written, shown.notes)).encode("utf-8")
 
 
 # Tasks, heads switched off, and the leak
@@ -189,7 +148,7 @@ def test_a_head_that_is_not_there_cannot_be_switched_off(layer, head):
         ablate_head(settings, snapshot, layer, head)
 
 
-def test_a_model_without_a_mask_reads_the_answer_and_the_caption_says_so():
+def test_a_model_without_a_mask_reads_the_answer():
     settings, snapshot = task_run("noise", steps=200)
     leak, model, batch = measure_future_leak(settings, snapshot, 5), *leak_parts(settings, snapshot)
     seeing, hidden, ahead = [], [], []
@@ -203,7 +162,6 @@ def test_a_model_without_a_mask_reads_the_answer_and_the_caption_says_so():
     assert leak.loss_hidden == pytest.approx(sum(hidden) / len(hidden), abs=1e-4)
     assert leak.strongest == pytest.approx(sum(ahead) / len(ahead), abs=1e-5)
     assert leak.strongest > 0.7 and leak.loss_hidden > 3 > 1 > leak.loss_seeing
-    assert "the model reads the answer" in future_leak_caption(leak)
 
 
 def leak_parts(settings, snapshot):
@@ -213,7 +171,6 @@ def leak_parts(settings, snapshot):
 def test_a_causal_model_cannot_leak():
     leak = measure_future_leak(*task_run("noise", causal=True))
     assert leak.strongest == 0 and leak.loss_hidden == pytest.approx(leak.loss_seeing, abs=1e-5)
-    assert "No head can look ahead" in future_leak_caption(leak)
 
 
 def test_the_leak_is_asked_only_of_tasks_whose_answer_is_the_next_token():

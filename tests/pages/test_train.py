@@ -8,11 +8,12 @@ from visiting import ROOT, chart, open_page, texts
 from attention_core.observe import measure_future_leak
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from attention_ui.figures.replay import frame_steps
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
+from lessons.formatting import english, together
 from lessons.task_texts import texts_of
-from lessons.watching import future_leak_caption
+from lessons.train import film_steps
+from lessons.training_curves import leak_sentences
 
 QUIZ = "Predict, then look"
 
@@ -28,6 +29,10 @@ def progress(at):
 
 def heads(at):
     return next(tables for _, tables, _ in (chart(at, n) for n in range(3)) if "cells" in tables)
+
+
+def training_losses(at):
+    return [row["y"] for row in chart(at, 0)[1]["curves"] if row["style"] == "line"]
 
 
 def wait_for(at, condition, refreshes=200):
@@ -48,7 +53,7 @@ def set_fast_and_short(at, steps=60):
 
 def test_before_the_start_it_shows_the_untrained_model(at):
     assert progress(at) == "0 of 600 updates"
-    assert len(chart(at, 0)[1]["losses"]) == 1
+    assert len(training_losses(at)) == 1
     assert heads(at)["cells"]
     assert not at.exception
 
@@ -58,7 +63,7 @@ def test_it_trains_to_the_end(at):
     before = heads(at)
     at.button(key="start").click().run()
     wait_for(at, lambda at: progress(at) == "60 of 60 updates")
-    losses = [row["loss"] for row in chart(at, 0)[1]["losses"]]
+    losses = training_losses(at)
     assert len(losses) == 61
     assert losses[-1] < losses[0] / 2
     assert heads(at) != before
@@ -86,7 +91,7 @@ def test_pause_stands_still_and_one_step_moves_by_one(at):
 def test_one_step_from_the_beginning(at):
     at.button(key="one_step").click().run()
     assert progress(at) == "1 of 600 updates"
-    assert len(chart(at, 0)[1]["losses"]) == 2
+    assert len(training_losses(at)) == 2
 
 
 def test_reset_goes_back_to_the_untrained_model(at):
@@ -151,7 +156,7 @@ def test_a_learning_rate_that_breaks_it_is_said_and_the_last_good_model_kept(at)
     set_fast_and_short(at)
     at.button(key="start").click().run()
     wait_for(at, lambda at: any("no longer a number" in line for line in texts(at)))
-    assert all(row["loss"] < float("inf") for row in chart(at, 0)[1]["losses"])
+    assert all(loss < float("inf") for loss in training_losses(at))
     assert heads(at)["cells"]
 
 
@@ -168,7 +173,7 @@ def test_attention_on_a_text_of_ones_choice(at):
     at.text_input(key="probe").set_value("wow! zoo").run()
     assert any("has never met ! z" in line for line in texts(at))
     names = {row["text"] for row in heads(at)["cells"] if row["kind"] == "row"}
-    assert names == {"w", "o", "␣"}
+    assert names == {"w", "o", "␣", "queries ↓", "keys →"}
 
 
 @pytest.mark.parametrize("query", [{"steps": 10**9}, {"window": 0}, {"train_seed": "x"}, {"kind": "none"}])
@@ -186,7 +191,9 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
         assert run.recording.settings.task.text == "hello world"
     else:
         assert run.recording.settings == recommended(task)
-    assert any(texts_of(task).learns in line and texts_of(task).looks_like in line for line in texts(at))
+    assert any(
+        english(texts_of(task).learns) in line and english(texts_of(task).looks_like) in line for line in texts(at)
+    )
     at.button(key="one_step").click().run()
     assert not at.exception
     assert heads(at)["cells"]
@@ -250,7 +257,7 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
     named = differences(first.recording.settings, second.recording.settings)
     said = next(line for line in texts(at) if line.startswith("From the first to the second"))
-    assert all(f"{d.name}: {d.before} → {d.after}" in said for d in named)
+    assert all(english(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
     assert not first.playing and not second.playing
 
@@ -270,7 +277,7 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     assert [element.value for element in at.subheader] == [QUIZ]
 
 
-def test_afterwards_one_scrubs_and_switches_heads_off(at):
+def test_afterwards_one_scrubs_and_ablates_heads(at):
     at.selectbox(key="task").set_value("last").run()
     set_fast_and_short(at)
     open_fold(at, "replay")
@@ -281,16 +288,16 @@ def test_afterwards_one_scrubs_and_switches_heads_off(at):
     replay = next(
         tables for _, tables, _ in (chart(at, n) for n in range(4)) if "frame" in tables.get("cells", [{}])[0]
     )
-    moments = len(frame_steps(at.session_state[RUN].recording.snapshot_steps(60)))
+    moments = len(film_steps(at.session_state[RUN].recording.snapshot_steps(60)))
     assert moments > 20
     assert {row["frame"] for row in replay["cells"]} == set(range(-1, moments))
     table = at.dataframe[-1].value
-    assert list(table["switched off"]) == [*(f"layer 1, head {n}" for n in (1, 2, 3, 4)), "all of layer 1"]
+    assert list(table["ablated"]) == [*(f"layer 1, head {n}" for n in (1, 2, 3, 4)), "all of layer 1"]
 
 
 @pytest.mark.parametrize("part", ["compare", "replay", "heads_off", "keep"])
 def test_a_class_may_do_without_a_part(part):
-    labels = {"compare": "Compare two runs", "replay": "Scrub", "heads_off": "Switch a head", "keep": "Keep the model"}
+    labels = {"compare": "Compare two runs", "replay": "Scrub", "heads_off": "Ablate a head", "keep": "Keep the model"}
     folds = [fold.label for fold in open_page("training/train", hide=part).expander]
     assert not any(labels[part] in label for label in folds)
     assert sum(any(label in fold for fold in folds) for label in labels.values()) == 3
@@ -302,7 +309,7 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
 
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]
-    assert told() == [future_leak_caption(measure_future_leak(run.recording.settings, run.recording.snapshot(0)))]
+    assert told() == [together(leak_sentences(measure_future_leak(run.recording.settings, run.recording.snapshot(0))))]
     at.toggle(key="train_causal").set_value(True).run()
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()

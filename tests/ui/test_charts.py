@@ -12,14 +12,16 @@ from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE, grid_chart
+from attention_ui.figures.curves import MOST_POINTS, curves_tables, points_of
+from attention_ui.figures.film_chart import film_chart
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
-from attention_ui.figures.heads import heads_size, heads_table
-from attention_ui.figures.loss import MOST_POINTS, loss_chart, loss_tables
 from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.replay import replay_chart
 from attention_ui.figures.template import template, written_template
 from lessons import overview
+from lessons.every_head import every_head
 from lessons.example import Example, run_example
+from lessons.screen import Line, say
+from lessons.training_curves import loss_figure
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -98,7 +100,7 @@ def test_only_the_data_changes_with_seed_stage_and_sizes():
     assert json.dumps(template(grid_chart)) == before
 
 
-@pytest.mark.parametrize("template_of_cells", [template(grid_chart), template(replay_chart, 3)])
+@pytest.mark.parametrize("template_of_cells", [template(grid_chart), template(film_chart, 3)])
 def test_another_size_of_cells_needs_no_other_template(template_of_cells):
     before = json.dumps(template_of_cells)
     spec = sized(template_of_cells, 17)
@@ -116,7 +118,6 @@ def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
 
 def test_builders_return_altair_charts():
     assert isinstance(grid_chart(), alt.LayerChart)
-    assert isinstance(loss_chart(300, 200, "nats", True), alt.LayerChart)
 
 
 def test_weights_and_scores_have_fixed_domains_under_names_that_the_cells_call():
@@ -172,9 +173,9 @@ def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
 
 def test_a_heads_figure_has_every_weight_of_every_head():
     watched, _ = watched_untrained(n_heads=2, n_layers=2)
-    table = {
-        r["cell_tag"].strip("|"): r for r in heads_table(watched.tokens, watched.layers).to_pylist() if r["cell_tag"]
-    }
+    figure = every_head(watched.tokens, watched.layers)
+    rows = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
+    table = {row["cell_tag"].strip("|"): row for row in rows if row["cell_tag"]}
     n = len(watched.tokens)
     assert len(table) == 2 * 2 * n * n
     for layer, trace in enumerate(watched.layers):
@@ -183,28 +184,28 @@ def test_a_heads_figure_has_every_weight_of_every_head():
                 for j in range(i + 1):
                     assert math.isclose(table[f"{layer}.{head} {i},{j}"]["v"], trace.weights[head, i, j], rel_tol=1e-6)
                 assert all(table[f"{layer}.{head} {i},{j}"]["kind"] == "masked" for j in range(i + 1, n))
-    assert heads_size(n, 1, 2) == 1 + 2 * (n + 1)
 
 
 def test_the_loss_figure_has_the_losses_and_spans_the_whole_run():
     _, view = watched_untrained()
-    baselines = view.settings.task.baselines()
-    tables = loss_tables(view.losses, 123, baselines)
-    assert tables["losses"].to_pylist() == [{"step": 0, "loss": pytest.approx(view.losses[0], rel=1e-6)}]
-    assert {r["last"] for r in tables["baselines"].to_pylist()} == {123}
-    assert [r["loss"] for r in tables["baselines"].to_pylist()] == pytest.approx([b.loss for b in baselines])
+    figure, baselines = loss_figure(view), view.settings.task.baselines()
+    tables = curves_tables(figure)
+    losses = [row["y"] for row in tables["curves"].to_pylist() if row["style"] == "line"]
+    assert losses == pytest.approx([view.losses[0]], rel=1e-6)
+    assert figure.x_domain == (0, view.settings.steps)
+    assert [row["y"] for row in tables["levels"].to_pylist()] == pytest.approx([b.loss for b in baselines])
 
 
 @pytest.mark.parametrize("steps", [1, 2, 399, 400, 401, 799, 1201, 5001])
 def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(steps):
     losses = np.linspace(3.0, 1.0, steps)
-    points = loss_tables(losses, steps, [])["losses"].to_pylist()
-    shown = [point["step"] for point in points]
+    points = points_of(Line(key="loss", name=say("loss"), x=range(steps), y=losses)).to_pylist()
+    shown = [int(point["x"]) for point in points]
     assert shown[0] == 0 and shown[-1] == steps - 1
     assert min(steps, MOST_POINTS) // 2 <= len(shown) <= MOST_POINTS
     assert len(set(np.diff(shown[:-1]).tolist())) <= 1, "all equally far apart but the last"
     assert all(np.diff(shown) > 0)
-    assert [point["loss"] for point in points] == pytest.approx(losses[shown].tolist(), rel=1e-6)
+    assert [point["y"] for point in points] == pytest.approx(losses[shown].tolist(), rel=1e-6)
 
 
 def watched_untrained(**parts):

@@ -1,0 +1,168 @@
+"""What comes of a training run, as curves and sentences: its loss, its right answers, and whether it looks ahead."""
+
+from attention_core.observe import FutureLeak
+from attention_core.tasks import CharacterTask, NoiseTask, Task
+from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
+from lessons.every_head import head_name
+from lessons.formatting import apart, leaders, number, percent
+from lessons.screen import All, Curves, Line, Number, Sentence, Share, say, say_count
+from lessons.task_texts import baseline_name, evaluated_on, texts_of
+
+LEVEL = 0.005  # losses that differ by less count as equal
+READS_AHEAD = 0.1  # nats that sight of the future must save before we say that the answer is read
+WIDTH = 340
+LINE_AND_DOTS = say("Line: training loss. Dots: evaluation loss.")
+
+
+def loss_figure(history: TrainingHistory) -> Curves:
+    """The training loss at every step and the evaluation loss now and then, between baselines that mean something."""
+    settings, evaluations = history.settings, history.evaluations
+    vectors = settings.model.output == "vectors"
+    dots = Line(
+        key="evaluation", name=say("evaluation loss"), style="dots", colour="q",
+        x=[e.step for e in evaluations], y=[e.loss for e in evaluations],
+    )  # fmt: skip
+    line = Line(
+        key="training", name=say("training loss"), colour="weight", x=range(len(history.losses)), y=history.losses
+    )
+    return Curves(
+        key="loss",
+        name=say("The loss while the model trains"),
+        notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
+        lines=(line, dots),
+        x=say("updates"),
+        y=say("loss (squared error)") if vectors else say("loss (nats)"),
+        x_domain=(0, settings.steps),
+        levels=tuple(
+            (say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
+            for b in settings.task.baselines()
+        ),
+        width=WIDTH,
+        height=190,
+    )
+
+
+def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
+    """Where a loss lies between the baselines; and a word of warning where the model may read the answers."""
+    if isinstance(settings.task, CharacterTask) and not settings.model.causal:
+        warning = say("This model may look ahead, so it can read the next letter instead of predicting it.")
+        return among_baselines(settings.task, loss, ahead=True), warning
+    return (among_baselines(settings.task, loss),)
+
+
+def among_baselines(task: Task, loss: float, *, ahead: bool = False) -> Sentence:
+    """What a loss means. A model that looks `ahead` can go below what any guess from the letters before reaches."""
+    baselines = sorted(task.baselines(), key=lambda b: b.loss)
+    level = [b for b in baselines if abs(loss - b.loss) <= LEVEL]
+    if level:
+        return say("The loss is {loss}: as good as {baseline}.", loss=Number(loss), baseline=baseline_name(level[0]))
+    beaten, missed = [b for b in baselines if loss < b.loss], [b for b in baselines if loss > b.loss]
+    here, there = apart(loss, (beaten or missed[-1:])[0].loss)
+    if not beaten:
+        return say("The loss is {loss}: worse than {baseline} ({level}).", loss=here, level=there,
+                   baseline=baseline_name(missed[-1]))  # fmt: skip
+    reached = {"loss": here, "level": there, "baseline": baseline_name(beaten[0])}
+    if not missed and ahead:
+        return say("The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
+                   **reached)  # fmt: skip
+    if not missed:
+        return say("The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.",
+                   **reached)  # fmt: skip
+    goal = {"goal": baseline_name(missed[-1]), "aim": Number(missed[-1].loss)}
+    return say("The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).",
+               **reached, **goal)  # fmt: skip
+
+
+def right_answers(history: TrainingHistory) -> Curves:
+    """The share of right answers, and how much weight heads put on the target cells, where a task has any."""
+    task, evaluations = history.settings.task, history.evaluations
+    steps = [e.step for e in evaluations]
+    lines = [
+        Line(key="right", name=say("right answers"), x=steps, y=[e.accuracy for e in evaluations], colour="v",
+             points=True),
+    ]  # fmt: skip
+    if evaluations[-1].best_role_weights:
+        weights = [e.weight for e in evaluations]
+        lines.append(
+            Line(key="weight", name=say("weight on target cells"), x=steps, y=weights, colour="weight", style="dashed",
+                 points=True)
+        )  # fmt: skip
+    return Curves(
+        key="progress",
+        name=say("Right answers while the model trains"),
+        notice=success_sentences(task, evaluations[-1]),
+        lines=tuple(lines),
+        x=say("updates"),
+        y=say("share") if len(lines) > 1 else say("right answers"),
+        x_domain=(0, history.settings.steps),
+        y_domain=(0, 1),
+        percent=True,
+        levels=((say("enough"), task.enough_right),),
+        width=WIDTH,
+        height=140,
+    )
+
+
+def success_sentences(task: Task, evaluation: Evaluation) -> tuple[Sentence, ...]:
+    """The share of right answers, which head plays each role, and whether that is enough."""
+    right = say("Right answers {where}: {share}.", where=evaluated_on(task), share=Share(evaluation.accuracy))
+    return right, *role_sentences(task, evaluation), verdict_on(task, evaluation)
+
+
+def verdict_on(task: Task, evaluation: Evaluation) -> Sentence:
+    """Whether the task counts as learnt."""
+    enough = Share(task.enough_right)
+    if evaluation.learnt:
+        return say("It has learnt the task, for which {enough} is enough.", enough=enough)
+    if roles_count(task):
+        return say("It has not learnt the task yet: that takes {enough}, and heads that attend where they should.",
+                   enough=enough)  # fmt: skip
+    return say("It has not learnt the task yet: that takes {enough}.", enough=enough)
+
+
+def roles_count(task: Task) -> bool:
+    """True for a task that counts as learnt only when heads attend to the target cells."""
+    return task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.roles))
+
+
+def role_sentences(task: Task, evaluation: Evaluation) -> list[Sentence]:
+    """For each role of the task, which head plays it, and with how much of its weight."""
+    return [
+        role_sentence(task, texts_of(task).roles[role], weights)
+        for role, weights in zip(task.roles, evaluation.role_weights, strict=True)
+    ]
+
+
+def role_sentence(task: Task, role: Sentence, weights) -> Sentence:
+    """One role. Heads whose weight reads the same are all named."""
+    heads = leaders(weights, number)
+    about = {"role": role, "weight": Number(float(weights[heads[0]]))}
+    about |= {"heads": All(tuple(head_name(*head) for head in heads))}
+    if roles_count(task):
+        return say("To {role}: {heads} with {weight} of the weight (enough: {enough}).", **about,
+                   enough=Number(task.threshold))  # fmt: skip
+    return say("To {role}: {heads} with {weight} of the weight.", **about)
+
+
+def asks_for_next(task: Task) -> bool:
+    """True for tasks whose answer is the next token, so that a model without a mask can read it."""
+    return isinstance(task, CharacterTask | NoiseTask)
+
+
+def leak_sentences(leak: FutureLeak) -> tuple[Sentence, ...]:
+    """How far a model that may look ahead reads the answers."""
+    losses = {"seeing": Number(leak.loss_seeing), "hidden": Number(leak.loss_hidden)}
+    if leak.strongest == 0:
+        return (say("With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.",
+                    **losses),)  # fmt: skip
+    heads = leaders(leak.ahead, percent)
+    puts = say_count(
+        "{heads} puts {weight} of its weight on the very letter that is to be predicted.",
+        "{heads} each put {weight} of their weight on the very letter that is to be predicted.",
+        len(heads), heads=All(tuple(head_name(*head) for head in heads)), weight=Share(leak.strongest),
+    )  # fmt: skip
+    if leak.loss_hidden - leak.loss_seeing > READS_AHEAD:
+        return say("With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the "
+                   "answer.", **losses), puts  # fmt: skip
+    return say("With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it "
+               "little.", **losses), puts  # fmt: skip

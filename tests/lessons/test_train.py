@@ -1,0 +1,450 @@
+"""What is said of a training run is computed again from its model, its losses and its settings, with plain Python."""
+
+import dataclasses
+import math
+from functools import cache
+from types import SimpleNamespace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from screens import Case, Ranked, check_case, check_question, check_sentence, chosen, words
+
+from attention_core.model import TinyTransformer
+from attention_core.observe import (
+    Ablation,
+    ablate_each_head,
+    ablate_layer,
+    measure_future_leak,
+    observe_task,
+    observe_text,
+    training_overlap,
+)
+from attention_core.randomness import generator
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import HELD_OUT, TrainingHistory, draw_batches, held_out_batch, recommended, train
+from attention_core.training import Snapshot as Weights
+from attention_core.weights import model_with
+from lessons.ablation import ablation_sentences, ablation_table
+from lessons.comparison import COMPARISONS, comparison_sentences
+from lessons.formatting import english, number, percent, together
+from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
+from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
+from lessons.train import answer_lines, moment_sentence, questions_about, run_film, train_screen
+from lessons.training_curves import among_baselines, leak_sentences, loss_sentences, success_sentences
+
+SEA = COMPARISONS["mask"].task.text
+BANANA = CharacterTask("banana bandana banana cabana", 8)
+
+
+@cache
+def trained(settings):
+    """The run of some settings from its beginning to its end."""
+    steps = list(train(settings))
+    return TrainingHistory(
+        settings=settings,
+        losses=torch.tensor([step.loss for step in steps]).numpy(),
+        evaluations=tuple(step.evaluation for step in steps if step.evaluation is not None),
+        snapshot=Weights(steps[-1].step, steps[-1].weights),
+    )
+
+
+def run_of(name, steps=3, **changes):
+    return trained(recommended(TASKS[name], 7, steps=steps, **changes))
+
+
+def observed(history, text="helo"):
+    if isinstance(history.settings.task, CharacterTask):
+        tokens = tuple(c for c in text if c in history.settings.task.vocabulary.tokens) or ("a",)
+        return observe_text(history.settings, history.snapshot, tokens, 1.0)
+    return observe_task(history.settings, history.snapshot)
+
+
+RUNS = {
+    "copy": lambda: run_of("copy", 41), "last": lambda: run_of("last", 21), "recall": lambda: run_of("recall"),
+    "noise": lambda: run_of("noise", 150), "causal noise": lambda: run_of("noise", causal=True),
+    "vectors": lambda: run_of("vectors", 21), "induction": lambda: run_of("induction"),
+    "characters": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=40)),
+    "one step": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=1)),
+    "ahead": lambda: trained(recommended(BANANA, 0, steps=60, causal=False)),
+    "apart": lambda: trained(recommended(CharacterTask(SEA, 16, 0.25), 0, steps=2)),
+}  # fmt: skip
+
+
+def last(case):
+    return case.choices.evaluations[-1]
+
+
+def model_of(case):
+    return model_with(case.choices.settings.model, case.choices.snapshot.weights)
+
+
+def weights_of(case):
+    """(layer, head, query, key) and weight of every cell with a choice, from the model itself."""
+    look = case.example
+    ids = look.example.ids if hasattr(look, "example") else case.choices.settings.task.vocabulary.encode(look.tokens)
+    cells = {}
+    for layer, trace in enumerate(model_of(case)(torch.as_tensor(ids)).layers):
+        for head, rows in enumerate(trace.attention.heads.weights.tolist()):
+            for i, row in enumerate(rows):
+                for j, weight in enumerate(row):
+                    if not case.choices.settings.model.causal or i > 0:
+                        cells[layer, head, i, j] = weight
+    return cells
+
+
+def cell_of(pair):
+    head = pair.arguments["head"].arguments
+    return head["layer"] - 1, head["head"] - 1, pair.arguments["query"].position, pair.arguments["key"].position
+
+
+def one_strongest(case, sentence):
+    cells = weights_of(case)
+    at = cell_of(sentence.arguments["pair"])
+    ranked = Ranked(list(cells.values()), [list(cells).index(at)], percent)
+    return {"pair": ..., "weight": cells[at], "ranked": ranked}
+
+
+def several_strongest(case, sentence):
+    cells = weights_of(case)
+    pairs = [cell_of(pair) for pair in sentence.arguments["pairs"].items]
+    ranked = Ranked(list(cells.values()), [list(cells).index(at) for at in pairs], percent)
+    return {"pairs": [...] * len(pairs), "weight": cells[pairs[0]], "ranked": ranked}
+
+
+def many_strongest(case, sentence):
+    values = list(weights_of(case).values())
+    tied = [i for i, value in enumerate(values) if percent(value) == percent(max(values))]
+    return {"weight": max(values), "count": len(tied), "ranked": Ranked(values, tied, percent)}
+
+
+def losses_between(case, sentence):
+    """The last loss, and the baselines that are named with their numbers."""
+    said, task = sentence.arguments, case.choices.settings.task
+    loss = float(case.choices.losses[-1])
+    named = {english(baseline_name(b)): b.loss for b in task.baselines()}
+    level = named[english(said["baseline"])]
+    words_ = sentence.template
+    if "as good as {baseline}." in words_:
+        assert abs(loss - level) <= 0.005
+    else:
+        assert (loss > level) if "worse than {baseline}" in words_ else (loss < level)
+    if "the limit" in words_:
+        assert all(loss < other for other in named.values())
+    expected = {"loss": loss, "baseline": ...}
+    if "level" in said:
+        expected["level"] = level
+    if "goal" in said:
+        expected |= {"goal": ..., "aim": named[english(said["goal"])]}
+        assert loss > expected["aim"]
+    return expected
+
+
+def baseline_level(case, sentence):
+    named = {english(baseline_name(b)): b.loss for b in case.choices.settings.task.baselines()}
+    return {"baseline": ..., "loss": named[english(sentence.arguments["baseline"])]}
+
+
+def accuracy_again(case, sentence):
+    """Sequence by sequence and position by position."""
+    model, batch, right = model_of(case), held_out_batch(case.choices.settings), []
+    for ids, targets in zip(batch.inputs, batch.targets.tolist(), strict=True):
+        output = model(ids).logits
+        for position, target in enumerate(targets):
+            if target >= 0:
+                if case.choices.settings.model.output == "vectors":
+                    nearest = [float((vector - output[position]).square().sum()) for vector in model.token_table]
+                    right.append(nearest.index(min(nearest)) == target)
+                else:
+                    right.append(int(output[position].argmax()) == target)
+    return {"where": ..., "share": sum(right) / len(right)}
+
+
+def role_weight(case, sentence):
+    task, said = case.choices.settings.task, sentence.arguments
+    role = next(i for i, key in enumerate(task.roles) if TASK_TEXTS[task.key].roles[key] == said["role"])
+    model, batch, sums, rows = model_of(case), held_out_batch(case.choices.settings), {}, 0
+    for ids, target in zip(batch.inputs, batch.target_attention[:, role], strict=True):
+        trace = model(ids)
+        rows += int(target.any(dim=-1).sum())
+        for layer, block in enumerate(trace.layers):
+            for head, weights in enumerate(block.attention.heads.weights):
+                sums[layer, head] = sums.get((layer, head), 0.0) + float(weights[target].sum())
+    shares = {at: total / rows for at, total in sums.items()}
+    named = [(n.arguments["layer"] - 1, n.arguments["head"] - 1) for n in said["heads"].items]
+    most = max(shares.values())
+    assert sorted(named) == sorted(at for at, share in shares.items() if number(share) == number(most))
+    expected = {"role": ..., "heads": [...] * len(named), "weight": shares[named[0]]}
+    return expected | ({"enough": task.threshold} if "enough" in said else {})
+
+
+def verdict_again(case, sentence):
+    task, evaluation = case.choices.settings.task, last(case)
+    assert evaluation.learnt == task.learnt(evaluation.accuracy, evaluation.best_role_weights)
+    assert evaluation.learnt == ("has learnt" in sentence.template)
+    return {"enough": task.enough_right}
+
+
+def windows_kept_apart(case, sentence):
+    """Windows of the last quarter with the character after each, looked up in the text before."""
+    task = case.choices.settings.task
+    rest, end = "".join(task.tokens[: task.n_trained]), "".join(task.tokens[task.n_trained :])
+    windows = [end[i : i + task.window + 1] for i in range(len(end) - task.window)]
+    windows = windows[:: max(1, -(-len(windows) // HELD_OUT))]
+    return {"seen": sum(window in rest for window in windows), "total": len(windows)}
+
+
+def leak_again(case, sentence):
+    model, batch = model_of(case), held_out_batch(case.choices.settings)
+    seeing, hidden = [], []
+    for ids, targets in zip(batch.inputs, batch.targets.tolist(), strict=True):
+        whole = model(ids).logits.log_softmax(-1)
+        for i in range(len(ids) - 1):
+            seeing.append(-whole[i, targets[i]].item())
+            hidden.append(-model(ids[: i + 1]).logits[i].log_softmax(-1)[targets[i]].item())
+    said = {"seeing": sum(seeing) / len(seeing), "hidden": sum(hidden) / len(hidden)}
+    assert ("reads" in sentence.template) == (said["hidden"] - said["seeing"] > 0.1)
+    return said
+
+
+def weight_ahead(case, sentence):
+    model, batch = model_of(case), held_out_batch(case.choices.settings)
+    ahead = {}
+    for layer, trace in enumerate(model(batch.inputs).layers):
+        for head in range(case.choices.settings.model.n_heads):
+            weights = trace.attention.heads.weights[:, head]
+            n = weights.shape[-1]
+            ahead[layer, head] = sum(float(weights[:, i, i + 1].mean()) for i in range(n - 1)) / (n - 1)
+    named = [(n.arguments["layer"] - 1, n.arguments["head"] - 1) for n in sentence.arguments["heads"].items]
+    most = max(ahead.values())
+    assert sorted(named) == sorted(at for at, share in ahead.items() if percent(share) == percent(most))
+    return {"count": len(named), "heads": [...] * len(named), "weight": most}
+
+
+ORACLE = {
+    "Strongest attention: {pair}, {weight}.": one_strongest,
+    "Strongest attention, {weight} each: {pairs}.": several_strongest,
+    "Strongest attention: {weight}, in {count} cells alike.": many_strongest,
+    "{query} to {key} ({head})": chosen,
+    "layer {layer}, head {head}": chosen,
+    "guessing uniformly among {among}": chosen,
+    "knowing {known} of the {all} letters": chosen,
+    "{baseline}: {loss}": baseline_level,
+    "The loss is {loss}: as good as {baseline}.": losses_between,
+    "The loss is {loss}: worse than {baseline} ({level}).": losses_between,
+    "The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.": losses_between,
+    "The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.": losses_between,
+    "The loss is {loss}: better than {baseline} ({level}), not yet as good as {goal} ({aim}).": losses_between,
+    "Right answers {where}: {share}.": accuracy_again,
+    "on {count} newly drawn sequences": lambda case, sentence: {
+        "count": len(held_out_batch(case.choices.settings).inputs)
+    },
+    "on the part of the text kept apart, {seen} of whose {total} windows stand in the rest, too": windows_kept_apart,
+    "To {role}: {heads} with {weight} of the weight (enough: {enough}).": role_weight,
+    "To {role}: {heads} with {weight} of the weight.": role_weight,
+    "It has learnt the task, for which {enough} is enough.": verdict_again,
+    "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.": verdict_again,
+    "It has not learnt the task yet: that takes {enough}.": verdict_again,
+    "With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.": leak_again,
+    "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.": leak_again,
+    "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it little.":
+        leak_again,
+    "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
+}  # fmt: skip
+
+
+# Questions: about settings alone.
+
+
+def where_again(case, prompt):
+    settings, said = case.choices.settings, prompt.arguments
+    example, query = settings.task.example, said["query"].position
+    right = [k for q, k in readable_pairs(settings) if q == query]
+    assert example.answers[query] == said["answer"] and all(example.tokens[k] == said["answer"] for k in right)
+    return {
+        "The answer at {query} is “{answer}”, and here it stands: its value can be handed on.": right[0],
+        "The mask hides all that comes after {query}.": ...,
+        "What it finds there is “{found}”, but the answer is “{answer}”.": ...,
+    }
+
+
+def guess_again(case, prompt):
+    n = len(case.choices.settings.task.vocabulary.tokens)
+    return {
+        "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": math.log(n),
+        "That is its number of bits: a logarithm to the base 2.": math.log(n) / math.log(2),
+        "That is how often such a guess is wrong, not the loss.": (n - 1) / n,
+        "That is the probability of the right answer. The loss is its negative logarithm.": 1 / n,
+        "The loss is 0 when the right answer gets the whole probability, every time.": 0.0,
+    }
+
+
+def weights_counted(case, prompt):
+    total = len(next(train(case.choices.settings)).weights)
+    return {
+        "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": total,
+        "So many are in the layers; what stands around them is trained, too.": ...,
+        "The tables of vectors are trained as well.": ...,
+        "A projection has a number for each pair of features.": ...,
+        "The layers are counted twice.": ...,
+    }
+
+
+def parts_counted(case, sentence):
+    said = sentence.arguments
+    assert sum(said.values()) == len(next(train(case.choices.settings)).weights)
+    return dict(said)
+
+
+ANSWERS = {
+    "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task carries it "
+    "there. On which token does the row of {query} put its weight?": where_again,
+    "The model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The loss is "
+    "the mean of −ln(probability of the right answer), in nats.": guess_again,
+    "Layers: {layers}; heads in each: {heads}; d_model: {d_model}. How many numbers does training change?":
+        weights_counted,
+}  # fmt: skip
+ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
+    "The answer at {query} is “{answer}”, and here it stands: its value can be handed on.": chosen,
+    "The mask hides all that comes after {query}.": chosen,
+    "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": chosen,
+    "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": parts_counted,
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
+    history = RUNS[name]()
+    task, model = history.settings.task, history.settings.model
+    look = observed(history)
+    leak = None
+    if (task.key in ("noise", "characters") and not model.causal) or name == "causal noise":
+        leak = measure_future_leak(history.settings, history.snapshot)
+    check_case(Case(look, 0, history, train_screen(history, look, leak)), ORACLE, ANSWERS)
+
+
+CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True})
+SETTINGS = st.builds(lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)),
+                     st.sampled_from(CHANGES))  # fmt: skip
+
+
+@given(settings=SETTINGS, number=st.integers(0, 200))
+def test_every_question_about_settings_is_answered_again(settings, number):
+    history = SimpleNamespace(settings=settings)
+    case, question = Case(None, 0, history, None), questions_about(settings)(number)
+    check_question(case, question, ANSWERS)
+    for sentence in words(question):
+        check_sentence(case, sentence, ORACLE)
+    assert QUESTIONS[-1] is how_many_weights, "the last kind always makes a question"
+
+
+@given(loss=st.floats(0, 5), ahead=st.booleans())
+def test_every_loss_has_a_true_sentence(loss, ahead):
+    settings = recommended(CharacterTask("hello world", 5), causal=not ahead)
+    history = SimpleNamespace(settings=settings, losses=[loss])
+    sentence = among_baselines(settings.task, loss, ahead=ahead)
+    check_sentence(Case(None, 0, history, None), sentence, ORACLE)
+
+
+def test_a_model_that_looks_ahead_is_not_praised_for_it():
+    """`learn=banana bandana banana cabana`, without a causal mask: a loss that nobody reaches who may not look."""
+    said = together(loss_sentences(recommended(BANANA, causal=False), 0.001))
+    assert "easy" not in said and "better than" not in said
+    assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
+    assert "look ahead" not in together(loss_sentences(recommended(BANANA), 0.001))
+
+
+@pytest.mark.parametrize("name", ["pronoun", "sort", "last", "characters"])
+def test_what_was_seen_in_training_is_counted_one_sequence_after_the_other(name):
+    settings = recommended(TASKS[name], 3, steps=60)
+    random = generator(3)
+    TinyTransformer(settings.model, random)
+    batches, seen = draw_batches(settings, random), set()
+    for _ in range(60):
+        batch = next(batches)
+        seen |= {(*i, *t) for i, t in zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True)}
+    held_out = held_out_batch(settings)
+    pairs = zip(held_out.inputs.tolist(), held_out.targets.tolist(), strict=True)
+    overlap = training_overlap(settings, 60)
+    assert overlap.seen == sum((*i, *t) in seen for i, t in pairs)
+    assert overlap.total == len(held_out.inputs)
+
+
+def test_the_question_of_looking_ahead_says_that_its_last_quarter_stands_in_the_rest():
+    assert english(evaluated_on(COMPARISONS["mask"].task)).startswith("on the part of the text kept apart, 36 of")
+    assert english(evaluated_on(CharacterTask("hello world"))) == "on the text it learns"
+
+
+def test_induction_says_where_the_first_layer_is_judged():
+    said = [
+        english(sentence) for sentence in success_sentences(TASKS["induction"], run_of("induction").evaluations[-1])
+    ]
+    assert any("up to where the letters start to repeat" in sentence for sentence in said)
+
+
+# Films, ablations, comparisons, answers.
+
+
+def test_a_film_has_a_frame_and_a_sentence_for_each_moment():
+    settings, steps = recommended(TASKS["recall"], 7, steps=4), list(train(recommended(TASKS["recall"], 7, steps=4)))
+    moments = [observe_task(settings, Weights(step.step, step.weights)) for step in steps]
+    film = run_film(moments)
+    assert [english(said).split()[1] for said in film.moments] == ["0", "1", "2", "3", "4"]
+    for frame, moment in zip(film.frames, moments, strict=True):
+        assert [m.key for m in frame.matrices] == ["0.0", "1.0"]
+        assert frame.matrices[1].values.equal(moment.layers[1].weights[0])
+    assert english(film.notice[0]) == english(film.moments[-1])
+
+
+def test_the_head_that_costs_the_most_is_named_and_ties_are_named_too():
+    one, two = Ablation(((0, 0),), 0.5, 0.9, 0.1, 0.95), Ablation(((1, 0),), 2.0, 0.3, 0.1, 0.95)
+    assert together(ablation_sentences([one, two])) == (
+        "With all heads, 95 % of the answers are right. Ablating layer 2, head 1 costs the most: 30 % are left."
+    )
+    tied = together(ablation_sentences([two, dataclasses.replace(two, ablated=((0, 0),))]))
+    assert "Ablating one of layer 2, head 1 and layer 1, head 1 costs the most" in tied
+    harmless = Ablation(((0, 0),), 0.5, 0.96, 0.1, 0.95)
+    assert "No single head is essential." in together(ablation_sentences([harmless, harmless]))
+
+
+def test_the_table_of_ablations_has_a_line_for_each_head_and_layer_with_its_own_numbers():
+    history = run_of("last")
+    settings, snapshot = history.settings, history.snapshot
+    heads = ablate_each_head(settings, snapshot)
+    layers = [ablate_layer(settings, snapshot, 0)]
+    table = ablation_table(heads, layers, training_overlap(settings, 3))
+    named = [f"layer 1, head {head}" for head in (1, 2, 3, 4)]
+    assert [english(row[0]) for row in table.cells] == [*named, "all of layer 1"]
+    assert [row[1].value for row in table.cells] == [one.accuracy for one in (*heads, *layers)]
+    assert "evaluation sequences occurred in training" in together(table.notice)
+
+
+@pytest.mark.parametrize("name", ["previous", "pronoun", "recall", "characters", "vectors"])
+def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(name):
+    history = run_of(name, 1)
+    look = observe_task(history.settings, history.snapshot)
+    example = look.example
+    lines = answer_lines(example, look.predicted).splitlines()
+    crosses = lines[3].count("×") if len(lines) > 3 else 0
+    asked = [i for i, answer in enumerate(example.answers) if answer is not None]
+    assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
+    assert crosses == round((1 - look.accuracy) * len(asked))
+    assert english(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of its answers")
+
+
+def test_two_runs_are_compared_by_their_last_evaluations():
+    runs = [trained(dataclasses.replace(s, steps=21)) for s in COMPARISONS["positions"].settings(1)]
+    said = together(comparison_sentences(*runs))
+    for history in runs:
+        assert percent(history.evaluations[-1].accuracy) in said
+        assert number(history.evaluations[-1].weight) in said
+    assert "(after 21 updates)" in said
+    empty = dataclasses.replace(runs[0], evaluations=())
+    assert together(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
+
+
+def test_a_leak_that_no_head_has_is_said_to_be_none():
+    history = run_of("noise", causal=True)
+    said = together(leak_sentences(measure_future_leak(history.settings, history.snapshot)))
+    assert said.endswith("No head can look ahead.")
