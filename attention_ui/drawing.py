@@ -68,7 +68,10 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
     spec, numbered = matrices_template(layout)
-    tables, alt = {"cells": matrices_table(figure, layout, numbered=numbered)}, together(figure.notice)
+    tables, alt = (
+        {"cells": matrices_table(figure, layout, numbered=numbered)},
+        together(figure.notice) or english(figure.name),
+    )
     if lesson is None:
         return show_chart(figure.key, english(figure.name), spec, tables, alt)
     given = [matrix.key for matrix in figure.matrices if matrix.given]

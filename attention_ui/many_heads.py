@@ -4,25 +4,21 @@ import re
 
 import streamlit as st
 
-from attention_ui.lesson import picked_cell, show_notes, show_rows
+from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
-from attention_ui.quiz import predict_about
 from attention_ui.state import get_state, set_state
 from lessons.captions import plural
 from lessons.example import ExampleTrace, Limit
-from lessons.formulas import A, K, Q, V
+from lessons.heads import Choices
 from lessons.heads_example import (
     HEADS_PRESETS,
     LIMITS,
     HeadsExample,
-    HeadsTrace,
-    SideBySide,
     divisors,
     heads_example,
+    n_attentions,
     nearest_divisor,
-    parameter_table,
 )
-from lessons.questions import ask
 
 DEFAULTS = HeadsExample()
 SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
@@ -35,8 +31,8 @@ STEPS = {
     "slices": "projection or slice",
     "dropout": "dropout",
 }
-SMALL_MAPS = "heads_figure"
-STEPS_WITHOUT_MODULE = ("attend", "dropout")  # where Q, K and V are drawn, nothing is projected or split
+SMALL_HEATMAPS = "heads_figure"
+STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
 ROLES = {"q": "Q", "k": "K", "v": "V"}
 LINK_RULES: dict[str, LinkRule] = {
     "mh": SOURCES,
@@ -111,9 +107,22 @@ def what_is_fixed(source: str) -> str:
     return f"Fixed: {sizes}. {preset.remark}"
 
 
-def chosen_step(trace: SideBySide) -> str:
+def chosen_in_heads(running: ExampleTrace) -> Choices:
+    """All controls of the lesson: the example, the step, and at some steps a role or a head."""
+    example = heads_controls(running)
+    steps, choice = st.columns([7, 3], vertical_alignment="bottom")
+    with steps:
+        step = chosen_step(example)
+    with choice:
+        role = chosen_role() if step == "split" else "q"
+        head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
+    return Choices(example, step, role, head)
+
+
+def chosen_step(example: HeadsExample) -> str:
     """Which step of the way to look at; at first the heads side by side."""
-    steps = list(STEPS) if isinstance(trace, HeadsTrace) else list(STEPS_WITHOUT_MODULE)
+    projected = HEADS_PRESETS[example.source].draw is not None
+    steps = list(STEPS) if projected else list(STEPS_WITHOUT_MODULE)
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
     chosen = st.segmented_control(
@@ -132,56 +141,24 @@ def chosen_role() -> str:
     return chosen or "q"
 
 
-def chosen_head(trace: SideBySide) -> int:
+def chosen_head(example: HeadsExample) -> int:
     """The head to show large, counted from 0; the nearest where there are fewer by now."""
-    if trace.n_heads == 1:
+    count, projected = n_attentions(example), HEADS_PRESETS[example.source].draw is not None
+    if count == 1:
         return 0
-    show_notes(*filter(None, [too_large_in_link("mh_head", trace.n_heads)]))
+    show_notes(*filter(None, [too_large_in_link("mh_head", count)]))
     follow_click()
-    set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, trace.n_heads))
-    chosen = st.select_slider(
-        f"Show large: {trace.noun}", range(1, trace.n_heads + 1), 1, key="mh_head", bind="query-params"
-    )
+    set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
+    label = f"Show large: {'head' if projected else 'sentence'}"
+    chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
     return chosen - 1
 
 
 def follow_click() -> None:
-    """A head whose small map was clicked since the last time is the one to show large."""
-    clicked = picked_cell(get_state(f"{SMALL_MAPS}_chart"))
+    """A head whose small heatmap was clicked since the last time is the one to show large."""
+    clicked = picked_cell(get_state(f"{SMALL_HEATMAPS}_chart"))
     if clicked != get_state("mh_clicked"):
         set_state("mh_clicked", clicked)
         found = re.fullmatch(r"map\.(\d{1,2})", clicked[0] if clicked else "", re.ASCII)
         if found:
             set_state("mh_head", int(found[1]) + 1)
-
-
-def heads_formula(trace: SideBySide) -> str:
-    """LaTeX for the whole way, with the shapes of the moment. Numbers only: never a learner's text."""
-    n, h, d_head = len(trace.tokens), trace.n_heads, trace.d_head
-    scale = rf"/\sqrt{{{d_head}}}" if trace.scale != 1 else ""
-    head = rf"{A}_i = \mathrm{{softmax}}({Q}_i {K}_i^\top {scale})"
-    maps, split, whole = (size(h, n, n), size(h, n, d_head), size(n, h * d_head))
-    if not isinstance(trace, HeadsTrace):
-        return rf"{head}\,{maps} \qquad {A}_i {V}_i\,{split}"
-    projected = rf"X\,{whole} \to {Q},{K},{V}\,{whole} \to {Q}_i,{K}_i,{V}_i\,{split}"
-    return (
-        r"\small "
-        + rf"{projected} \to {head}\,{maps} \to {A}_i {V}_i\,{split} \to \mathrm{{Concat}}\,{whole} \to O\,{whole}"
-    )
-
-
-def size(*axes: int) -> str:
-    """A shape, small, in LaTeX."""
-    return r"{\scriptstyle " + r"\times".join(map(str, axes)) + "}"
-
-
-def predict_heads(trace: SideBySide, head: int) -> None:
-    """Draw a question about these heads."""
-    predict_about("heads", lambda number: ask("heads", trace, head, number), (trace.example, head), cover=True)
-
-
-def parameter_panel(module) -> None:
-    """The parameters as the module lists them; filled when it is opened."""
-    with st.expander("The parameters", key="mh_parameters", on_change="rerun") as panel:
-        if panel.open:
-            show_rows(parameter_table(module), "content")

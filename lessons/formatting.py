@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from lessons.screen import All, Argument, Array, Count, Number, Sentence, Share, Size, Step, Token
 
@@ -116,6 +117,7 @@ def digits(value: float) -> str:
     return text.replace("-", "−")
 
 
+@lru_cache(maxsize=4096)  # an entry of X stands in every product of its row
 def factor(value: float) -> str:
     """The number as it can stand in a product: in parentheses where it needs them."""
     text = digits(value)

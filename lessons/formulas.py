@@ -1,6 +1,7 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
 from lessons.example import ExampleTrace
+from lessons.heads_example import HeadsTrace, SideBySide
 
 # The colours of their roles in the figures. Formulas know no theme, so these read on white and on black.
 Q, K, V, A = (
@@ -35,3 +36,22 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
 def shape(rows: int, columns: int) -> str:
     """Rows × columns, in LaTeX."""
     return rf"({rows}\times{columns})"
+
+
+def heads_formula(trace: SideBySide) -> str:
+    """LaTeX for the whole way through several heads, with the shape of every tensor."""
+    n, h, d_head = len(trace.tokens), trace.n_heads, trace.d_head
+    scale = rf"/\sqrt{{{d_head}}}" if trace.scale != 1 else ""
+    head = rf"{A}_i = \mathrm{{softmax}}({Q}_i {K}_i^\top {scale})"
+    heatmaps, parts, whole = (small_shape(*axes) for axes in ((h, n, n), (h, n, d_head), (n, h * d_head)))
+    if not isinstance(trace, HeadsTrace):
+        return rf"{head}\,{heatmaps} \qquad {A}_i {V}_i\,{parts}"
+    return (
+        rf"\small X\,{whole} \to {Q},{K},{V}\,{whole} \to {Q}_i,{K}_i,{V}_i\,{parts}"
+        rf" \to {head}\,{heatmaps} \to {A}_i {V}_i\,{parts} \to \mathrm{{Concat}}\,{whole} \to O\,{whole}"
+    )
+
+
+def small_shape(*axes: int) -> str:
+    """A shape beside a tensor, in LaTeX."""
+    return r"{\scriptstyle " + r"\times".join(map(str, axes)) + "}"

@@ -15,6 +15,7 @@ from lessons.heads_example import HeadsTrace, SideBySide, home_of
 from lessons.matrices import FEATURES, ROLES, token_axis
 from lessons.screen import Axis, Matrix, Sentence, Step, Token, say
 
+SHORT = 8  # features: longer sums stand in a line of their own, before the number that they make
 MOST_REPEATED = 16  # features: longer sums stand with the cell that they make, and nowhere else
 COLOURS = ROLES | {"heads": "v", "concatenated": "v", "output": "ink"}
 
@@ -40,9 +41,14 @@ class ManyHeadsDerivation:
         return self.heads.q.shape[-1]
 
     @property
+    def d_model(self) -> int:
+        """The features of all heads."""
+        return len(self.heads.q) * self.d_head
+
+    @property
     def deep(self) -> bool:
         """True where sums are short enough to stand wherever they are used."""
-        return len(self.heads.q) * self.d_head <= MOST_REPEATED
+        return self.d_model <= MOST_REPEATED
 
     def head(self, head: int) -> HeadDerivation:
         """For the cells of one head, counted from 0."""
@@ -56,7 +62,7 @@ class ManyHeadsDerivation:
             return self._entry_of_w_o(i, j)
         if tensor == "concatenated":
             return self._found(i, j)
-        if self.deep:
+        if self.d_model <= SHORT:
             return self._sum(tensor, i, j)
         return self._known(self._called(tensor, i, j), tensor, i, j)
 
@@ -66,8 +72,8 @@ class ManyHeadsDerivation:
             head, own = home_of(j, self.d_head)
             yield from self.head(head).before("output", i, own)
         elif tensor == "output" and self.deep:
-            yield from (self._found(i, feature) for feature in range(len(self._numbers["concatenated"][i])))
-        elif tensor in (*VECTORS, "output") and not self.deep:
+            yield from (self._found(i, feature) for feature in range(self.d_model))
+        if tensor in (*VECTORS, "output") and self.d_model > SHORT:
             yield self._sum(tensor, i, j)
 
     def matrix(

@@ -1,24 +1,22 @@
 """Several heads on one sentence: what the lesson on heads computes.
 
 Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_heads`), where the notebooks'
-tensors come from (`HEADS_PRESETS`); then what is measured: how much heads differ, what a head can see,
-what dropout does, and how many parameters there are. The sentences are in `many_heads_captions`.
+tensors come from (`HEADS_PRESETS`), which features a figure shows, and what dropout does.
 """
 
 import copy
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import Literal
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor, nn
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
-from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, linear, split_heads
+from attention_core.heads import MultiHeadAttention, drop_weights, linear
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
 from lessons.example import JOURNEY_TOKENS, JOURNEY_X, MAX_TOKENS, ExampleTrace, Limit
@@ -27,6 +25,7 @@ HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "draw
 
 LIMITS = {"d_model": Limit(1, 16), "seed": Limit(0, MAX_SEED), "dropout_percent": Limit(0, 90)}
 MOST_FEATURES = 16  # of a wide matrix, this many are shown
+DRAWN = (2, 4, 8)  # sentences, tokens, features
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,10 +125,16 @@ def run_heads(example: HeadsExample) -> SideBySide:
     )  # fmt: skip
 
 
+def n_attentions(example: HeadsExample) -> int:
+    """How many attentions this example has: its heads, or the sentences that were drawn."""
+    preset = HEADS_PRESETS[example.source]
+    return preset.fixed.get("n_heads", example.n_heads) if preset.draw else DRAWN[0]
+
+
 def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> SideBySide:
     """Two sentences of 4 tokens, whose queries, keys and values of 8 features are drawn and not projected."""
     random = generator(example.seed)
-    q, k, v = (torch.randn(2, 4, 8, generator=random) for _ in "qkv")
+    q, k, v = (torch.randn(DRAWN, generator=random) for _ in "qkv")
     scale = q.shape[-1] ** -0.5 if example.scaling else 1.0
     heads = attend(q, k, v, may_attend, scale=scale)
     return SideBySide(example=example, tokens=example.tokens, heads=heads, scale=scale, noun="sentence")
@@ -288,103 +293,6 @@ def shown_features(d_model: int, n_heads: int, most: int = MOST_FEATURES) -> lis
     return [head * d_head + place for head in range(n_heads) for place in range(each)]
 
 
-# How different the heads are.
-
-
-@dataclass(frozen=True)
-class HeadDifference:
-    """Total variation between the rows of two heads, over all pairs and all queries with a choice.
-
-    ½ Σ_j |a_j − b_j|: the share of its weight that one head would have to move to look as the other does.
-    """
-
-    mean: float
-    largest: float
-    heads: tuple[int, int]  # of the largest, counted from 0
-    query: int
-    from_even: float  # mean distance of a row from equal shares
-
-
-def total_variation(a: Float[Tensor, "*batch keys"], b: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:
-    """½ Σ |a − b|: 0 where two rows of weights are the same, 1 where they have no key in common."""
-    return (a - b).abs().sum(dim=-1) / 2
-
-
-def head_difference(heads: AttentionTrace) -> HeadDifference | None:
-    """How much the heads differ. None with a single head, and where no query has a choice."""
-    choices = heads.visible.sum(dim=-1)[0]
-    rows = (choices > 1).nonzero()[:, 0]
-    pairs = list(combinations(range(heads.weights.shape[0]), 2))
-    if not pairs or not len(rows):
-        return None
-    weights = heads.weights[:, rows]
-    apart = torch.stack([total_variation(weights[a], weights[b]) for a, b in pairs])
-    pair, place = divmod(int(apart.argmax()), len(rows))
-    even = heads.visible[:, rows] / choices[rows, None]
-    return HeadDifference(
-        mean=float(apart.mean()),
-        largest=float(apart.max()),
-        heads=pairs[pair],
-        query=int(rows[place]),
-        from_even=float(total_variation(weights, even).mean()),
-    )
-
-
-# The way of the tensors.
-
-
-def head_parts(trace: HeadsTrace) -> Float[Tensor, "heads tokens d_model"]:
-    """What each head adds to the output: its own output times its rows of W_o. With the bias they add up to it."""
-    rows = split_heads(trace.module.W_o.weight.detach(), trace.n_heads)
-    return trace.heads.output @ rows.mT
-
-
-# Projection against slice.
-
-
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """The largest change in the output of each head when 1 is added to one feature of every token.
-
-    `features` says which ones were changed, counted from 0; the maps are counted in numbers of W_q, W_k and W_v.
-    """
-
-    features: tuple[int, ...]
-    projected: Float[Tensor, "heads features"]
-    sliced: Float[Tensor, "heads features"]
-    own: Int[Tensor, " features"]  # the head whose slice holds the feature
-    projected_maps: int
-    sliced_maps: int
-
-    def outside(self, changes: Float[Tensor, "heads features"]) -> Float[Tensor, " heads"]:
-        """The largest change of each head by features outside its slice; 0 where there are none."""
-        heads = torch.arange(len(changes))[:, None]
-        return changes.masked_fill(self.own == heads, 0).max(dim=-1).values
-
-
-@torch.no_grad()
-def reach_of_heads(trace: HeadsTrace) -> Reach:
-    """Run projecting and sliced heads on the same input, and again with each of the shown features changed."""
-    d_model, n_heads = trace.x.shape[-1], trace.n_heads
-    features = shown_features(d_model, n_heads)
-    may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
-    nudges = torch.cat([torch.zeros(1, d_model), torch.eye(d_model)[features]])  # the first leaves x as it is
-    sliced = SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))
-
-    def largest_change(module: nn.Module) -> Float[Tensor, "heads features"]:
-        outputs = module(trace.x + nudges[:, None], may_attend, scale=trace.scale)[1].heads.output
-        return (outputs[1:] - outputs[0]).abs().amax(dim=(-1, -2)).T
-
-    return Reach(
-        features=tuple(features),
-        projected=largest_change(trace.module),
-        sliced=largest_change(sliced),
-        own=torch.tensor([home_of(feature, trace.d_head)[0] for feature in features]),
-        projected_maps=sum(m.weight.numel() for m in (trace.module.W_q, trace.module.W_k, trace.module.W_v)),
-        sliced_maps=sliced.W_qkv.numel(),
-    )
-
-
 # Dropout.
 
 
@@ -392,15 +300,3 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
 def dropped_out(trace: SideBySide) -> AttentionTrace:
     """The heads in training mode: each weight dropped with the chosen probability, the others enlarged."""
     return drop_weights(trace.heads, trace.example.dropout, generator(trace.example.seed, "dropout"))
-
-
-# Parameters.
-
-
-def parameter_table(module: nn.Module) -> list[dict[str, str | int]]:
-    """The name, the shape and the count of every parameter as the module lists them, and the total."""
-    rows = [
-        {"parameter": key, "shape": " × ".join(map(str, value.shape)), "numbers": value.numel()}
-        for key, value in module.named_parameters()
-    ]
-    return [*rows, {"parameter": "all together", "shape": "", "numbers": sum(row["numbers"] for row in rows)}]

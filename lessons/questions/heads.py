@@ -1,26 +1,17 @@
 """Questions of the lesson heads: why several heads?
 
-They are about the tensors of that lesson, `SideBySide`, not those of the running example.
+Each is about the tensors of that lesson, not those of the running example, and one of its heads.
 """
-
-from collections.abc import Callable
 
 import torch
 
-from lessons.captions import name, plural
-from lessons.formatting import number
-from lessons.heads_example import (
-    HeadsTrace,
-    SideBySide,
-    divisors,
-    home_of,
-    reach_of_heads,
-    shown_features,
-)
-from lessons.many_heads_captions import thousands
-from lessons.questions.old_base import Choice, Question, among, among_numbers, below, one_of
+from lessons.formatting import names
+from lessons.heads_example import HeadsTrace, SideBySide, divisors, home_of
+from lessons.heads_slices import reach_of_heads
+from lessons.questions.base import among, among_numbers, below, one_of
+from lessons.screen import Card, Count, Number, Question, Sentence, say, say_count
 
-HeadsMaker = Callable[[SideBySide, int, torch.Generator], Question | None]
+NOTICEABLE = 1e-4  # a head that changes by less seems not to change
 
 
 def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -29,17 +20,20 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
         return None
     (n, d_model), h, d_head = trace.q.shape, trace.n_heads, trace.d_head
     return among(
-        f"Q is {n} × {d_model}, and it is split among {h} {plural('head', h)}. "
-        "What is the shape then, heads × tokens × features?",
-        Choice(f"{h} × {n} × {d_head}", f"Each head has all tokens and {d_model} ÷ {h} features of each."),
-        Choice(f"{h} × {n} × {d_model}", f"No head gets the whole query: the {d_model} features are shared out."),
-        Choice(
-            f"{n} × {h} × {d_head}",
-            "Those are the right numbers before the axes are swapped; the axis of the heads must come first, "
-            "so that each head has a matrix of its own.",
+        say_count(
+            "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?",
+            "Q is {shape}, and it is split among {count} heads. What is its shape then, heads × tokens × features?",
+            h, shape=spaced(n, d_model),
         ),
-        Choice(f"1 × {n} × {d_model}", f"That would be a single head. Here there {'is' if h == 1 else 'are'} {h}."),
-    )
+        Card(text(spaced(h, n, d_head)), say("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
+                                             d_model=d_model, heads=h)),
+        Card(text(spaced(h, n, d_model)), say("No head gets the whole query: the {d_model} features are shared out.",
+                                              d_model=d_model)),
+        Card(text(spaced(n, h, d_head)), say(
+            "These are the right numbers before the axes are swapped; the axis of the heads must come first, so that "
+            "each head has a matrix of its own.")),
+        Card(text(spaced(1, n, d_model)), say("That would be a single head. Here there are {heads}.", heads=h)),
+    )  # fmt: skip
 
 
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -53,51 +47,61 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     other = others[below(len(others), random)]
     total = sum(parameter.numel() for parameter in trace.module.parameters())
     return among(
-        f"With {h} {plural('head', h)} this module has {thousands(total)} parameters. "
-        f"How many has it with {other} {plural('head', other)}, for the same d_model?",
-        Choice(thousands(total), "The same maps are cut into more or fewer pieces. Nothing is added."),
-        Choice(
-            thousands(total * other // h),
-            f"Each head has a part of the maps, and the part is smaller with more heads: {d_model} ÷ {other} features.",
-        ),
-        Choice(thousands(total * h // other), "Fewer features for each head, but as many more heads: it evens out."),
-    )
+        say("How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = "
+            "{d_model} as now?", other=other, heads=h, d_model=d_model),
+        Card(count(total), say("As many as now: the same projections are cut into more or fewer pieces.")),
+        Card(count(total * other // h),
+             say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} "
+                 "features wide. Together they are what they were.", other=other, d_model=d_model)),
+        Card(count(total * h // other),
+             say("The features of a head change with the number of heads, but so does the number of parts: it evens "
+                 "out.")),
+    )  # fmt: skip
 
 
 def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
-    """A sliced head has smaller maps than one that projects."""
+    """A sliced head has smaller projections than one that reads all features."""
     if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
         return None
     h, d_head, d_model = trace.n_heads, trace.d_head, trace.x.shape[-1]
     return among(
-        f"Suppose each of the {h} heads read only its own {d_head} of the {d_model} features. "
-        "How many numbers would all W_q, W_k and W_v hold together, without bias?",
-        Choice(
-            thousands(3 * h * d_head**2),
-            f"3 maps for each of {h} heads, each from {d_head} {plural('feature', d_head)} to {d_head}.",
-        ),
-        Choice(
-            thousands(3 * d_model**2),
-            "That is what multi-head attention has: there, every head projects all features. Heads are not slices.",
-        ),
-        Choice(thousands(3 * d_head**2), "That is one head. There are more."),
-    )
+        say("Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers "
+            "would all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
+        Card(count(3 * h * d_head**2),
+             say("Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.", heads=h, d_head=d_head)),
+        Card(count(3 * d_model**2),
+             say("That is what multi-head attention has: there, every head projects all features. Heads are not "
+                 "slices.")),
+        Card(count(3 * d_head**2), say("That is one head. There are more.")),
+    )  # fmt: skip
 
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
-    """Every head reads every feature of X. None where a head changes too little to tell."""
+    """Every head reads every feature of X; only a sliced one would not. None where a change is too small to tell."""
     if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
         return None
-    features = shown_features(trace.x.shape[-1], trace.n_heads)
-    place = below(len(features), random)
-    if float(reach_of_heads(trace).projected[:, place].min()) < 1e-4:
+    reach = reach_of_heads(trace)
+    place, sliced = below(len(reach.features), random), bool(below(2, random))
+    feature = reach.features[place]
+    own = home_of(feature, trace.d_head)[0]
+    changed = (reach.sliced if sliced else reach.projected)[:, place]
+    if float((changed[own : own + 1] if sliced else changed).min()) < NOTICEABLE:
         return None
-    own = home_of(features[place], trace.d_head)[0] + 1
+    every, only, none = say("All heads."), say("Head {own} only.", own=own + 1), say("No head.")
+    if sliced:
+        return among(
+            say("Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature "
+                "{feature} of every row of X. Which heads give another output?",
+                d_head=trace.d_head, d_model=trace.x.shape[-1], feature=feature + 1),
+            Card(only, say("The feature lies in the slice of that head. The others would never read it.")),
+            Card(every, say("That is what multi-head attention does, where every head projects all features.")),
+            Card(none, say("One slice holds this feature, and its head reads it.")),
+        )  # fmt: skip
     return among(
-        f"Add 1 to feature {features[place] + 1} of every row of X. Which heads give another output?",
-        Choice("All heads.", "Each head projects all features of X. Queries, keys and values are split afterwards."),
-        Choice(f"Head {own} only.", "That would be so if heads were slices of X. They are slices of Q, K and V."),
-        Choice("No head.", "The projections read this feature, so queries, keys and values change."),
+        say("Add 1 to feature {feature} of every row of X. Which heads give another output?", feature=feature + 1),
+        Card(every, say("Each head projects all features of X. Queries, keys and values are split afterwards.")),
+        Card(only, say("That would be so if heads were slices of X. They are slices of Q, K and V.")),
+        Card(none, say("The projections read this feature, so queries, keys and values change.")),
     )
 
 
@@ -109,38 +113,37 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
     feature = below(h * d_head, random)
     owner, place = home_of(feature, d_head)
     return among(
-        f"Q has {h * d_head} features and is split among {h} heads. Where is feature {feature + 1}, counted from 1?",
-        Choice(f"Feature {place + 1} of head {owner + 1}.", f"Each head has {d_head} neighbouring features."),
-        Choice(
-            f"Feature {feature // h + 1} of head {feature % h + 1}.",
-            "That deals them out like cards, one to each head in turn. Heads own neighbours.",
-        ),
-        Choice(
-            f"Feature {feature + 1} of every head.",
-            f"Then each head would have all {h * d_head}. The features are shared out.",
-        ),
-        Choice(f"Feature {owner + 1} of head {place + 1}.", "That has head and feature the wrong way round."),
-    )
+        say("Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?",
+            d_model=h * d_head, heads=h, feature=feature + 1),
+        Card(feature_of(place, owner), say_count("Each head has one feature.",
+                                                 "Each head has {count} neighbouring features.", d_head)),
+        Card(feature_of(feature // h, feature % h),
+             say("That deals them out like cards, one to each head in turn. Heads own neighbours.")),
+        Card(say("{answer}", answer=say("Feature {feature} of every head.", feature=feature + 1)),
+             say("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head)),
+        Card(feature_of(owner, place), say("That has head and feature the wrong way round.")),
+    )  # fmt: skip
 
 
 def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
-    """What stays is divided by 1 − p, and the row sums to what it happens to."""
-    p, attention = trace.example.dropout, trace.heads.select(head)
-    i = one_of(attention.visible.sum(dim=-1) > 1, random)
-    if p == 0 or i is None:
+    """What stays is divided by 1 − p, and the row sums to whatever that gives."""
+    p, attention, tokens = trace.example.dropout, trace.heads.select(head), names(trace.tokens)
+    query = one_of(attention.visible.sum(dim=-1) > 1, random)
+    if p == 0 or query is None:
         return None
-    j = one_of(attention.visible[i], random)
-    weight = float(attention.weights[i, j])
+    key = one_of(attention.visible[query], random)
+    weight, kept = float(attention.weights[query, key]), Number(1 - p)
     return among_numbers(
-        lambda shown: (
-            f"In training, with dropout {number(p)}, only the weight of {name(trace.tokens, j)}, {shown(weight)}, "
-            f"is dropped from the row of {name(trace.tokens, i)}. What does the row sum to then?"
+        lambda shown: say(
+            "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. "
+            "What does the row sum to then?",
+            p=Number(p), key=tokens[key], weight=shown(weight), query=tokens[query],
         ),
-        ((1 - weight) / (1 - p), f"What is left, divided by {number(1 - p)}."),
-        (1.0, "Softmax came before. After it, dropout takes a weight away and nobody shares out the whole again."),
-        (1 - weight, f"That forgets that dropout divides the weights that stay by {number(1 - p)}."),
-        (1 - p, "That is the share of weights that stay on average, not the sum of this row."),
-    )
+        ((1 - weight) / (1 - p), say("What is left, 1 minus that weight, is divided by {kept}.", kept=kept)),
+        (1.0, say("The softmax came before the dropout. Nothing makes the weights sum to 1 again.")),
+        (1 - weight, say("That forgets that dropout divides the weights that stay by {kept}.", kept=kept)),
+        (1 - p, say("That is the share of weights that stay on average, not the sum of this row.")),
+    )  # fmt: skip
 
 
 def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -149,30 +152,68 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         return None
     h, d_head, d_model = trace.n_heads, trace.d_head, trace.x.shape[-1]
     return among(
-        f"d_model is {d_model}, and there are {h} heads. By what does each head divide its scores?",
-        Choice(f"√{d_head}", f"A query of one head has {d_head} {plural('feature', d_head)}: d_k is d_model ÷ heads."),
-        Choice(f"√{d_model}", f"No head sees a query {d_model} wide. Its dot products have {d_head} terms."),
-        Choice(f"√{h}", "The heads do not meet before their outputs are put side by side."),
-        Choice(f"√{len(trace.tokens)}", "The number of tokens does not make a dot product longer."),
-    )
+        say("d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?",
+            d_model=d_model, heads=h),
+        Card(text(f"√{d_head}"), say("The query of one head has {d_model} ÷ {heads} features: that is d_k.",
+                                     d_model=d_model, heads=h)),
+        Card(text(f"√{d_model}"), say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
+                                      d_model=d_model, d_head=d_head)),
+        Card(text(f"√{h}"), say("The heads do not meet before their outputs are put side by side.")),
+        Card(text(f"√{len(trace.tokens)}"), say("The number of tokens does not make a dot product longer.")),
+    )  # fmt: skip
 
 
 def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
-    """Each head has a whole map. Always possible."""
+    """Each head has a whole matrix of weights. Always possible."""
     h, n, d_head = trace.n_heads, len(trace.tokens), trace.d_head
-    noun = trace.noun
+    about = {"tokens": say_count("{count} token", "{count} tokens", n)}
+    if isinstance(trace, HeadsTrace):
+        prompt = say_count(
+            "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?",
+            "There are {count} heads and {tokens}. What is the shape of the tensor with all attention weights, heads "
+            "first?",
+            h, **about,
+        )  # fmt: skip
+        why, alone = (
+            say("Each head has a weight for every pair of tokens."),
+            say("That is the matrix of a single head."),
+        )
+    else:
+        prompt = say("There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all "
+                     "attention weights, sentences first?", sentences=h, **about)  # fmt: skip
+        why, alone = say("Each sentence has a weight for every pair of its tokens."), say("That is one sentence alone.")
     return among(
-        f"There {'is' if h == 1 else 'are'} {h} {plural(noun, h)}, and {n} {plural('token', n)}"
-        f"{' in each' if noun == 'sentence' else ''}. "
-        f"What is the shape of the tensor with all attention weights, {noun}s first?",
-        Choice(f"{h} × {n} × {n}", f"Each {noun} has a weight of its own for every pair of tokens."),
-        Choice(f"{h} × {n} × {d_head}", "That is the shape of the outputs. A weight belongs to a pair of tokens."),
-        Choice(f"{n} × {n}", f"That is the map of one {noun}, without the axis of the {noun}s."),
-        Choice(f"{h} × {d_head} × {d_head}", "That compares features. Attention compares tokens."),
+        prompt,
+        Card(text(spaced(h, n, n)), why),
+        Card(
+            text(spaced(h, n, d_head)), say("That is the shape of the outputs. A weight belongs to a pair of tokens.")
+        ),
+        Card(text(spaced(n, n)), alone),
+        Card(text(spaced(h, d_head, d_head)), say("That compares features. Attention compares tokens.")),
     )
 
 
-QUESTIONS: tuple[HeadsMaker, ...] = (
+def text(symbols: str) -> Sentence:
+    """Symbols alone, as a card shows them."""
+    return say("{symbols}", symbols=symbols)
+
+
+def count(value: int) -> Sentence:
+    """A count alone, as a card shows it."""
+    return say("{count}", count=Count(value))
+
+
+def spaced(*axes: int) -> str:
+    """A shape, as a card shows it."""
+    return " × ".join(map(str, axes))
+
+
+def feature_of(feature: int, head: int) -> Sentence:
+    """A feature of a head, both counted from 0, as a card shows it."""
+    return say("{answer}", answer=say("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1))
+
+
+QUESTIONS = (
     shape_after_split,
     more_heads,
     cost_of_slices,

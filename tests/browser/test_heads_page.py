@@ -2,9 +2,10 @@
 
 import pytest
 
-from attention_ui.figures.flow import flow_blocks, flow_table
+from attention_ui.figures.matrices import Layout, matrices_table
 from lessons.example import Example, run_example
-from lessons.heads_example import heads_example, run_heads
+from lessons.heads import Choices, screen
+from lessons.heads_example import heads_example
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
@@ -14,8 +15,10 @@ LINK = "heads?mh_step={}&mh_d_model=6&mh_heads=3"
 
 def says(step):
     """What each cell of the figure says, by its name."""
-    trace = run_heads(heads_example(run_example(Example()), "sentence", d_model=6, n_heads=3))
-    table = flow_table(trace, flow_blocks(trace, step, "q"), step).to_pylist()
+    running = run_example(Example())
+    choices = Choices(heads_example(running, "sentence", d_model=6, n_heads=3), step)
+    figure = screen(running, 0, choices).figures[0]
+    table = matrices_table(figure, Layout(figure), numbered=True).to_pylist()
     return {row["cell_tag"].strip("|"): row["say"] for row in table if row["cell_tag"]}
 
 
@@ -36,8 +39,7 @@ def test_pointing_at_a_feature_shows_its_head_before_and_after_without_asking_th
         tab.page.wait_for_function(
             f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted((say[before], say[after]))
         )
-    feature = int(before[-1]) + 1 if step == "split" else 5
-    assert f"feature {feature}: feature" in say[before] and f"of head {2 if step == 'split' else 3} = " in say[before]
+    assert f"of head {2 if step == 'split' else 3}" in say[before]
     tab.page.mouse.move(5, 5)
     tab.page.wait_for_function(f"() => ({RINGED})().length === 0")
     assert len(tab.sent) == sent
@@ -71,7 +73,9 @@ def test_a_click_on_a_small_map_shows_that_head_large(visit):
     tab = visit().open("heads?mh_heads=4")
     tab.page.wait_for_selector(".st-key-heads_figure svg .mark-rect [aria-label]")
     tab.settled()
-    tab.page.locator(".st-key-heads_figure svg").get_by_label("head 3: “journey” → “Your”: weight").last.click()
+    tab.page.locator(".st-key-heads_figure svg").get_by_label(
+        "head 3: weight that “journey” puts on “Your”"
+    ).last.click()
     tab.page.locator(".st-key-head_figure svg").get_by_text("head 3: weights").wait_for()
     tab.page.wait_for_url("**mh_head=3**")
 

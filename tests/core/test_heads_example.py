@@ -1,4 +1,4 @@
-"""The lesson on heads: the notebooks' computation run again, the measures against plain loops, the sentences."""
+"""The lesson on heads: the notebooks' computation run again, and dropout."""
 
 import math
 
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from attention_core.heads import MultiHeadAttention, SlicedHeads, split_heads
+from attention_core.head_measures import head_contributions
+from attention_core.heads import MultiHeadAttention, split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example import JOURNEY_X, MAX_TOKENS, Example, run_example
@@ -18,24 +19,11 @@ from lessons.heads_example import (
     HeadsTrace,
     divisors,
     dropped_out,
-    head_difference,
-    head_parts,
     heads_example,
     home_of,
     nearest_divisor,
-    parameter_table,
-    reach_of_heads,
     run_heads,
     shown_features,
-    total_variation,
-)
-from lessons.many_heads_captions import (
-    difference_caption,
-    dropout_caption,
-    output_caption,
-    parameter_caption,
-    reach_caption,
-    way_caption,
 )
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
@@ -147,22 +135,6 @@ def test_two_sentences_at_once_are_the_drawn_queries_keys_and_values(causal):
     torch.testing.assert_close(trace.heads.output, weights @ v, atol=1e-6, rtol=0)
 
 
-def test_the_wide_module_has_the_notebooks_number_of_parameters():
-    trace = run_heads(HeadsExample(source="wide"))
-    assert parameter_table(trace.module)[-1] == {"parameter": "all together", "shape": "", "numbers": 1_050_624}
-    assert parameter_caption(trace).startswith("1,050,624 parameters: 4 · 512 · 512 + 4 · 512.")
-    assert trace.heads.weights.shape == (8, 10, 10) and trace.d_head == 64
-
-
-def test_the_journeys_untrained_heads_lie_between_0_152_and_0_176_and_the_caption_says_they_hardly_differ():
-    trace = run_heads(HeadsExample(source="journey", causal=False))
-    low, high = float(trace.heads.weights.min()), float(trace.heads.weights.max())
-    assert (round(low, 3), round(high, 3)) == (0.152, 0.176)
-    assert difference_caption(trace).startswith(
-        "The heads hardly differ: on average two of them place 1.4 % of a row's weight on different tokens"
-    )
-
-
 def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_rest():
     running = run_example(Example(source="sentence", text="a b", seed=7, causal=False, scaling=False))
     example = run_heads(heads_example(running, "journey", dropout=0.3)).example
@@ -207,7 +179,9 @@ def test_every_tensor_follows_from_the_one_before(example):
         assert torch.equal(part, trace.heads.output[head])
     assert trace.output.shape == (n, d_model)
     bias = trace.module.W_o.bias if example.bias else 0
-    torch.testing.assert_close(head_parts(trace).sum(dim=0) + bias, trace.output, atol=1e-5, rtol=1e-5)
+    torch.testing.assert_close(
+        head_contributions(trace.heads.output, trace.module.W_o).sum(dim=0) + bias, trace.output, atol=1e-5, rtol=1e-5
+    )
     assert not trace.output.requires_grad
 
 
@@ -245,174 +219,17 @@ def test_the_features_shown_are_the_first_of_every_head(h, d_head):
     assert homes == [(head, place) for head in range(h) for place in range(len(shown) // h)]
 
 
-# How different the heads are
-
-
-def variation_by_hand(weights, visible):
-    """Every pair of heads, every row with a choice, in plain loops."""
-    found = {}
-    for a in range(len(weights)):
-        for b in range(a + 1, len(weights)):
-            for i, row in enumerate(visible[0]):
-                if sum(row) > 1:
-                    pairs = zip(weights[a][i], weights[b][i], strict=True)
-                    found[a, b, i] = sum(abs(p - q) for p, q in pairs) / 2
-    return found
-
-
-@given(examples())
-def test_the_difference_of_heads_is_the_mean_total_variation_over_rows_with_a_choice(example):
-    trace = run_heads(example)
-    found = variation_by_hand(trace.heads.weights.tolist(), trace.heads.visible.tolist())
-    difference = head_difference(trace.heads)
-    if not found:
-        assert difference is None
-        return
-    assert difference.mean == pytest.approx(sum(found.values()) / len(found), abs=1e-6)
-    assert difference.largest == pytest.approx(max(found.values()), abs=1e-6)
-    assert found[*difference.heads, difference.query] == pytest.approx(difference.largest, abs=1e-6)
-    assert 0 <= difference.mean <= difference.largest <= 1 + 1e-6
-
-
-def test_total_variation_goes_from_the_same_row_to_nothing_in_common():
-    a = torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]])
-    b = torch.tensor([[0.0, 0.25, 0.75], [0.2, 0.3, 0.5]])
-    assert total_variation(a, b).tolist() == [1.0, 0.0]
-
-
-def test_equal_shares_are_those_of_the_visible_keys():
-    trace = run_heads(HeadsExample(**words(3), d_model=2, n_heads=2, seed=3))
-    expected = [
-        sum(abs(trace.heads.weights[head, i, j].item() - 1 / (i + 1)) for j in range(i + 1)) / 2
-        for head in range(2)
-        for i in (1, 2)
-    ]
-    assert head_difference(trace.heads).from_even == pytest.approx(sum(expected) / 4, abs=1e-6)
-
-
-def scaled_up(factor):
-    """Heads whose queries are `factor` times as long: small ones agree, large ones do not."""
-    trace = run_heads(HeadsExample(**words(5), d_model=6, n_heads=3, causal=False, seed=5))
-    with torch.no_grad():
-        trace.module.W_q.weight.mul_(factor)
-        _, again = trace.module(trace.x)
-    fields = {key: getattr(trace, key) for key in trace.__dataclass_fields__}
-    return HeadsTrace(**(fields | {"heads": again.heads}))
-
-
-def test_the_caption_says_that_heads_differ_when_they_do():
-    said = {factor: difference_caption(scaled_up(factor)) for factor in (0.01, 1.0, 100.0)}
-    assert "hardly differ" in said[0.01] and "differ clearly" in said[100.0]
-    for factor, sentence in said.items():
-        difference = head_difference(scaled_up(factor).heads)
-        assert f"place {100 * difference.mean:.1f} % of" in sentence
-        assert f"{100 * difference.largest:.1f} %." in sentence
-        assert f"a row is {100 * difference.from_even:.1f} % away" in sentence
-
-
-def test_where_there_is_nothing_to_compare_the_caption_says_so():
-    one_head = run_heads(HeadsExample(d_model=4, n_heads=1))
-    assert difference_caption(one_head) == "There is one head, so there is nothing to compare."
-    one_token = run_heads(HeadsExample(**words(1), d_model=4, n_heads=2))
-    assert difference_caption(one_token) == "No query has a choice here, so all heads look alike."
-
-
-# The way
-
-
-def test_the_way_is_told_with_the_shapes_of_the_moment():
-    trace = run_heads(HeadsExample(**words(5), d_model=6, n_heads=3))
-    assert "5×6 is read as 3×5×2: each head gets 2 neighbouring features" in way_caption("split", trace)
-    assert "3 heads, 3×5×2, stand side by side again: 5×6" in way_caption("concatenate", trace)
-    assert "6 numbers, becomes a query, a key and a value of 6" in way_caption("project", trace)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_output_caption_names_the_heads_that_add_most_and_least(seed):
-    trace = run_heads(HeadsExample(**words(5), d_model=6, n_heads=3, bias=True, seed=seed))
-    W_o = trace.module.W_o.weight
-    lengths = [(trace.heads.output[h, -1] @ W_o[:, 2 * h : 2 * h + 2].T).norm().item() for h in range(3)]
-    most, least = (lengths.index(f(lengths)) for f in (max, min))
-    sentence = output_caption(trace)
-    assert f"head {most + 1} adds most, a vector of length {lengths[most]:.2f}" in sentence
-    assert f"head {least + 1} least, {lengths[least]:.2f}." in sentence
-
-
-# Projection against slice
-
-
-@given(examples())
-def test_a_sliced_head_sees_exactly_nothing_outside_its_slice(example):
-    trace = run_heads(example)
-    reach = reach_of_heads(trace)
-    for head in range(example.n_heads):
-        for place, feature in enumerate(reach.features):
-            inside = feature // trace.d_head == head
-            assert inside == (int(reach.own[place]) == head)
-            assert inside or reach.sliced[head, place] == 0
-    assert torch.equal(reach.outside(reach.sliced), torch.zeros(example.n_heads))
-    if example.n_heads > 1:
-        assert "sliced head by exactly 0." in reach_caption(reach)
-
-
-def test_the_reach_is_measured_by_changing_one_feature_at_a_time():
-    trace = run_heads(HeadsExample(**words(5), d_model=6, n_heads=3, bias=True, seed=2))
-    reach = reach_of_heads(trace)
-    sliced = SlicedHeads(6, 3, generator=generator(2))
-    for feature in range(6):
-        changed = trace.x.clone()
-        changed[:, feature] += 1
-        for module, measured in ((trace.module, reach.projected), (sliced, reach.sliced)):
-            before, after = (module(x, causal_mask(5), scale=trace.scale)[1].heads.output for x in (trace.x, changed))
-            for head in range(3):
-                expected = (after[head] - before[head]).abs().max().item()
-                assert float(measured[head, feature]) == pytest.approx(expected, abs=1e-6)
-    assert (reach.projected > 0.01).all()
-    for head in range(3):
-        others = [float(reach.projected[head, f]) for f in range(6) if f // 2 != head]
-        assert float(reach.outside(reach.projected)[head]) == max(others)
-
-
-@pytest.mark.parametrize(("d_model", "n_heads", "projected", "sliced"), [(16, 2, 768, 384), (6, 3, 108, 36)])
-def test_slices_need_fewer_parameters(d_model, n_heads, projected, sliced):
-    reach = reach_of_heads(run_heads(HeadsExample(d_model=d_model, n_heads=n_heads, bias=True)))
-    assert (reach.projected_maps, reach.sliced_maps) == (projected, sliced)
-    assert f"hold {projected} numbers when every head projects all features, and {sliced} when" in reach_caption(reach)
-
-
-def test_with_one_head_the_slice_is_everything():
-    reach = reach_of_heads(run_heads(HeadsExample(d_model=4, n_heads=1)))
-    assert reach.projected_maps == reach.sliced_maps == 48
-    assert (reach.sliced > 0).all() and "With one head the slice is everything" in reach_caption(reach)
-
-
 # Dropout
 
 
 @given(examples())
-def test_in_training_weights_are_dropped_or_enlarged_and_the_caption_tells_the_worst_row(example):
+def test_in_training_weights_are_dropped_or_enlarged(example):
     trace = run_heads(example)
     dropped, p = dropped_out(trace), example.dropout
     kept = dropped.weights != 0
     torch.testing.assert_close(dropped.weights[kept], trace.heads.weights[kept] / (1 - p))
     assert torch.equal(dropped_out(trace).weights, dropped.weights), "the same again"
-    head = example.n_heads - 1
-    sums = [sum(row) for row in dropped.weights[head].tolist()]
-    caption = dropout_caption(trace, dropped, head)
-    if p == 0:
-        assert torch.equal(dropped.weights, trace.heads.weights) and "every row still sums to 1" in caption
-        return
-    gone = sum(
-        1
-        for i, row in enumerate(dropped.weights[head].tolist())
-        for j, weight in enumerate(row)
-        if weight == 0 and trace.heads.weights[head, i, j] > 0
-    )
-    assert caption.startswith(f"In training, {gone} of the {int(trace.heads.visible[head].sum())} weight")
-    worst = max(sums, key=lambda s: abs(s - 1))
-    told = float(caption.split("sums to ")[1].split(";")[0])
-    assert abs(told - 1) == pytest.approx(abs(worst - 1), abs=0.0051)
-    assert f"mean of all rows is {sum(sums) / len(sums):.2f}" in caption or p == 0
+    assert p > 0 or torch.equal(dropped.weights, trace.heads.weights)
 
 
 @pytest.mark.parametrize("key", WITH_MODULE)
@@ -433,31 +250,6 @@ def test_over_many_draws_the_rows_sum_to_1():
         for seed in range(200)
     ]
     assert sum(sums) / len(sums) == pytest.approx(1, abs=0.03)
-
-
-# Parameters
-
-
-@pytest.mark.parametrize("bias", [False, True])
-def test_the_parameter_table_is_read_off_the_module(bias):
-    module = run_heads(HeadsExample(d_model=6, n_heads=3, bias=bias)).module
-    table = parameter_table(module)
-    assert [(row["parameter"], row["numbers"]) for row in table[:-1]] == [
-        (name, parameter.numel()) for name, parameter in module.named_parameters()
-    ]
-    assert table[0] == {"parameter": "W_q.weight", "shape": "6 × 6", "numbers": 36}
-    assert table[-1]["numbers"] == 144 + 24 * bias
-
-
-@given(examples())
-def test_every_sentence_can_be_said_of_every_example(example):
-    trace = run_heads(example)
-    sentences = [way_caption(step, trace) for step in ("project", "split", "concatenate", "output")]
-    sentences += [parameter_caption(trace), difference_caption(trace), reach_caption(reach_of_heads(trace))]
-    total = sum(parameter.numel() for parameter in trace.module.parameters())
-    assert sentences[4].startswith(f"{total:,} parameters: ")
-    assert all("nan" not in sentence and sentence.endswith(".") for sentence in sentences)
-    assert not any(" 1 heads" in sentence or " 1 features" in sentence for sentence in sentences)
 
 
 @pytest.mark.parametrize("key", WITH_MODULE)

@@ -1,0 +1,91 @@
+"""Measured, not told: how much heads differ, what each adds to the output, and which features it can see."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from attention_core.attention import AttentionTrace
+from attention_core.heads import Heads, split_heads
+
+# How different heads are.
+
+
+def total_variation(a: Float[Tensor, "*batch keys"], b: Float[Tensor, "*batch keys"]) -> Float[Tensor, "*batch"]:
+    """½ Σ |a − b|: 0 where two rows of weights are the same, 1 where they have no key in common.
+
+    It is the share of its weight that one row would have to move to become the other.
+    """
+    return (a - b).abs().sum(dim=-1) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class HeadDifference:
+    """Total variation between the rows of two heads, for all pairs of heads and all queries with a choice of keys.
+
+    `pairs` and `queries` are counted from 0. `from_uniform` is the mean distance of a row from uniform attention.
+    """
+
+    pairs: tuple[tuple[int, int], ...]
+    queries: tuple[int, ...]
+    distances: Float[Tensor, "pairs queries"]
+    from_uniform: float
+
+    @property
+    def mean(self) -> float:
+        """Over all pairs and queries."""
+        return float(self.distances.mean())
+
+
+def head_difference(heads: AttentionTrace) -> HeadDifference | None:
+    """How much the heads differ. None with a single head, and where no query sees more than one key."""
+    n_visible = heads.visible.sum(dim=-1)[0]
+    queries = (n_visible > 1).nonzero()[:, 0]
+    pairs = tuple(combinations(range(heads.weights.shape[0]), 2))
+    if not pairs or not len(queries):
+        return None
+    weights = heads.weights[:, queries]
+    uniform = heads.visible[:, queries] / n_visible[queries, None]
+    return HeadDifference(
+        pairs=pairs,
+        queries=tuple(queries.tolist()),
+        distances=torch.stack([total_variation(weights[a], weights[b]) for a, b in pairs]),
+        from_uniform=float(total_variation(weights, uniform).mean()),
+    )
+
+
+# What each head adds.
+
+
+def head_contributions(
+    found: Float[Tensor, "heads tokens d_head"], W_o: nn.Linear
+) -> Float[Tensor, "heads tokens d_model"]:
+    """What each head adds to the output: what it found, times its rows of W_o. With the bias they sum to the output."""
+    return found @ split_heads(W_o.weight.detach(), found.shape[0]).mT
+
+
+# What each head can see.
+
+
+@torch.no_grad()
+def head_reach(
+    module: Heads,
+    x: Float[Tensor, "tokens d_model"],
+    features: list[int],
+    may_attend: Bool[Tensor, "tokens tokens"] | None,
+    scale: float,
+) -> Float[Tensor, "heads features"]:
+    """The largest change in the output of each head when 1 is added to one of these features of every token."""
+    d_model = x.shape[-1]
+    nudges = torch.cat([torch.zeros(1, d_model), torch.eye(d_model)[features]])  # the first leaves x as it is
+    outputs = module(x + nudges[:, None], may_attend, scale=scale)[1].heads.output
+    return (outputs[1:] - outputs[0]).abs().amax(dim=(-1, -2)).T
+
+
+def outside_slice(reach: Float[Tensor, "heads features"], features: list[int], d_head: int) -> Float[Tensor, " heads"]:
+    """The largest of these changes by a feature outside the head's own slice of X; 0 where there is none."""
+    owner = torch.tensor(features) // d_head
+    heads = torch.arange(len(reach))[:, None]
+    return reach.masked_fill(owner == heads, 0).amax(dim=-1)

@@ -1,0 +1,84 @@
+"""Why several heads?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from attention_core.attention import attend
+from attention_core.head_measures import total_variation
+from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from lessons.example import ExampleTrace
+from lessons.formulas import heads_formula
+from lessons.heads_derivation import derive_heads
+from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
+from lessons.heads_notices import notice_parameters, notice_way
+from lessons.heads_slices import slices_figure
+from lessons.heads_way import concatenate_figure, output_figure, project_figure, split_figure
+from lessons.heads_weights import attend_figures, dropout_figure
+from lessons.questions.base import asking
+from lessons.questions.heads import QUESTIONS
+from lessons.screen import Code, Count, Figure, Screen, Table, say
+
+RAN: dict[str, tuple[Callable, ...]] = {
+    "project": (MultiHeadAttention.project,),
+    "split": (MultiHeadAttention.project, split_heads),
+    "attend": (MultiHeadAttention.forward, total_variation),
+    "concatenate": (MultiHeadAttention.forward, merge_heads),
+    "output": (MultiHeadAttention.forward,),
+    "slices": (MultiHeadAttention.project, SlicedHeads.project),
+    "dropout": (drop_weights,),
+}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page. Only the steps "attend" and "dropout" are about one `head`."""
+
+    example: HeadsExample
+    step: Literal["project", "split", "attend", "concatenate", "output", "slices", "dropout"] = "attend"
+    role: Literal["q", "k", "v"] = "q"
+    head: int = 0
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One step of multi-head attention. All that this lesson takes from the running example is in its choices."""
+    trace = run_heads(choices.example)
+    projected, attention = isinstance(trace, HeadsTrace), trace.heads.select(choices.head)
+    ran = RAN[choices.step] if projected or choices.step != "attend" else (attend, total_variation)
+    parameters = (parameters_table(trace),) if projected else ()
+    return Screen(
+        formula=heads_formula(trace),
+        figures=(*step_figures(trace, choices), *parameters),
+        code=Code(ran, attention, trace.scale),
+        ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head),
+    )
+
+
+def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
+    """What one step looks like."""
+    derivation = derive_heads(trace)
+    if choices.step == "attend":
+        return attend_figures(trace, derivation, choices.head)
+    if choices.step == "dropout":
+        return (dropout_figure(trace, derivation, choices.head),)
+    if choices.step == "slices":
+        return (slices_figure(trace),)
+    notice = notice_way(choices.step, trace)
+    if choices.step == "split":
+        return (split_figure(trace, derivation, choices.role, notice),)
+    figures = {"project": project_figure, "concatenate": concatenate_figure, "output": output_figure}
+    return (figures[choices.step](trace, derivation, notice),)
+
+
+# Parameters.
+
+
+def parameters_table(trace: HeadsTrace) -> Table:
+    """Every parameter as the module lists it, and how many numbers there are; folded."""
+    parameters = [(name, parameter.shape, parameter.numel()) for name, parameter in trace.module.named_parameters()]
+    rows = [(name, " × ".join(map(str, shape)), Count(numbers)) for name, shape, numbers in parameters]
+    total = Count(sum(numbers for _, _, numbers in parameters))
+    return Table(
+        key="mh_parameters", name=say("The parameters"), notice=notice_parameters(trace), folded=True, width=420,
+        columns=(say("parameter"), say("shape"), say("numbers")), cells=(*rows, (say("all together"), "", total)),
+    )  # fmt: skip

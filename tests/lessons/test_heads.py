@@ -1,0 +1,552 @@
+"""The lesson on heads says only what its tensors say: everything is computed again with NumPy, head by head."""
+
+from functools import cache
+
+import numpy as np
+import torch
+from screens import Ranked, chosen
+
+from attention_core.heads import SlicedHeads
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
+from lessons.formatting import english, number
+from lessons.heads import Choices, screen
+from lessons.heads_example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
+
+STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")
+SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (16, 16))
+SOURCES = tuple(key for key in HEADS_PRESETS if key != "sentence")
+
+
+def cases(example):
+    seed = example.example.seed
+    d_model, n_heads = SIZES[seed % len(SIZES)]
+    dropout = (0.0, 0.1, 0.5, 0.9)[seed % 4]
+    own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
+    for step in STEPS:
+        yield Choices(own, step, "qkv"[seed % 3], n_heads - 1 if step in ("attend", "dropout") else 0)
+    source = SOURCES[seed % len(SOURCES)]
+    for step in ("attend", "dropout") if source == "drawn" else STEPS:
+        yield Choices(heads_example(example, source, dropout=dropout), step)
+
+
+# Computed again
+
+
+def trace_of(case):
+    return traced(case.choices.example)
+
+
+@cache
+def traced(example):
+    return run_heads(example)
+
+
+@cache
+def heads_again(example):
+    """The weights and the output of each head, in NumPy with loops over heads and queries."""
+    trace = traced(example)
+    if isinstance(trace, HeadsTrace):
+        with torch.no_grad():
+            q, k, v = (linear(trace.x).numpy() for linear in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
+        parts = [[tensor[:, h * d : (h + 1) * d] for tensor in (q, k, v)]
+                 for d in [q.shape[1] // trace.module.n_heads] for h in range(trace.module.n_heads)]  # fmt: skip
+    else:
+        parts = [[getattr(trace.heads, role)[h].numpy() for role in "qkv"] for h in range(2)]
+    found = []
+    for q, k, v in parts:
+        scores = q.astype(float) @ k.T.astype(float) / (np.sqrt(q.shape[1]) if example.scaling else 1)
+        weights = np.zeros_like(scores)
+        for i, row in enumerate(scores):
+            seen = i + 1 if example.causal else len(row)
+            powers = np.exp(row[:seen] - row[:seen].max())
+            weights[i, :seen] = powers / powers.sum()
+        found.append((weights, weights @ v))
+    return [weights for weights, _ in found], [output for _, output in found]
+
+
+def distances(case):
+    """Half the sum of differences, for every two heads and every query with a choice; and from equal shares."""
+    weights, _ = heads_again(case.choices.example)
+    n = len(weights[0])
+    seen = [i + 1 if case.choices.example.causal else n for i in range(n)]
+    rows = [i for i in range(n) if seen[i] > 1]
+    between = {
+        (a, b, i): 0.5 * sum(abs(p - q) for p, q in zip(weights[a][i], weights[b][i], strict=True))
+        for a in range(len(weights)) for b in range(a + 1, len(weights)) for i in rows
+    }  # fmt: skip
+    even = [0.5 * sum(abs(p - 1 / seen[i]) for p in w[i][: seen[i]]) for w in weights for i in rows]
+    return between, float(np.mean(even))
+
+
+def in_percent(share):
+    return number(100 * share, 1)
+
+
+def measured(case, sentence):
+    between, even = distances(case)
+    mean = float(np.mean([*between.values()]))
+    noun = "heads" if isinstance(trace_of(case), HeadsTrace) else "sentences"
+    word = "hardly differ" if mean < 0.05 else "differ a little" if mean < 0.2 else "differ clearly"
+    return {"verdict": f"The {noun} {word}", "mean": 100 * mean, "uniform": 100 * even}
+
+
+def furthest(case, sentence):
+    between, _ = distances(case)
+    named = [(row.arguments["a"] - 1, row.arguments["b"] - 1, row.arguments["token"].position)
+             for row in sentence.arguments["rows"].items]  # fmt: skip
+    return {
+        "rows": [...] * len(named), "largest": 100 * max(between.values()),
+        "ranked": Ranked([*between.values()], [list(between).index(cell) for cell in named], in_percent),
+    }  # fmt: skip
+
+
+def many_furthest(case, sentence):
+    values = [*distances(case)[0].values()]
+    tied = [i for i, value in enumerate(values) if in_percent(value) == in_percent(max(values))]
+    return {
+        "count": len(tied), "total": len(values), "largest": 100 * max(values),
+        "ranked": Ranked(values, tied, in_percent),
+    }  # fmt: skip
+
+
+def lengths(case):
+    """Of what each head adds to the last token's output."""
+    _, found = heads_again(case.choices.example)
+    W_o = trace_of(case).module.W_o.weight.detach().numpy()
+    d = found[0].shape[1]
+    return [float(np.linalg.norm(W_o[:, h * d : (h + 1) * d] @ output[-1])) for h, output in enumerate(found)]
+
+
+def extreme(sign):
+    def ranked(case, sentence):
+        values = [sign * length for length in lengths(case)]
+        heads = list(sentence.arguments["heads"].items)
+        expected = {
+            "heads": heads,
+            "length": abs(max(values)),
+            "ranked": Ranked(values, [h - 1 for h in heads], number),
+        }
+        if "token" in sentence.arguments:
+            expected["token"] = len(trace_of(case).tokens) - 1
+        return expected | {"count": len(heads)}
+
+    return ranked
+
+
+def one_length(case, sentence):
+    assert len({number(length) for length in lengths(case)}) == 1
+    return {"token": len(trace_of(case).tokens) - 1, "length": lengths(case)[0]}
+
+
+def dropped_weights(case):
+    return dropped_out(trace_of(case)).weights[case.choices.head].double().numpy()
+
+
+def dropped_count(case, sentence):
+    at_rest, training = heads_again(case.choices.example)[0][case.choices.head], dropped_weights(case)
+    expected = {
+        "count": int(((at_rest > 1e-30) & (training == 0)).sum()), "visible": int((at_rest > 1e-30).sum()),
+        "kept": 1 - case.choices.example.dropout,
+    }  # fmt: skip
+    return {key: value for key, value in expected.items() if key in sentence.arguments}
+
+
+def row_sums_furthest(case, sentence):
+    sums = dropped_weights(case).sum(axis=-1)
+    rows = [token.position for token in sentence.arguments["rows"].items]
+    expected = {"rows": rows, "ranked": Ranked([abs(s - 1) for s in sums], rows, number)}
+    if "sums" in sentence.arguments:
+        return expected | {"sums": [sums[row] for row in rows]}
+    assert {number(sums[row]) for row in rows} == {number(sentence.arguments["sum"].value)}
+    return expected | {"sum": sums[rows[0]], "count": len(rows)}
+
+
+def every_row(case, sentence):
+    sums = dropped_weights(case).sum(axis=-1)
+    assert len({number(s) for s in sums}) == 1
+    return {"sum": sums[0], "count": len(sums)}
+
+
+@cache
+def reached(example):
+    """How much each projecting and each sliced head changes with each feature that is drawn, one at a time."""
+    trace = traced(example)
+    d_model, n_heads = trace.x.shape[-1], trace.n_heads
+    d_head = d_model // n_heads
+    features = (
+        range(d_model) if d_model <= 16 else [h * d_head + f for h in range(n_heads) for f in range(16 // n_heads)]
+    )
+    mask = torch.ones(len(trace.x), len(trace.x)).tril().bool() if example.causal else None
+    changes = {}
+    for way, module in (
+        ("projected", trace.module),
+        ("sliced", SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))),
+    ):
+        with torch.no_grad():
+            before = module(trace.x, mask, scale=trace.scale)[1].heads.output
+            for feature in features:
+                x = trace.x.clone()
+                x[:, feature] += 1
+                after = module(x, mask, scale=trace.scale)[1].heads.output
+                for head in range(n_heads):
+                    changes[way, head, feature] = float((after[head] - before[head]).abs().max())
+    return changes, d_head
+
+
+def outside(case, way):
+    changes, d_head = reached(case.choices.example)
+    return max(value for (kind, head, f), value in changes.items() if kind == way and f // d_head != head)
+
+
+def reach(case, sentence):
+    assert outside(case, "sliced") == 0
+    return {"projected": outside(case, "projected")}
+
+
+def cost(case, sentence):
+    trace = trace_of(case)
+    d, h = trace.x.shape[-1], trace.n_heads
+    return {"projected": sum(d * d for _ in "qkv"), "sliced": sum((d // h) * (d // h) for _ in "qkv" for _ in range(h))}
+
+
+def total(case, sentence):
+    d, bias = trace_of(case).x.shape[-1], trace_of(case).example.bias
+    assert ("+ 4" in sentence.template) == bias
+    return {"total": 4 * (d * d + bias * d), "d": d}
+
+
+def sizes(case, sentence):
+    trace = trace_of(case)
+    n, d, h = len(trace.tokens), trace.heads.q.shape[0] * trace.heads.q.shape[2], trace.heads.q.shape[0]
+    known = {
+        "count": {"h": h, "d": d, "d_head": d // h}, "whole": f"{n}×{d}", "parts": f"{h}×{n}×{d // h}", "heads": h,
+        "d": d, "d_model": d, "d_head": d // h, "shape": f"{n} × {d}", "sentences": h,
+        "tokens": "1 token" if n == 1 else f"{n} tokens",
+    }  # fmt: skip
+    return {key: known[key] for key in sentence.arguments}
+
+
+def counting(what):
+    """For sentences whose `count` is the number of heads, of features or of features of a head."""
+    return lambda case, sentence: sizes(case, sentence) | {"count": sizes(case, sentence)["count"][what]}
+
+
+def shown(case, sentence):
+    trace = trace_of(case)
+    d, few = trace.x.shape[-1], sentence.arguments["shown"]
+    rows, columns = sentence.arguments["rows"], sentence.arguments["columns"]
+    assert d > 16 and few < columns and rows in (len(trace.tokens), d) and columns in (d, trace.d_head)
+    assert few in (8 // trace.n_heads * trace.n_heads, 16, 16 // trace.n_heads)
+    return {"rows": rows, "columns": columns, "shown": few}
+
+
+def own_seed(case, sentence):
+    fixed = HEADS_PRESETS[case.choices.example.source].fixed
+    return {"seed": fixed.get("seed", case.example.example.seed)}
+
+
+ORACLE = {
+    "Untrained: random weights (seed {seed}).": own_seed,
+    "Random queries, keys and values (seed {seed}).": own_seed,
+    "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, 100 %: "
+    "no key in common). Rows differ from uniform attention by {uniform} % on average.": measured,
+    "Furthest apart are {rows}: {largest} %.": furthest,
+    "{count} of {total} pairs of rows share the largest difference, {largest} %.": many_furthest,
+    "heads {a} and {b} in the row of {token}": chosen,
+    "sentences {a} and {b} in the row of {token}": chosen,
+    "head {number}": chosen,
+    "sentence {number}": chosen,
+    "{rows}×{columns}, {shown} shown": shown,
+    "{rows}×{columns}, {shown}×{shown} shown": shown,
+    "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
+    "There is only one head, so all of them are its own.": counting("h"),
+    "{whole} is read as {parts}.": sizes,
+    "Each head gets one feature of every token. No number changes.": counting("d_head"),
+    "The outputs of the {count} heads, {parts}, stand side by side again: {whole}.": counting("h"),
+    "W_o mixes the features of the one head. For {token} it adds a vector of length {length}.": one_length,
+    "For {token}, each head adds a vector of length {length}.": one_length,
+    "For {token}, head {heads} adds the longest vector, of length {length}.": extreme(1),
+    "Head {heads} adds the shortest, of length {length}.": extreme(-1),
+    "In training, the only weight was kept and divided by {kept}.": dropped_count,
+    "In training, all {visible} visible weights were dropped.": dropped_count,
+    "In training, {count} of the {visible} visible weights was dropped and the others divided by "
+    "{kept}.": dropped_count,
+    "Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.": lambda case, sentence: {
+        "mean": dropped_weights(case).sum(axis=-1).mean()
+    },
+    "Furthest from 1 is the row of {rows}, which now sums to {sum}.": row_sums_furthest,
+    "Furthest from 1 are the rows of {rows}, which now sum to {sums}.": row_sums_furthest,
+    "The only row now sums to {sum}.": every_row,
+    "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each head "
+    "reads only its slice.": cost,
+    "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
+    "{projected}, that of a sliced head by exactly 0.": reach,
+    "The module has {total} parameters: 4 · {d} · {d}.": total,
+    "The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.": total,
+    "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} would "
+    "have.": counting("d_head"),
+}  # fmt: skip
+
+
+# Questions
+
+
+def spaced(*axes):
+    return " × ".join(map(str, axes))
+
+
+def answer_split(case, prompt):
+    q = trace_of(case).q.numpy()
+    h = trace_of(case).n_heads
+    (n, d), parts = q.shape, np.stack(np.split(q, h, axis=1))
+    return {
+        "Every head has all tokens, and {d_model} ÷ {heads} features of each.": spaced(*parts.shape),
+        "No head gets the whole query: the {d_model} features are shared out.": spaced(h, n, d),
+        "These are the right numbers before the axes are swapped; the axis of the heads must come first, so that each "
+        "head has a matrix of its own.": spaced(*q.reshape(n, h, -1).shape),
+        "That would be a single head. Here there are {heads}.": spaced(1, n, d),
+    }
+
+
+def answer_more_heads(case, prompt):
+    trace, other = trace_of(case), prompt.arguments["other"]
+    d, h = trace.x.shape[-1], trace.n_heads
+    assert d % other == 0 and other != h
+    now = 4 * d * d + 4 * d * trace.example.bias
+    return {
+        "As many as now: the same projections are cut into more or fewer pieces.": now,
+        "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
+        "Together they are what they were.": now * other // h,
+        "The features of a head change with the number of heads, but so does the number of parts: it evens out.": now
+        * h
+        // other,
+    }
+
+
+def answer_cost(case, prompt):
+    d, h = trace_of(case).x.shape[-1], trace_of(case).n_heads
+    return {
+        "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.": cost(case, prompt)["sliced"],
+        "That is what multi-head attention has: there, every head projects all features. Heads are not slices.": 3
+        * d
+        * d,
+        "That is one head. There are more.": 3 * (d // h) ** 2,
+    }
+
+
+def who_changes(case, prompt, way):
+    changes, d_head = reached(case.choices.example)
+    feature = prompt.arguments["feature"] - 1
+    return [changes[way, head, feature] > 1e-5 for head in range(trace_of(case).n_heads)], feature // d_head
+
+
+def answer_notices(case, prompt):
+    changed, own = who_changes(case, prompt, "projected")
+    assert all(changed)
+    return {
+        "Each head projects all features of X. Queries, keys and values are split afterwards.": ...,
+        "That would be so if heads were slices of X. They are slices of Q, K and V.": own + 1,
+        "The projections read this feature, so queries, keys and values change.": ...,
+    }
+
+
+def answer_notices_sliced(case, prompt):
+    changed, own = who_changes(case, prompt, "sliced")
+    assert [head for head, does in enumerate(changed) if does] == [own]
+    return {
+        "The feature lies in the slice of that head. The others would never read it.": own + 1,
+        "That is what multi-head attention does, where every head projects all features.": ...,
+        "One slice holds this feature, and its head reads it.": ...,
+    }
+
+
+def answer_home(case, prompt):
+    feature, h, d = (prompt.arguments[key] for key in ("feature", "heads", "d_model"))
+    parts = np.split(np.arange(1, d + 1), h)
+    (head,) = [place for place, part in enumerate(parts) if feature in part]
+    own = list(parts[head]).index(feature)
+    dealt = [list(range(1, d + 1))[start::h] for start in range(h)]
+    (hand,) = [place for place, part in enumerate(dealt) if feature in part]
+    return {
+        "Each head has one feature.": f"Feature {own + 1} of head {head + 1}.",
+        "That deals them out like cards, one to each head in turn. Heads own neighbours.": (
+            f"Feature {dealt[hand].index(feature) + 1} of head {hand + 1}."
+        ),
+        "Then each head would have all {d_model}. The features are shared out.": f"Feature {feature} of every head.",
+        "That has head and feature the wrong way round.": f"Feature {head + 1} of head {own + 1}.",
+    }
+
+
+def answer_dropout(case, prompt):
+    query, key = (prompt.arguments[name].position for name in ("query", "key"))
+    row = heads_again(case.choices.example)[0][case.choices.head][query]
+    p = case.choices.example.dropout
+    return {
+        "What is left, 1 minus that weight, is divided by {kept}.": sum(np.delete(row, key)) / (1 - p),
+        "The softmax came before the dropout. Nothing makes the weights sum to 1 again.": 1,
+        "That forgets that dropout divides the weights that stay by {kept}.": sum(np.delete(row, key)),
+        "That is the share of weights that stay on average, not the sum of this row.": 1 - p,
+    }
+
+
+def asked_about(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    row = heads_again(case.choices.example)[0][case.choices.head][query]
+    return {"query": query, "key": key, "p": case.choices.example.dropout, "weight": row[key]}
+
+
+def answer_divided(case, prompt):
+    heads = trace_of(case).heads
+    scores, scaled = heads.scores.flatten(), heads.scaled.flatten()
+    largest = int(scores.abs().argmax())
+    d_k = round(float(scores[largest] / scaled[largest]) ** 2)
+    return {
+        "The query of one head has {d_model} ÷ {heads} features: that is d_k.": f"√{d_k}",
+        "No head sees a query {d_model} wide. Its dot products have {d_head} terms.": f"√{trace_of(case).x.shape[-1]}",
+        "The heads do not meet before their outputs are put side by side.": f"√{trace_of(case).n_heads}",
+        "The number of tokens does not make a dot product longer.": f"√{len(trace_of(case).tokens)}",
+    }
+
+
+def answer_weights(case, prompt):
+    weights, found = heads_again(case.choices.example)
+    h, n, d_head = len(weights), len(weights[0]), found[0].shape[1]
+    every, alone = (
+        ("Each head has a weight for every pair of tokens.", "That is the matrix of a single head.")
+        if isinstance(trace_of(case), HeadsTrace)
+        else ("Each sentence has a weight for every pair of its tokens.", "That is one sentence alone.")
+    )
+    return {
+        every: spaced(*np.stack(weights).shape),
+        "That is the shape of the outputs. A weight belongs to a pair of tokens.": spaced(*np.stack(found).shape),
+        alone: spaced(n, n),
+        "That compares features. Attention compares tokens.": spaced(h, d_head, d_head),
+    }
+
+
+ORACLE |= {
+    template: lambda case, sentence: {"kept": 1 - case.choices.example.dropout}
+    for template in (
+        "What is left, 1 minus that weight, is divided by {kept}.",
+        "That forgets that dropout divides the weights that stay by {kept}.",
+    )
+}
+MORE_HEADS = (
+    "How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = {d_model} as "
+    "now?"
+)
+DROPPED = (
+    "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. What does "
+    "the row sum to then?"
+)
+ANSWERS = {
+    "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?": answer_split,
+    MORE_HEADS: answer_more_heads,
+    "Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers would "
+    "all W_q, W_k and W_v hold together, without bias?": answer_cost,
+    "Add 1 to feature {feature} of every row of X. Which heads give another output?": answer_notices,
+    "Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature {feature} of "
+    "every row of X. Which heads give another output?": answer_notices_sliced,
+    "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from "
+    "1?": answer_home,
+    DROPPED: answer_dropout,
+    "d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?": answer_divided,
+    "There is one head, and there are {tokens}. What is the shape of the tensor with all attention "
+    "weights?": answer_weights,
+    "There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all attention weights, "
+    "sentences first?": answer_weights,
+}
+ORACLE |= {
+    "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?": counting("h"),
+    MORE_HEADS: lambda case, sentence: {"other": sentence.arguments["other"], **sizes_but_other(case, sentence)},
+    DROPPED: asked_about,
+    "Add 1 to feature {feature} of every row of X. Which heads give another output?": chosen,
+    "Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature {feature} of "
+    "every row of X. Which heads give another output?": chosen,
+    "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
+    "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
+    "Together they are what they were.": chosen,
+    "Each head has one feature.": counting("d_head"),
+    "{count} token": lambda case, sentence: {"count": len(trace_of(case).tokens)},
+    "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?": counting(
+        "h"
+    ),
+    **dict.fromkeys(
+        (
+            "Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers "
+            "would all W_q, W_k and W_v hold together, without bias?",
+            "d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?",
+            "There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all attention "
+            "weights, sentences first?",
+            "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
+            "No head gets the whole query: the {d_model} features are shared out.",
+            "That would be a single head. Here there are {heads}.",
+            "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.",
+            "Then each head would have all {d_model}. The features are shared out.",
+            "The query of one head has {d_model} ÷ {heads} features: that is d_k.",
+            "No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
+        ),
+        sizes,
+    ),
+}
+
+
+def sizes_but_other(case, sentence):
+    return {"heads": trace_of(case).n_heads, "d_model": trace_of(case).x.shape[-1]}
+
+
+# What a notebook shows, and what once was said wrongly
+
+
+def said(source="sentence", step="attend", head=0, running=None, **choices):
+    example = run_example(running or Example())
+    own = heads_example(example, source, **choices)
+    return " ".join(map(english, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
+
+
+def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
+    weights = run_heads(HeadsExample(source="journey", causal=False)).heads.weights
+    assert (round(float(weights.min()), 3), round(float(weights.max()), 3)) == (0.152, 0.176)
+    assert said("journey", running=Example(causal=False)).startswith(
+        "The heads hardly differ: on average two of them place 1.4 % of a row's weight on different keys"
+    )
+
+
+def test_the_wide_module_has_the_notebooks_number_of_parameters():
+    example = run_example(Example())
+    table = screen(example, 0, Choices(heads_example(example, "wide"))).figures[-1]
+    assert table.cells[-1][-1].value == 1_050_624
+    assert english(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
+
+
+def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():
+    """Five rows of the first screen sum to 1.1111."""
+    sentence = said(step="dropout")
+    assert "rows of “Your”, “journey”, “starts”, “with” and “one”, which now sum to 1.11 each" in sentence
+
+
+def test_slices_need_half_of_the_numbers_with_two_heads():
+    sentence = said(step="slices", d_model=16, n_heads=2)
+    assert "hold 768 numbers when every head projects all features, and 384 when" in sentence
+
+
+def test_where_there_is_nothing_to_compare_that_is_said():
+    assert said(d_model=4, n_heads=1) == "There is one head, so there is nothing to compare."
+    one = Example(source="sentence", text="one")
+    assert said(running=one) == "Every query sees a single key here, so all heads give the same weights."
+    assert said(step="dropout", dropout=0.0) == (
+        "The dropout is 0, so training changes nothing and every row still sums to 1."
+    )
+
+
+def test_all_kinds_of_questions_come_up_and_the_right_card_lies_anywhere():
+    example = run_example(Example())
+    ask = screen(example, 0, Choices(heads_example(example, "sentence", d_model=12, n_heads=3))).ask
+    questions = [ask(count) for count in range(120)]
+    drawn = {
+        "There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all attention weights, "
+        "sentences first?",
+    }
+    assert {question.prompt.template for question in questions} == ANSWERS.keys() - drawn
+    assert {question.right for question in questions} == {0, 1, 2, 3}
