@@ -7,7 +7,7 @@ import streamlit as st
 from attention_ui.lesson import cover_switch
 from attention_ui.links import hidden
 from attention_ui.state import get_state, set_state, state_default
-from lessons.questions import Question
+from lessons.questions.old_base import Question
 
 LETTERS = "ABCD"
 MOST_SKIPPED = 20
