@@ -7,11 +7,12 @@ The format: https://huggingface.co/docs/safetensors. All that is not weights sta
 import csv
 import io
 import json
-import types
+import re
 import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, asdict, dataclass, fields
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
 
+import msgspec
 import torch
 from jaxtyping import Float
 from safetensors import SafetensorError
@@ -27,13 +28,17 @@ from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
 from runs.run import RunView
 
-FORMAT, ABOUT = "attention-lab model 1", "attention_lab"
+FORMAT, METADATA_KEY = "attention-lab model 1", "attention_lab"
 MAX_BYTES = 4_000_000
 MAX_HEADER_BYTES = 200_000
 MAX_TEXT = 20_000
 MAX_WEIGHT = 1e6
-LARGEST_INT, LARGEST_FLOAT = 10**12, 1e300  # JSON knows whole numbers beyond every float
+MAX_DIGITS = 20  # of a whole number
 REMEDY = "Choose a file that this page saved"
+WORDS = {
+    **{"int": "a whole number", "float": "a number", "bool": "a switch, true or false", "str": "a text"},
+    **{"array": "a list", "object": "a group of settings", "null": "nothing"},
+}  # for what msgspec calls types
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +62,12 @@ def save_checkpoint(checkpoint: Checkpoint) -> bytes:
         "format": FORMAT,
         "task": asdict(settings.task),
         "model": asdict(settings.model),
-        "training": {f.name: getattr(settings, f.name) for f in numbers_of(TrainingSettings)},
+        "training": {name: getattr(settings, name) for name in TRAINING.__struct_fields__},
         "vocabulary": settings.task.vocabulary.tokens,
         "updates": checkpoint.updates,
     }
     tensors = {name: weights.detach().clone() for name, weights in checkpoint.model().named_parameters()}
-    return save(tensors, metadata={ABOUT: json.dumps(about, ensure_ascii=False)})
+    return save(tensors, metadata={METADATA_KEY: json.dumps(about, ensure_ascii=False)})
 
 
 def load_checkpoint(data: bytes) -> Checkpoint:
@@ -107,11 +112,11 @@ def read_header(data: bytes) -> dict:
 
 
 def read_json(text: bytes | str, what: str) -> object:
-    """JSON as the standard has it: names come once, and there is no NaN."""
+    """JSON as the standard has it, and as every reader takes it: names come once, no NaN, no endless numbers."""
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        return json.loads(text, object_pairs_hook=named_once, parse_constant=no_such_number)
+        return json.loads(text, object_pairs_hook=named_once, parse_constant=no_such_number, parse_int=short_number)
     except (ValueError, RecursionError) as error:
         reason = "too many brackets" if isinstance(error, RecursionError) else str(error)[:80]
         raise refusal(f"{what} in JSON", f"something else ({reason})") from None
@@ -130,98 +135,76 @@ def no_such_number(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-def read_about(metadata: object) -> tuple[TrainingSettings, int]:
-    """The settings and the number of updates, from the metadata of the file."""
-    text = metadata.get(ABOUT) if isinstance(metadata, dict) else None
-    if not isinstance(text, str):
-        raise refusal("metadata that says how the model was made", kind_of(text))
-    about = read_json(text, "what the file says of the model")
-    parts = {"format": str, "task": dict, "model": dict, "training": dict, "vocabulary": list, "updates": int}
-    if not isinstance(about, dict) or set(about) != set(parts):
-        came = f"about {shown(list(about), 200)}" if isinstance(about, dict) else kind_of(about)
-        raise refusal(f"metadata about {', '.join(parts)}", came)
-    if about["format"] != FORMAT:
-        raise refusal(f"the format “{FORMAT}”", shown(about["format"]))
-    for part, kind in parts.items():
-        if type(about[part]) is not kind:
-            raise refusal(f"{part} as {kind.__name__}", kind_of(about[part]))
-    return make_settings(about), about["updates"]
+def short_number(digits: str) -> int:
+    """A whole number. Raises ValueError for one that no setting can have, and no sentence can say."""
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number of {len(digits)} digits")
+    return int(digits)
 
 
-def make_settings(about: dict) -> TrainingSettings:
-    """The settings, made anew and so checked as if somebody had typed them."""
-    check_text(about["task"].get("text"))
-    try:
-        task = CharacterTask(**checked_fields(CharacterTask, about["task"]))
-        config = ModelConfig(**checked_fields(ModelConfig, about["model"]))
-        settings = TrainingSettings(task=task, model=config, **checked_fields(TrainingSettings, about["training"]))
-    except ValueError as error:
-        raise ValueError(str(error) if REMEDY in str(error) else f"{error}. {REMEDY}.") from None
-    if list(task.vocabulary.tokens) != about["vocabulary"]:
-        raise refusal("the vocabulary of the text", f"another one, of {len(about['vocabulary'])}")
-    if not 0 <= about["updates"] <= settings.steps:
-        raise refusal(f"0 to {settings.steps} updates", shown(about["updates"]))
-    return settings
-
-
-def check_text(text: object) -> None:
-    """Raises ValueError for a text that is too long, or that cannot be shown."""
-    if not isinstance(text, str) or len(text) > MAX_TEXT:
-        came = f"{len(text):,} characters" if isinstance(text, str) else kind_of(text)
-        raise refusal(f"a training text of at most {MAX_TEXT:,} characters", came)
-    if any(is_invisible(c) and c not in "\n\t" for c in text):
-        raise refusal("a training text that can be shown", "one with invisible characters")
-
-
-def numbers_of(kind: type) -> list[Field]:
-    """The fields of a dataclass that hold a number, a choice or a switch, not another dataclass."""
-    hints = typing.get_type_hints(kind)
-    plain = (int, float, bool, str, types.NoneType)
-    return [f for f in fields(kind) if set(alternatives(hints[f.name])) <= set(plain) or is_choice(hints[f.name])]
-
-
-def checked_fields(kind: type, given: dict) -> dict[str, object]:
-    """What was given for the fields of a dataclass. Raises ValueError where names or types do not fit.
+def struct_of(kind: type, without: Collection[str] = ()) -> type[msgspec.Struct]:
+    """The fields of a dataclass with their types and defaults, and no others, as msgspec checks them.
 
     A field with a default may be missing: files from before it was invented stay readable.
     """
-    hints, wanted = typing.get_type_hints(kind), {f.name: f for f in numbers_of(kind)}
-    if unknown := set(given) - set(wanted):
-        raise refusal(f"settings among {', '.join(wanted)}", shown(sorted(unknown)))
-    for name, field in wanted.items():
-        if name not in given and field.default is MISSING and field.default_factory is MISSING:
-            raise refusal(f"a setting called {name}", "none")
-        if name in given and not fits(given[name], hints[name]):
-            raise refusal(f"{name} as {getattr(hints[name], '__name__', hints[name])}", shown(given[name]))
-    return {
-        name: float(value) if type(value) is int and int not in alternatives(hints[name]) else value
-        for name, value in given.items()
-    }
+    hints = typing.get_type_hints(kind)
+    own = [f for f in fields(kind) if f.name not in without]
+    named = [(f.name, hints[f.name], *([] if f.default is MISSING else [f.default])) for f in own]
+    return msgspec.defstruct(kind.__name__, named, forbid_unknown_fields=True, kw_only=True)
 
 
-def is_choice(hint: object) -> bool:
-    """True for a Literal: one of a few words."""
-    return typing.get_origin(hint) is typing.Literal
+TASK, MODEL = struct_of(CharacterTask), struct_of(ModelConfig)
+TRAINING = struct_of(TrainingSettings, without=("task", "model"))
+PARTS = {"format": str, "task": TASK, "model": MODEL, "training": TRAINING, "vocabulary": list[str], "updates": int}
+ABOUT = msgspec.defstruct("About", PARTS.items(), forbid_unknown_fields=True)
 
 
-def alternatives(hint: object) -> tuple:
-    """The types that a type hint allows."""
-    union = isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union
-    return typing.get_args(hint) if union else (hint,)
+def read_about(metadata: object) -> tuple[TrainingSettings, int]:
+    """The settings and the number of updates, from the metadata of the file."""
+    text = metadata.get(METADATA_KEY) if isinstance(metadata, dict) else None
+    if not isinstance(text, str):
+        raise refusal("metadata that says how the model was made", kind_of(text))
+    said = read_json(text, "what the file says of the model")
+    if isinstance(said, dict) and said.get("format", FORMAT) != FORMAT:
+        raise refusal(f"the format “{FORMAT}”", shown(said["format"]))
+    try:
+        about = msgspec.convert(said, ABOUT)
+    except msgspec.ValidationError as error:
+        raise misfit(str(error)) from None
+    return make_settings(about), about.updates
 
 
-def fits(value: object, hint: object) -> bool:
-    """True where a value from JSON is of the type; whole numbers are fine for a float, True is no number."""
-    if is_choice(hint):
-        return any(value == word and type(value) is type(word) for word in typing.get_args(hint))
-    for kind in alternatives(hint):
-        if kind is float and type(value) in (int, float):
-            return abs(value) < LARGEST_FLOAT
-        if type(value) is int and abs(value) > LARGEST_INT:
-            return False
-        if type(value) is kind or (is_choice(kind) and fits(value, kind)):
-            return True
-    return False
+def misfit(error: str) -> ValueError:
+    """The sentence for settings of other names or types, from what msgspec says of them."""
+    found = re.fullmatch(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$\.?([^`]*)`)?", error)
+    if found is None:
+        what = shown_plainly(error.replace("`$.", "").replace("`", ""), 120)
+        return refusal("the settings of a model", f"something else ({what[:1].lower()}{what[1:]})")
+    wanted, came = (" or ".join(WORDS.get(kind, kind) for kind in kinds.split(" | ")) for kinds in found.groups()[:2])
+    return refusal(f"{found[3] or 'what the file says of the model'} to be {wanted}", came)
+
+
+def make_settings(about: msgspec.Struct) -> TrainingSettings:
+    """The settings, made anew and so checked as if somebody had typed them."""
+    check_text(about.task.text)
+    task, model, training = (msgspec.structs.asdict(part) for part in (about.task, about.model, about.training))
+    try:
+        settings = TrainingSettings(task=CharacterTask(**task), model=ModelConfig(**model), **training)
+    except ValueError as error:
+        raise ValueError(f"{error}. {REMEDY}.") from None
+    if list(settings.task.vocabulary.tokens) != about.vocabulary:
+        raise refusal("the vocabulary of the text", f"another one, of {len(about.vocabulary)}")
+    if not 0 <= about.updates <= settings.steps:
+        raise refusal(f"0 to {settings.steps} updates", f"{about.updates}")
+    return settings
+
+
+def check_text(text: str) -> None:
+    """Raises ValueError for a text that is too long, or that cannot be shown."""
+    if len(text) > MAX_TEXT:
+        raise refusal(f"a training text of at most {MAX_TEXT:,} characters", f"{len(text):,} characters")
+    if any(is_invisible(c) and c not in "\n\t" for c in text):
+        raise refusal("a training text that can be shown", "one with invisible characters")
 
 
 def check_tensors(header: dict, expected: Mapping[str, nn.Parameter]) -> None:
@@ -260,10 +243,13 @@ def refusal(expected: str, came: str) -> ValueError:
 
 def shown(value: object, most: int = 60) -> str:
     """The beginning of a value that may be anything, fit for a sentence."""
-    if isinstance(value, int) and abs(value) > LARGEST_INT:
-        return "a huge number"
-    text = "".join(c for c in repr(value)[: 10 * most] if not is_invisible(c))
-    return text if len(text) <= most else f"{text[:most]}…"
+    return shown_plainly(repr(value), most)
+
+
+def shown_plainly(text: str, most: int) -> str:
+    """The beginning of a text that may say anything, fit for a sentence."""
+    visible = "".join(c for c in text[: 10 * most] if c.isprintable() and not is_invisible(c))
+    return visible if len(visible) <= most else f"{visible[:most]}…"
 
 
 def kind_of(value: object) -> str:
