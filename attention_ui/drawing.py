@@ -83,7 +83,8 @@ def matrices_template(layout: Layout) -> tuple[dict, bool]:
     figure, rows = layout.figure, layout.rows + LINES_BELOW
     if figure.numbered is None:
         return fitted_template(layout.columns, rows, figure.width, figure.height)
-    return grid_template(layout.columns, figure.width, rows=rows, numbered=figure.numbered), figure.numbered
+    template = grid_template(layout.columns, figure.width, rows=rows, height=figure.height, numbered=figure.numbered)
+    return template, figure.numbered
 
 
 def drawn_width(figure: Matrices) -> int:

@@ -50,9 +50,11 @@ def large_switch() -> None:
     st.toggle("Large figures, for a projector", key="large", bind="query-params")
 
 
-def grid_template(columns: int, width: int = 1000, *, rows: int = 0, numbered: bool = True) -> dict:
+def grid_template(
+    columns: int, width: int = 1000, *, rows: int = 0, height: int = FIGURE_HEIGHT, numbered: bool = True
+) -> dict:
     """The template for a figure of so many columns and rows, in the size this visitor likes."""
-    cell = cell_size(max(columns, -(-rows * width // FIGURE_HEIGHT)), width, numbered=numbered)
+    cell = cell_size(max(columns, -(-rows * width // height)), width, numbered=numbered)
     return sized(written_template(), liked(cell))
 
 

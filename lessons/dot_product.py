@@ -59,7 +59,7 @@ def dot_product_figure(example: ExampleTrace, notice: Sentence, first: str, band
     """The figure of this lesson, whatever it shows."""
     return Matrices(
         key="dot_product_figure", name=say("Attention without weights"), notice=(notice,), first=first, bands=bands,
-        weights=whose_vectors(example), numbered=True,
+        weights=whose_vectors(example), numbered=True, height=480,
     )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def masking_figure(example: ExampleTrace, notice: Sentence, first: str, *bands: 
     """The figure of this lesson, whatever it shows."""
     return Matrices(
         key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example),
+        weights=whose_weights(example), height=480,
     )  # fmt: skip
 
 

@@ -48,7 +48,7 @@ def output_figure(example: ExampleTrace, notice: Sentence, first: str, bands: Ba
     """The figure of this lesson, whatever it shows."""
     return Matrices(
         key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), numbered=True,
+        weights=whose_weights(example), numbered=True, height=480,
     )  # fmt: skip
 
 

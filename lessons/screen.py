@@ -164,7 +164,7 @@ class Matrix:
     drawn: bool = True
     marked: Array | None = None
     was: Array | None = None
-    remark: Sentence | None = None  # below the title, in place of the shape
+    remark: Sentence | None = None  # below the title, in place of the shape; of single rows behind it
 
     def derive(self, row: int, column: int) -> list[Step]:
         """How a cell comes about, line by line, itself last: what pointing at it shows."""

@@ -89,7 +89,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     figure = Matrices(
         key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
         notice=(*notice_weights(example, row, choices), *notice_changes(example, row, added, doubled)),
-        weights=whose_weights(example), numbered=True,
+        weights=whose_weights(example), numbered=True, height=450,
     )  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example),

@@ -42,7 +42,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
     figure = Matrices(
         key="tokens_figure", name=say("Tokens, ids and rows"), notice=notice_tokens(example), first="x",
-        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True,
+        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480,
     )  # fmt: skip
     return Screen(
         formula=stage_formula("x", example),

@@ -70,7 +70,7 @@ class Layout:
     def _bands(self) -> Iterator[Place]:
         top, lefts = 0, self._lefts()
         for band in self.bands:
-            header = 3 if any(matrix.columns.named for matrix in band if matrix is not None) else 2
+            header = header_of([matrix for matrix in band if matrix is not None])
             height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
             for at, matrix in enumerate(band):
                 if matrix is not None:
@@ -87,6 +87,13 @@ class Layout:
             lefts.append(left)
             left += max(room(matrix) for _, matrix in here) + 1
         return lefts
+
+
+def header_of(band: list[Matrix]) -> int:
+    """Rows above a band: for titles, shapes or remarks, and names of columns. Remarks on single rows need no line."""
+    if any(matrix.columns.named for matrix in band):
+        return 3
+    return 1 if all(matrix.values.shape[0] == 1 and matrix.remark is not None for matrix in band) else 2
 
 
 def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
@@ -139,8 +146,11 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
 def name_matrix(grid: Grid, place: Place) -> None:
     """Its title, what its rows and columns are, and the names of its rows."""
     matrix, left, top = place.matrix, place.left, place.top
-    grid.text(english(matrix.title), left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
-    if not matrix.columns.named:
+    title = english(matrix.title)
+    if place.header == 1:
+        title = f"{title}: {english(matrix.remark)}"
+    grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
+    if not matrix.columns.named and place.header > 1:
         shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else english(matrix.remark)
         grid.text(shape, left, top - 1, "shape")
     if not place.named:

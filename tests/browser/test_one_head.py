@@ -50,7 +50,7 @@ def test_the_temperature_moves_every_number_in_place(visit):
     tab.page.locator(".st-key-temperature input").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**temperature=0.6**")
-    tab.settled()
+    tab.settled().page.wait_for_timeout(500)
     assert same(tab, 0.6)
     assert svg(tab, "softmax_figure").evaluate("svg => svg.dataset.mine") == "yes", "the picture changes in place"
     svg(tab, "softmax_figure").locator(".mark-rect [aria-label]").nth(-1).click()
