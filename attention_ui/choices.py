@@ -18,8 +18,8 @@ from attention_core.measures import D_K_MEASURED
 from attention_ui.lesson import show_notes, stepper
 from attention_ui.links import SWITCH, Length, LinkRule, linked_number, write_in_link
 from attention_ui.state import get_state, set_state
-from lessons.captions import name
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.formatting import written
 from lessons.stages import STAGES
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
@@ -47,7 +47,7 @@ LINK_RULES: dict[str, LinkRule] = {
 def asking_token(trace: ExampleTrace) -> int:
     """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
     n_tokens = len(trace.tokens)
-    names = {place + 1: name(trace.tokens, place) for place in range(n_tokens)}
+    names = {token.position + 1: written(token) for token in trace.names}
     note = linked_number("asks", Limit(1, n_tokens), n_tokens)
     chosen = st.selectbox(
         "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",

@@ -6,11 +6,10 @@ import streamlit as st
 from attention_ui.lesson import show_notes
 from attention_ui.links import hidden
 from attention_ui.state import get_state, set_state
-from lessons.captions import plural
 from lessons.edit_remarks import shared_row
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import english, seen
+from lessons.formatting import english, plural, seen
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50

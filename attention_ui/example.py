@@ -5,7 +5,6 @@ import streamlit as st
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, LinkRule, link_notes, too_large_in_link
-from lessons.captions import plural
 from lessons.example import (
     DEFAULT_SENTENCE,
     LIMITS,
@@ -16,6 +15,7 @@ from lessons.example import (
     Preset,
     run_example,
 )
+from lessons.formatting import plural
 
 DEFAULTS = Example()
 SOURCES = {key: preset.title for key, preset in PRESETS.items()}

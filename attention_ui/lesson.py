@@ -94,12 +94,6 @@ def cover_switch() -> None:
     set_state("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
 
 
-def show_caption(lesson: str, caption: str) -> None:
-    """What there is to notice; not where a class shall find it, nor while the lesson is covered."""
-    if not hidden("caption"):
-        st.text(COVERED if covered(lesson) else caption)
-
-
 def show_chart(
     key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str, lesson: str | None = None
 ) -> None:

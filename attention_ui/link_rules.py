@@ -2,7 +2,6 @@
 
 from attention_ui import (
     choices,
-    code_panel,
     example,
     many_heads,
     training_controls,
@@ -10,11 +9,12 @@ from attention_ui import (
 )
 from attention_ui.controls import positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
+from attention_ui.panels import code
 
 LINK_RULES: dict[str, LinkRule] = {
     "large": SWITCH,
     **choices.LINK_RULES,
-    **code_panel.LINK_RULES,
+    **code.LINK_RULES,
     **example.LINK_RULES,
     **many_heads.LINK_RULES,
     **positions.LINK_RULES,

@@ -7,8 +7,8 @@ import streamlit as st
 from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
-from lessons.captions import plural
 from lessons.example import ExampleTrace, Limit
+from lessons.formatting import plural
 from lessons.heads import Choices
 from lessons.heads_example import (
     HEADS_PRESETS,

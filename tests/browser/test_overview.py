@@ -1,11 +1,19 @@
 """What only a browser shows of the overview: pointing, keys, sizes, themes."""
 
 import pytest
+from overview_cells import matrices_of
 
-from lessons.example import Example, run_example
-from lessons.old_arithmetic import Explainer
+from attention_ui.figures.matrices import tooltip
+from lessons.example import Example
 
-EXPLAIN = Explainer.of(run_example(Example())).explain
+
+def explainer(example=None):
+    """What pointing at a cell says."""
+    matrices = matrices_of(example)
+    return lambda key, i, j: tooltip(matrices[key], i, j)
+
+
+EXPLAIN = explainer()
 RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
     .map(cell => cell.getAttribute('aria-label')).sort()"""
@@ -67,7 +75,7 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone(visit):
 
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):
     tab = figure(visit(url=start_server()).open("overview?d_k=5&causal=false&step=scores&seed=3"))
-    explain = Explainer.of(run_example(Example(d_k=5, causal=False, seed=3))).explain
+    explain = explainer(Example(d_k=5, causal=False, seed=3))
     assert tab.page.locator(".st-key-pipeline svg").get_by_label(explain("scores", 5, 5), exact=True).count() == 1
     assert tab.page.get_by_role("dialog").count() == 0
 

@@ -1,9 +1,19 @@
 """Clicking a number in a real browser: the panel shows its arithmetic, and the picture stays what it was."""
 
-from lessons.example import Example, run_example
-from lessons.old_arithmetic import Explainer, trace_number
+from overview_cells import matrices_of
 
-EXPLAIN = Explainer.of(run_example(Example())).explain
+from attention_ui.figures.matrices import tooltip
+from lessons.example import Example
+from lessons.formatting import equation
+
+
+def explainer(example=None):
+    """What pointing at a cell says."""
+    matrices = matrices_of(example)
+    return lambda key, i, j: tooltip(matrices[key], i, j)
+
+
+EXPLAIN = explainer()
 LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
 RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
@@ -21,7 +31,8 @@ def cell(tab, *place, explain=EXPLAIN):
 
 def shows(tab, *place, example=None):
     """Wait until the panel shows the arithmetic of this cell."""
-    wanted = [line.equation for line in trace_number(run_example(example or Example()), 0, *place)]
+    key, *cell = place
+    wanted = [equation(step) for step in matrices_of(example)[key].derive(*cell)]
     tab.page.wait_for_function(f"wanted => JSON.stringify(({LINES})()) === wanted", arg=as_json(wanted))
     tab.settled()
 

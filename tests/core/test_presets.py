@@ -6,12 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from overview_cells import matrices_of
 from torch import nn
 
 from attention_core.heads import default_weight
 from attention_core.randomness import generator
 from lessons.example import JOURNEY_X, LIMITS, PRESETS, Example, run_example
-from lessons.old_arithmetic import MATRICES, Explainer
+from lessons.formatting import english
 from lessons.stages import STAGES, notice_stage
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
@@ -222,8 +223,6 @@ def test_no_global_random_state_is_touched(key):
 def test_every_stage_has_a_caption_and_every_cell_its_arithmetic(name, scaling, causal):
     trace = run_example(preset(name, causal=causal, scaling=scaling))
     assert all(notice_stage(stage, trace, 0) for stage in STAGES)
-    explainer, head = Explainer.of(trace), trace.heads.select(0)
-    for matrix in MATRICES:
-        tensor = {"x": trace.x, "k_transposed": head.k.mT}.get(matrix)
-        rows, columns = (getattr(head, matrix) if tensor is None else tensor).shape
-        assert all(explainer.explain(matrix, i, j) for i in range(rows) for j in range(columns))
+    for matrix in matrices_of(trace.example).values():
+        rows, columns = matrix.values.shape
+        assert all(english(matrix.step(i, j).meaning) for i in range(rows) for j in range(columns))

@@ -1,23 +1,24 @@
 """The arithmetic of a cell, reached by a click or by the selectors."""
 
 import pytest
+from overview_cells import KEYS, matrices_of
 from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
 from attention_ui.lesson import picked_cell
 from lessons.example import Example, run_example
-from lessons.old_arithmetic import MATRICES, matrix_shape, trace_number
-from lessons.sheets import TITLES
+from lessons.formatting import english, equation
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 
 
 def panel(example, head, picked):
     """A page with the panel and nothing else."""
-    from attention_ui.trace_panel import trace_panel
+    from attention_ui.panels.derivation import derivation_panel
     from lessons.example import run_example
+    from lessons.overview import Choices, screen
 
-    trace_panel(run_example(example), head, picked)
+    derivation_panel(screen(run_example(example), head, Choices()).figures, picked)
 
 
 def open_panel(example=None, head=0, picked=None):
@@ -49,19 +50,20 @@ def equations(at):
 
 
 def shows(at, example, head, *cell):
-    lines = trace_number(run_example(example), head, *cell)
-    assert texts(at) == [line.says for line in lines]
-    assert equations(at) == [line.equation for line in lines]
+    key, *place = cell
+    steps = matrices_of(example, head)[key].derive(*place)
+    assert texts(at) == [english(step.meaning) for step in steps]
+    assert equations(at) == [equation(step) for step in steps]
 
 
-@pytest.mark.parametrize("matrix", MATRICES)
+@pytest.mark.parametrize("matrix", KEYS)
 def test_the_selectors_reach_every_matrix(matrix):
     example = Example(n_heads=2, d_k=3)
     at = open_panel(example, head=1)
-    rows, columns = matrix_shape(run_example(example), matrix)
+    rows, columns = matrices_of(example, 1)[matrix].values.shape
     for part, value in (("matrix", matrix), ("row", rows - 1), ("column", columns - 1)):
         choose(at, part, value)
-    assert [len(at.selectbox(key=key).options) for key in WHERE] == [len(MATRICES), rows, columns]
+    assert [len(at.selectbox(key=key).options) for key in WHERE] == [len(KEYS), rows, columns]
     shows(at, example, 1, matrix, rows - 1, columns - 1)
 
 
@@ -70,7 +72,7 @@ def test_rows_and_columns_are_called_by_their_tokens_or_features():
     row, column = (at.selectbox(key=key).options for key in WHERE[1:])
     assert row == ["feature 1", "feature 2"]
     assert column[0] == "1 · “no”" and column[2] == "3 · “no”" and len(set(column)) == len(column)
-    assert at.selectbox(key="trace_matrix").options == [TITLES.get(key, key) for key in MATRICES]
+    assert at.selectbox(key="trace_matrix").options == [english(matrix.title) for matrix in matrices_of().values()]
 
 
 def test_a_closed_panel_is_empty_and_opens_at_a_weight():
@@ -80,8 +82,7 @@ def test_a_closed_panel_is_empty_and_opens_at_a_weight():
     at.session_state["trace_open"] = True
     at.run()
     assert chosen(at) == ("weights", 5, 0)
-    lines = trace_number(run_example(Example()), 0, "weights", 5, 0)
-    assert equations(at) == [line.equation for line in lines]
+    assert equations(at) == [equation(step) for step in matrices_of()["weights"].derive(5, 0)]
 
 
 @pytest.mark.parametrize("opened", [True, False])
@@ -153,4 +154,4 @@ def test_a_reported_cell_is_read():
 @pytest.mark.parametrize("picked", [("no matrix", 0, 0), ("scores", 9999, 9999)])
 def test_an_impossible_pick_is_harmless(picked):
     at = open_panel(picked=picked)
-    assert chosen(at)[0] in MATRICES
+    assert chosen(at)[0] in KEYS

@@ -1,0 +1,123 @@
+"""Every line of the derivation of a head's numbers, computed again from what it shows."""
+
+import math
+import re
+
+import pytest
+from arithmetic_checks import evaluate, evaluates
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from overview_cells import KEYS, matrices_of, tensor_of
+from strategies import EXAMPLES
+
+from lessons.example import Example, run_example
+from lessons.formatting import digits, english, equation, factor
+from lessons.screen import Step, say
+
+many = settings(max_examples=40, deadline=None, derandomize=True)
+
+
+def steps_of(example, key, row, column, head=0):
+    return matrices_of(example, head)[key].derive(row, column)
+
+
+def before_colon(steps):
+    return [english(step.meaning).split(":")[0] for step in steps]
+
+
+@given(EXAMPLES, st.data())
+@many
+def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data):
+    trace = run_example(example)
+    head = data.draw(st.integers(0, trace.example.n_heads - 1))
+    matrices = matrices_of(example, head)
+    assert set(matrices) == set(KEYS)
+    for key, matrix in matrices.items():
+        tensor = tensor_of(trace, head, key)
+        row, column = (data.draw(st.integers(0, size - 1)) for size in tensor.shape)
+        steps = matrix.derive(row, column)
+        assert steps[-1].value == float(tensor[row, column]) == float(matrix.values[row, column])
+        for step in steps:
+            assert evaluates(step), step
+            assert english(step.meaning) and "-" not in step.arithmetic and "nan" not in step.arithmetic
+            assert re.search(r"[·÷+(]−", step.arithmetic.replace("(−", "")) is None, "negative factors in parentheses"
+
+
+@given(EXAMPLES, st.data())
+@many
+def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
+    trace, matrices = run_example(example), matrices_of(example)
+    row, column = (data.draw(st.integers(0, len(trace.tokens) - 1)) for _ in "ij")
+    for key, nothing in (("masked", -math.inf), ("weights", 0.0)):
+        steps = matrices[key].derive(row, column)
+        hidden = not trace.heads.visible[0, row, column]
+        assert any(": masked, " in english(step.meaning) for step in steps) == hidden
+        assert matrices[key].sees(row, column) != hidden
+        if hidden:
+            assert steps[-1].value == nothing == evaluate(steps[-1].arithmetic)
+
+
+def test_a_weight_is_followed_down_to_x_and_w():
+    assert before_colon(steps_of(Example(), "weights", 2, 1)) == [
+        "query of “starts”, feature 1", "query of “starts”, feature 2",
+        "key of “journey”, feature 1", "key of “journey”, feature 2",
+        "score of “journey” for “starts”", "scaled score of “journey” for “starts”",
+        "scaled score of “Your” for “starts”", "scaled score of “starts” for “starts”",
+        "e to the scaled score of “journey” for “starts”", "sum over all keys that “starts” may look at",
+        "weight that “starts” puts on “journey”",
+    ]  # fmt: skip
+
+
+def test_an_output_needs_the_weights_of_its_row_and_its_column_of_values():
+    steps = steps_of(Example(), "output", 1, 0)
+    assert before_colon(steps)[-5:] == [
+        "weight that “journey” puts on “Your”", "weight that “journey” puts on “journey”",
+        "value of “Your”, feature 1", "value of “journey”, feature 1", "output of “journey”, feature 1",
+    ]  # fmt: skip
+    weights = [step.value for step in steps if english(step.meaning).startswith("weight that")]
+    assert sum(weights) == pytest.approx(1)
+
+
+def test_arithmetic_reads_like_that_of_a_textbook():
+    query, *_, score, scaled = steps_of(Example(), "scaled", 0, 0)
+    assert query.arithmetic == "0.43·0.3367 + 0.15·0.2345 + 0.89·(−1.1229)"
+    assert scaled.arithmetic == f"{factor(score.value)} ÷ √2"
+    assert steps_of(Example(scaling=False), "scaled", 0, 0)[-1].arithmetic.endswith(" ÷ 1")
+
+
+def test_the_column_of_w_is_counted_through_all_heads():
+    example = Example(n_heads=3, d_k=2)
+    trace = run_example(example)
+    (step,) = steps_of(example, "q", 0, 1, head=2)
+    assert "column 6 of W_q" in english(step.meaning)
+    assert step.value == pytest.approx(float(trace.x[0] @ trace.W_q[:, 5]), rel=1e-5)
+
+
+def test_an_entry_of_x_and_of_the_transposed_keys_are_shown_as_they_are():
+    assert [equation(step) for step in steps_of(Example(), "x", 0, 2)] == ["0.89"]
+    key, turned = steps_of(Example(), "k_transposed", 1, 3)
+    assert english(key.meaning).startswith("key of “with”, feature 2")
+    assert english(turned.meaning).startswith("feature 2 of the key of “with”")
+    assert key.value == turned.value and equation(turned) == turned.arithmetic
+
+
+def test_tokens_that_come_twice_are_told_apart():
+    score = steps_of(Example(source="sentence", text="no no"), "scores", 1, 0)[-1]
+    assert "score of “no” (1) for “no” (2)" in english(score.meaning)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0"), (-0.0, "0"), (0.43, "0.43"), (-1.12286, "−1.1229"), (12.0, "12"), (123.45678, "123.4568"),
+        (0.00123456, "0.001235"), (1.5e-7, "1.500·10^(−7)"), (-2e53, "−2.000·10^(53)"), (math.inf, "∞"),
+        (-math.inf, "−∞"), (100.0, "100"),
+    ],
+)  # fmt: skip
+def test_numbers_have_digits_enough_to_compute_with(value, text):
+    assert digits(value) == text
+    assert evaluate(factor(value)) == pytest.approx(value, rel=1e-3)
+
+
+def test_a_step_shows_its_result():
+    assert equation(Step(say(""), "1 + 2", 3.0)) == "1 + 2 = 3"

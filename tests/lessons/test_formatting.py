@@ -1,0 +1,85 @@
+import pytest
+import torch
+from hypothesis import example as also
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lessons.formatting import apart, english, leaders, names, number, percent, together, written
+from lessons.screen import All, Number, Share, Token, say, say_count
+
+
+def value(text):
+    return float(text.replace("−", "-"))
+
+
+def says(shown, share):
+    """Whether a percentage as shown is right for the share."""
+    if shown == "under 1 %":
+        return 0 < share < 0.01
+    if shown == "over 99 %":
+        return 0.99 < share < 1
+    return abs(float(shown.removesuffix(" %")) / 100 - share) <= 0.005 + 1e-6 and (shown != "0 %" or share == 0)
+
+
+# Numbers, percentages, names
+
+
+@pytest.mark.parametrize(
+    ("given_value", "text"),
+    [(1.234, "1.23"), (-1.239, "−1.24"), (0.0, "0.00"), (-0.0, "0.00"), (-0.001, "0.00"), (1000.0, "1000.00")],
+)
+def test_numbers_have_a_true_minus_sign_and_no_minus_before_a_zero(given_value, text):
+    assert number(given_value) == text
+
+
+@given(given_value=st.floats(-1e6, 1e6), digits=st.integers(0, 4))
+def test_a_shown_number_is_the_number_within_its_rounding(given_value, digits):
+    shown = number(given_value, digits)
+    assert "-" not in shown
+    assert abs(value(shown) - given_value) <= 0.5 * 10**-digits * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0, "0 %"), (1.0, "100 %"), (0.004, "under 1 %"), (0.006, "1 %"), (0.234, "23 %"), (0.998, "over 99 %")],
+)
+def test_percentages_are_whole(share, text):
+    assert percent(share) == text
+
+
+@given(share=st.floats(0, 1))
+@also(share=0.005)
+@also(share=1e-30)
+def test_a_percentage_is_right_within_its_rounding_and_reads_zero_only_for_nothing(share):
+    assert says(percent(share), share)
+
+
+def test_a_token_that_comes_twice_is_named_with_its_position():
+    assert [written(token) for token in names(("the", "cat", "the"))] == ["“the” (1)", "“cat”", "“the” (3)"]
+    assert written(Token(" ", 0)) == "“␣”"
+
+
+def test_a_learners_text_is_never_read_as_a_template():
+    sentence = say("{token} and {other}", token=Token("{other}", 0), other="{0} {token}")
+    assert english(sentence) == "“{other}” and {0} {token}"
+    assert english(say("no arguments")) == "no arguments"
+
+
+def test_one_thing_and_several():
+    sentences = [say_count("{count} token", "{count} tokens", count) for count in (0, 1, 2)]
+    assert together(sentences) == "0 tokens 1 token 2 tokens"
+    assert english(say("{a}", a=All(("x", Share(0.5), Number(1.25, 1))))) == "x, 50 % and 1.2"
+
+
+def test_all_that_read_like_the_largest_lead():
+    assert leaders(torch.tensor([0.1, 0.304, 0.301]), percent) == [(1,), (2,)]
+    assert leaders(torch.tensor([[0.1, 0.9], [0.2, float("nan")]]), percent) == [(0, 1)]
+    assert leaders(torch.tensor([-float("inf"), -2.0]), number) == [(1,)]
+    assert leaders(torch.tensor([float("nan")]), number) == []
+
+
+@given(st.floats(-100, 100), st.floats(-100, 100))
+def test_numbers_that_differ_are_written_apart(one, other):
+    shown = [written(n) for n in apart(one, other)]
+    assert shown[0] != shown[1] or abs(one - other) < 1e-8
+    assert abs(one - other) < 0.02 or all(n.decimals == 2 for n in apart(one, other))
