@@ -1,19 +1,19 @@
 """What does attention do, in one picture?"""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from attention_core.attention import attend
 from lessons.derivation import HeadDerivation, derive_head, divisor_of
 from lessons.edit_remarks import edit_remarks
 from lessons.example import ExampleTrace, whose_weights
 from lessons.formulas import stage_formula
-from lessons.matrices import KEYS, PAIRS, head_matrix, token_axis
+from lessons.matrices import PAIRS, head_matrix
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, say
 from lessons.stages import STAGES, Stage, notice_stage
 
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}
-ORDER = ("output", "weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
+ORDER = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,6 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
                          sources=sources_of(derivation, key))
         for key, (title, values) in look.items()
     }  # fmt: skip
-    drawn["k_transposed"] = replace(
-        drawn["k_transposed"], columns=replace(token_axis(example.tokens, KEYS), named=False)
-    )
     return Screen(
         formula=stage_formula(choices.step, example),
         figures=(pipeline(example, head, choices.step, drawn),),
