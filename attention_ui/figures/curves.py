@@ -33,6 +33,7 @@ class CurveShape(NamedTuple):
     banded: bool
     named: bool
     levelled: bool
+    chosen: bool
 
 
 def shape_of(figure: Curves) -> CurveShape:
@@ -42,7 +43,7 @@ def shape_of(figure: Curves) -> CurveShape:
         figure.width, figure.height, english(figure.x), english(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
-        len(paths(figure)) > 1, bool(levels_of(figure)),
+        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
     )  # fmt: skip
 
 

@@ -24,7 +24,8 @@ def curves_chart(*settings: object) -> alt.LayerChart:
     if shape.levelled:
         layers += levels(shape)
     layers += [line.encode(x, y, tone, dash, detail="line:N"), nearest(shape, source, x, y, tone)]
-    layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
+    if shape.chosen:
+        layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
         names = alt.Chart(alt.NamedData(name="names")).mark_text(
             align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=11

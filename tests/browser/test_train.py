@@ -128,7 +128,7 @@ def test_the_history_of_a_run_can_be_kept(visit):
     assert [line.split(",")[0] for line in steps] == ["0", "1"]
 
 
-MOMENT = "() => document.querySelector('.st-key-replay svg.marks').textContent.match(/After (\\d+) updates/)[1]"
+MOMENT = "() => document.querySelector('.st-key-replay svg.marks').textContent.match(/After (\\d+) updates?/)[1]"
 
 
 def test_the_slider_of_the_replay_moves_through_time_without_asking_the_server(visit):
