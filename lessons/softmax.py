@@ -1,6 +1,6 @@
 """How do scores become weights?"""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
@@ -27,6 +27,7 @@ from lessons.screen import (
     Share,
     Size,
     Step,
+    Token,
     say,
     say_count,
 )
@@ -34,7 +35,6 @@ from lessons.screen import (
 ORDER = ("scores", "shifted", "powers", "weights")
 SHIFT, FACTOR = 5.0, 2.0  # what is added to every score, and what every score is multiplied by
 NO_CHANGE = 1e-6
-Steps = Callable[[int], list[Step]]  # from a visible key to what leads to its number, itself last
 
 
 @dataclass(frozen=True)
@@ -108,41 +108,49 @@ class RowDerivation:
     row: RowSoftmax
     temperature: float
 
-    def names(self, j: int) -> dict:
-        """The key of column j, of which hidden keys have none."""
-        return {"key": self.head.names[self.row.keys[j]]}
+    def step(self, key: str, j: int) -> Step:
+        """The arithmetic of one number of the row at one of the steps of `ORDER`."""
+        row, name = self.row, self._name(j)
+        return {
+            "scores": lambda: Step(
+                say("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j])
+            ),
+            "shifted": lambda: self._minus_largest(row, j),
+            "powers": lambda: Step(
+                say("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j])
+            ),
+            "weights": lambda: self.share(row, j),
+        }[key]()
 
-    def scores(self, j: int) -> list[Step]:
-        """The score ÷ the temperature."""
-        at = self.query, self.row.keys[j]
-        score = Step(say("score of {key} ÷ temperature", **self.names(j)), self._quotient(j), float(self.row.scores[j]))
-        return [*self.head.before("masked", *at), self.head.step("masked", *at), score]
+    def before(self, key: str, j: int) -> Iterator[Step]:
+        """All that leads to such a number, from X and the weights on."""
+        if key == "scores":
+            at = self.query, self.row.keys[j]
+            yield from self.head.before("masked", *at)
+            yield self.head.step("masked", *at)
+            return
+        earlier = ORDER[ORDER.index(key) - 1]
+        yield from self.before(earlier, j)
+        yield self.step(earlier, j)
+        if key == "shifted":
+            most = int(self.row.scores.argmax())
+            says = say("no score is larger than that of {key}", key=self._name(most))
+            yield Step(says, self._quotient(most), float(self.row.scores[most]))
+        if key == "weights":
+            yield self._sum(self.row)
 
-    def shifted(self, j: int) -> list[Step]:
-        """The score minus the largest one."""
-        most = int(self.row.scores.argmax())
-        largest = Step(say("no score is larger than that of {key}", **self.names(most)), self._quotient(most),
-                       float(self.row.scores[most]))  # fmt: skip
-        return [*self.scores(j), largest, self._minus_largest(self.row, j)]
+    def before_changed(self, meaning: Sentence, change: str, other: RowSoftmax, j: int) -> Iterator[Step]:
+        """What leads to a weight when all scores are changed alike: `change` is written behind the score."""
+        yield from self.before("scores", j)
+        yield self.step("scores", j)
+        arithmetic = f"{factor(float(self.row.scores[j]))} {change}"
+        yield Step(say("{key}: {change}", key=self._name(j), change=meaning), arithmetic, float(other.scores[j]))
+        yield self._minus_largest(other, j)
+        yield self._sum(other)
 
-    def powers(self, j: int) -> list[Step]:
-        """e to that."""
-        arithmetic, value = power(float(self.row.shifted[j])), float(self.row.powers[j])
-        return [*self.shifted(j), Step(say("{key}: e to that", **self.names(j)), arithmetic, value)]
-
-    def weights(self, j: int) -> list[Step]:
-        """The part of the sum."""
-        return [*self.powers(j), *self._share(self.row, j)]
-
-    def changed(self, meaning: Sentence, change: str, other: RowSoftmax) -> Steps:
-        """The weights of the row whose scores were all changed alike: `change` is written behind the score."""
-
-        def follow(j: int) -> list[Step]:
-            arithmetic = f"{factor(float(self.row.scores[j]))} {change}"
-            now = Step(say("{key}: {change}", change=meaning, **self.names(j)), arithmetic, float(other.scores[j]))
-            return [*self.scores(j), now, self._minus_largest(other, j), *self._share(other, j)]
-
-        return follow
+    def _name(self, j: int) -> Token:
+        """The key of column j: hidden keys have no column."""
+        return self.head.names[self.row.keys[j]]
 
     def _quotient(self, j: int) -> str:
         masked = self.head.numbers["masked"][self.query][self.row.keys[j]]
@@ -150,15 +158,16 @@ class RowDerivation:
 
     def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
         arithmetic = f"{factor(float(row.scores[j]))} + (−1)·{factor(float(row.scores.max()))}"
-        return Step(say("{key}: minus the largest score", **self.names(j)), arithmetic, float(row.shifted[j]))
+        return Step(say("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
 
-    def _share(self, row: RowSoftmax, j: int) -> list[Step]:
-        total = float(row.powers.sum())
-        return [
-            Step(say("sum over all visible keys"), " + ".join(map(power, row.shifted.tolist())), total),
-            Step(say("weight of {key}", **self.names(j)), f"{factor(float(row.powers[j]))} ÷ {factor(total)}",
-                 float(row.weights[j])),
-        ]  # fmt: skip
+    def _sum(self, row: RowSoftmax) -> Step:
+        says = say("sum over all visible keys")
+        return Step(says, " + ".join(map(power, row.shifted.tolist())), float(row.powers.sum()))
+
+    def share(self, row: RowSoftmax, j: int) -> Step:
+        """The last step of every softmax: a part of the sum."""
+        arithmetic = f"{factor(float(row.powers[j]))} ÷ {factor(float(row.powers.sum()))}"
+        return Step(say("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
 
 
 def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
@@ -168,25 +177,31 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
     columns = token_axis(tuple(tokens[key] for key in way.row.keys), KEYS)
     weights = {"scale": "weight", "colour": "weight"}
 
-    def line(key: str, title: Sentence, values: Tensor, steps: Steps, *also: Cells, **look: str) -> tuple[Matrix]:
+    def line(key: str, title: Sentence, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
         def sources(i: int, j: int) -> Iterable[Cells]:
             above = ORDER[: ORDER.index(key)] if key in ORDER else ()
             return (*(Cells(before, i, j) for before in above), *also)
 
-        follow = {"step": lambda i, j: steps(j)[-1], "before": lambda i, j: steps(j)[:-1], "sources": sources}
-        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **follow, **look),)
+        follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j), "sources": sources}
+        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look)),)
+
+    def changed(meaning: Sentence, change: str, other: RowSoftmax) -> dict[str, object]:
+        return weights | {
+            "step": lambda i, j: way.share(other, j),
+            "before": lambda i, j: way.before_changed(meaning, change, other, j),
+        }
 
     row, scores = way.row, Cells("scores", row=0)
     plus, times = say("plus {number}", number=Number(SHIFT, 0)), say("times {number}", number=Number(FACTOR, 0))
     return (
-        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores, way.scores),
-        line("shifted", say("minus largest"), row.shifted, way.shifted, scores),
-        line("powers", say("exp"), row.powers, way.powers),
-        line("weights", say("weight"), row.weights, way.weights, Cells("powers", row=0), **weights),
-        line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights,
-             way.changed(plus, f"+ {SHIFT:g}", added), scores, **weights),
-        line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights,
-             way.changed(times, f"· {FACTOR:g}", doubled), scores, **weights),
+        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
+        line("shifted", say("minus largest"), row.shifted, scores),
+        line("powers", say("exp"), row.powers),
+        line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
+        line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights, scores,
+             **changed(plus, f"+ {SHIFT:g}", added)),
+        line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights, scores,
+             **changed(times, f"· {FACTOR:g}", doubled)),
     )  # fmt: skip
 
 
