@@ -44,7 +44,7 @@ LINK_RULES: dict[str, LinkRule] = {
 }
 
 
-def asking_token(trace: ExampleTrace) -> int:
+def query_choice(trace: ExampleTrace) -> int:
     """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
     n_tokens = len(trace.tokens)
     names = {token.position + 1: written(token) for token in trace.names}
@@ -77,7 +77,7 @@ def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tu
     with steps:
         view = stepped(key)
     with at_query:
-        return view, len(trace.tokens) - 1 if view in of_all else asking_token(trace)
+        return view, len(trace.tokens) - 1 if view in of_all else query_choice(trace)
 
 
 def chosen_stage() -> str:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
-from attention_ui.choices import asking_token
+from attention_ui.choices import query_choice
 from attention_ui.lesson import show_notes
 from attention_ui.links import Length, LinkRule
 from attention_ui.state import get_state, set_state
@@ -37,7 +37,7 @@ def position_choices(example: ExampleTrace) -> Choices:
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")
-    return Choices(permutation, view, kind, causal, asking_token(example) if compared else 0)
+    return Choices(permutation, view, kind, causal, query_choice(example) if compared else 0)
 
 
 def segmented(key: str, options: dict[str, str]) -> str:

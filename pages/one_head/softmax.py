@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from attention_ui.choices import asking_token, chosen_temperature
+from attention_ui.choices import chosen_temperature, query_choice
 from attention_ui.lesson_page import open_lesson
 from lessons import softmax
 
 page = open_lesson(softmax)
 at_query, at_temperature = st.columns(2)
 with at_query:
-    query = asking_token(page.example)
+    query = query_choice(page.example)
 with at_temperature:
     temperature = chosen_temperature()
 page.show(softmax.Choices(query, temperature))
