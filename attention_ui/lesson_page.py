@@ -20,6 +20,7 @@ from lessons.formatting import english
 from lessons.screen import Curves, Figure, Matrices, Screen
 
 MARGIN, PANEL_WIDTH = 30, 420  # pixels
+LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +107,10 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
 def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:
     """A figure of matrices and, where the screen is wide enough, a panel at its right."""
     with st.container(horizontal=True, gap="medium"):
-        place, panel = st.container(width=drawn_width(figure) + MARGIN), st.container(width=PANEL_WIDTH)
+        place, panel = (
+            st.container(width=max(drawn_width(figure), LINE_WIDTH) + MARGIN),
+            st.container(width=PANEL_WIDTH),
+        )
     with place:
         picked = draw_figure(lesson, figure)
     with panel:

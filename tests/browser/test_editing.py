@@ -53,15 +53,15 @@ def test_a_typed_number_marks_what_follows_travels_in_the_link_and_can_be_reset(
     type_number(tab, 1, "2.5")
     tab.page.wait_for_url(re.compile(r"edits=q2%2C1%3D2\.5$"))
     tab.page.wait_for_function(f"() => ({MARKS})('{FIGURE}') === 7")  # the number and the six first features of q
-    said = f"W_q row 2, column 1 = 2.50 Changed: it was {was:.2f}."
-    assert cell_says(tab, "W_q row 2, column 1") == said
+    said = f"W_q, row 2, column 1: an entry of W_q: 2.5. Changed: it was {was:.2f}."
+    assert cell_says(tab, "W_q, row 2, column 1") == said
     tab.page.get_by_text("1 number changed by hand", exact=True).wait_for()
     type_number(tab, 0, "5000")
     tab.page.get_by_text("5000 is too large").wait_for()
     assert tab.page.url.endswith("edits=q2%2C1%3D2.5")
 
     again = opened(visit().open(tab.page.url.removeprefix(f"{tab.url}/")), FIGURE)
-    assert cell_says(again, "W_q row 2, column 1") == said
+    assert cell_says(again, "W_q, row 2, column 1") == said
     assert again.page.evaluate(MARKS, FIGURE) == 7
     again.page.keyboard.press("Shift+ArrowRight")
     again.page.wait_for_url("**/scores?*edits=*")
