@@ -10,7 +10,7 @@ from attention_ui.links import go_to
 from attention_ui.streamlit_insides import page_of_one_run
 
 PAGES = Path(__file__).parent.parent / "pages"
-TRAINING = "Training"  # the section whose pages train, and take the longest to compute
+TRAINING_SECTION = "Training"  # the section whose pages train, and take the longest to compute
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ CONTENTS = (
         "Equal shapes prove nothing, so every number is compared.",
     ),
     Entry(
-        TRAINING,
+        TRAINING_SECTION,
         "training/train.py",
         "train",
         "Train it live",
@@ -143,7 +143,7 @@ CONTENTS = (
         "Press **Start** and watch its heads take shape.",
     ),
     Entry(
-        TRAINING,
+        TRAINING_SECTION,
         "training/generate.py",
         "generate",
         "Generate",

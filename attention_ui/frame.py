@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS, TRAINING
+from attention_ui.contents import CONTENTS, TRAINING_SECTION
 from attention_ui.icon import ICON
 from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
@@ -27,7 +27,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
         menu.setdefault(lesson.section, []).append(lesson.page())
     page = st.navigation(menu, position="top")
     repair_link(page, LINK_RULES)
-    if page in menu[TRAINING]:
+    if page in menu[TRAINING_SECTION]:
         lower_priority()
     if left_out():
         st.html(style_without(left_out()))

@@ -15,6 +15,8 @@ from attention_ui.figures.template import alt_table, template, written_template
 from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
+from lessons.formatting import english
+from lessons.screen import Sentence
 
 LARGER = 15  # tenths
 FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900
@@ -180,6 +182,11 @@ def first_pick(state: object) -> dict:
 def show_rows(rows: Sequence[Mapping[str, object]], width: str | int = "stretch") -> None:
     """A table with a line for each row, all with the same columns. Straight from Arrow, for pandas takes far longer."""
     st.dataframe(pa.Table.from_pylist(rows), hide_index=True, width=width)
+
+
+def show_sentence(sentence: Sentence) -> None:
+    """A sentence, literally: it may hold a learner's text."""
+    st.text(english(sentence))
 
 
 def show_notes(*sentences: str) -> None:

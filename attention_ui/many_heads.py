@@ -11,8 +11,8 @@ from lessons.example import ExampleTrace, Limit
 from lessons.formatting import plural
 from lessons.heads import Choices
 from lessons.heads_example import (
+    HEADS_LIMITS,
     HEADS_PRESETS,
-    LIMITS,
     HeadsExample,
     divisors,
     heads_example,
@@ -20,9 +20,9 @@ from lessons.heads_example import (
     nearest_divisor,
 )
 
-DEFAULTS = HeadsExample()
-SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
-STEPS = {
+HEADS_DEFAULTS = HeadsExample()
+HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
+HEADS_STEPS = {
     "project": "project",
     "split": "split",
     "attend": "attend",
@@ -33,16 +33,16 @@ STEPS = {
 }
 SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
-ROLES = {"q": "Q", "k": "K", "v": "V"}
+HEADS_ROLES = {"q": "Q", "k": "K", "v": "V"}
 LINK_RULES: dict[str, LinkRule] = {
-    "mh": SOURCES,
-    "mh_step": STEPS,
-    "mh_role": ROLES,
-    "mh_d_model": LIMITS["d_model"],
-    "mh_heads": Limit(1, LIMITS["d_model"].most),
-    "mh_head": Limit(1, LIMITS["d_model"].most),
+    "mh": HEADS_SOURCES,
+    "mh_step": HEADS_STEPS,
+    "mh_role": HEADS_ROLES,
+    "mh_d_model": HEADS_LIMITS["d_model"],
+    "mh_heads": Limit(1, HEADS_LIMITS["d_model"].most),
+    "mh_head": Limit(1, HEADS_LIMITS["d_model"].most),
     "mh_bias": SWITCH,
-    "mh_dropout": LIMITS["dropout_percent"],
+    "mh_dropout": HEADS_LIMITS["dropout_percent"],
 }
 
 SOURCE_WIDTH, SIZE_WIDTH, DROPOUT_WIDTH = 240, 210, 150  # pixels; see `training_controls`
@@ -51,11 +51,11 @@ SOURCE_WIDTH, SIZE_WIDTH, DROPOUT_WIDTH = 240, 210, 150  # pixels; see `training
 def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
     notes = st.container()
-    limit = LIMITS["dropout_percent"]
+    limit = HEADS_LIMITS["dropout_percent"]
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(SOURCES, notes)
+        source, choices = source_and_sizes(HEADS_SOURCES, notes)
         percent = st.slider(
-            "Dropout, percent", limit.least, limit.most, round(100 * DEFAULTS.dropout), key="mh_dropout",
+            "Dropout, percent", limit.least, limit.most, round(100 * HEADS_DEFAULTS.dropout), key="mh_dropout",
             bind="query-params", width=DROPOUT_WIDTH,
         )  # fmt: skip
     return heads_example(running, source, dropout=percent / 100, **choices)
@@ -67,18 +67,18 @@ def source_and_sizes(sources: dict[str, str], notes) -> tuple[str, dict[str, int
         "Example", list(sources), format_func=sources.get, key="mh", bind="query-params", width=SOURCE_WIDTH
     )
     if HEADS_PRESETS[source].fixed:
-        st.text(what_is_fixed(source), width="stretch")
+        st.text(what_the_notebook_fixes(source), width="stretch")
         return source, {}
     return source, size_choices(notes)
 
 
 def size_choices(notes) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    label, limit = "$d_{model}$ · features", LIMITS["d_model"]
+    label, limit = "$d_{model}$ · features", HEADS_LIMITS["d_model"]
     d_model = st.slider(
-        label, limit.least, limit.most, DEFAULTS.d_model, key="mh_d_model", bind="query-params", width=SIZE_WIDTH
+        label, limit.least, limit.most, HEADS_DEFAULTS.d_model, key="mh_d_model", bind="query-params", width=SIZE_WIDTH
     )
-    asked = get_state("mh_heads") or number_in_link("mh_heads") or DEFAULTS.n_heads
+    asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:
         with notes:
@@ -88,15 +88,15 @@ def size_choices(notes) -> dict[str, int | bool]:
             )
     if len(divisors(d_model)) > 1:
         set_state("mh_heads", n_heads)
-        usual = nearest_divisor(d_model, DEFAULTS.n_heads)
+        usual = nearest_divisor(d_model, HEADS_DEFAULTS.n_heads)
         n_heads = st.select_slider(
             "Heads", divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
         )
-    bias = st.toggle("Bias", DEFAULTS.bias, key="mh_bias", bind="query-params")
+    bias = st.toggle("Bias", HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 
-def what_is_fixed(source: str) -> str:
+def what_the_notebook_fixes(source: str) -> str:
     """The sizes that a notebook chose."""
     preset = HEADS_PRESETS[source]
     d_model, n_heads, bias = (preset.fixed[key] for key in ("d_model", "n_heads", "bias"))
@@ -122,11 +122,11 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
 def chosen_step(example: HeadsExample) -> str:
     """Which step of the way to look at; at first the heads side by side."""
     projected = HEADS_PRESETS[example.source].draw is not None
-    steps = list(STEPS) if projected else list(STEPS_WITHOUT_MODULE)
+    steps = list(HEADS_STEPS) if projected else list(STEPS_WITHOUT_MODULE)
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
     chosen = st.segmented_control(
-        "Step", steps, default="attend", format_func=STEPS.get, required=True, key="mh_step", bind="query-params",
+        "Step", steps, default="attend", format_func=HEADS_STEPS.get, required=True, key="mh_step", bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
     return chosen or "attend"
@@ -135,7 +135,8 @@ def chosen_step(example: HeadsExample) -> str:
 def chosen_role() -> str:
     """Queries, keys or values."""
     chosen = st.segmented_control(
-        "Split", list(ROLES), default="q", format_func=ROLES.get, required=True, key="mh_role", bind="query-params",
+        "Split", list(HEADS_ROLES), default="q", format_func=HEADS_ROLES.get, required=True, key="mh_role",
+        bind="query-params",
         label_visibility="collapsed",
     )  # fmt: skip
     return chosen or "q"
@@ -147,14 +148,14 @@ def chosen_head(example: HeadsExample) -> int:
     if count == 1:
         return 0
     show_notes(*filter(None, [too_large_in_link("mh_head", count)]))
-    follow_click()
+    follow_head_click()
     set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
     label = f"Show large: {'head' if projected else 'sentence'}"
     chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
     return chosen - 1
 
 
-def follow_click() -> None:
+def follow_head_click() -> None:
     """A head whose small heatmap was clicked since the last time is the one to show large."""
     clicked = picked_cell(get_state(f"{SMALL_HEATMAPS}_chart"))
     if clicked != get_state("mh_clicked"):

@@ -15,12 +15,12 @@ from lessons.formatting import english, written
 from lessons.task_texts import TASK_TEXTS
 
 DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
-TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
+TASK_TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
 QUESTIONS = {key: english(comparison.question) for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}
 DEFAULT_PACE = 100
-LIMITS = {
+TRAINING_LIMITS = {
     "steps": Limit(1, MAX_STEPS),
     "train_seed": Limit(0, 999_999),
     "window": Limit(2, 16),
@@ -47,12 +47,12 @@ SWITCHES = {
 HELD_OUT_SHARE = 0.25
 NUMBER_WIDTH, CHOICE_WIDTH = 160, 220  # pixels; a row of them needs no columns, which cost as much as the controls
 LINK_RULES: dict[str, LinkRule] = {
-    **LIMITS,
+    **TRAINING_LIMITS,
     **SPANS,
     **{key: {str(size): str(size) for size in sizes} for key, sizes in SIZES.items()},
     **{key: {str(short): label for short, label in options.items()} for key, (_, options) in CHOICES.items()},
     **{key: SWITCH for key in (*SWITCHES, "apart")},
-    "task": TITLES,
+    "task": TASK_TITLES,
     "classic": QUESTIONS,
     "pace": {str(pace): label for pace, label in PACES.items()},
 }
@@ -71,7 +71,7 @@ def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
     with st.container(horizontal=True):
         key = st.selectbox(
-            "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TITLES.get, key="task",
+            "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TASK_TITLES.get, key="task",
             bind="query-params", on_change=follow_task,
         )  # fmt: skip
         task, usual = TASKS[key], control_values(recommended(TASKS[key]))
@@ -181,7 +181,7 @@ def size_choice(label: str, key: str, usual: dict[str, object]) -> int:
 
 def bound_number(label: str, key: str, default: int, step: int = 1) -> int:
     """A whole number within its limits, bound to the address."""
-    limit = LIMITS[key]
+    limit = TRAINING_LIMITS[key]
     return int(
         st.number_input(
             label, limit.least, limit.most, default, step=step, key=key, bind="query-params", width=NUMBER_WIDTH

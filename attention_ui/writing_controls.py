@@ -12,16 +12,17 @@ from attention_ui.writers import WRITERS, Writer
 from lessons.beginning import Beginning, beginning_of
 from lessons.example import Limit
 
-TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
+WRITING_TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
 TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")
 TOP_PS = tuple(f"{twentieth / 20:g}" for twentieth in range(1, 21))
-LIMITS = {"draw_seed": Limit(0, 999_999), "length": Limit(1, MAX_NEW_TOKENS)}
+WRITING_LIMITS = {"draw_seed": Limit(0, 999_999), "length": Limit(1, MAX_NEW_TOKENS)}
 LONGEST_BEGINNING = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
-    **LIMITS,
+    **WRITING_LIMITS,
     "begin": Length(LONGEST_BEGINNING),
     "writer": WRITERS,
-    "temp": {label: label for label in TEMPERATURES} | {f"{float(label):.1f}": label for label in TEMPERATURES},
+    "temp": {label: label for label in WRITING_TEMPERATURES}
+    | {f"{float(label):.1f}": label for label in WRITING_TEMPERATURES},
     "top_k": {label: label for label in TOP_KS},
     "top_p": {label: label for label in TOP_PS} | {f"{float(label):.2f}": label for label in TOP_PS},
 }
@@ -54,21 +55,21 @@ def writing_controls(writer: Writer) -> Request:
     raw = begin.text_input(
         "Begin with", "", key="begin", bind="query-params", placeholder=first, max_chars=LONGEST_BEGINNING
     )
-    limit = LIMITS["draw_seed"]
+    limit = WRITING_LIMITS["draw_seed"]
     drawn = at_seed.number_input("Seed", limit.least, limit.most, 0, key="draw_seed", bind="query-params")
-    limit = LIMITS["length"]
+    limit = WRITING_LIMITS["length"]
     so_far = at_length.number_input(
         "Characters", limit.least, limit.most, DEFAULT_LENGTH, key="length", bind="query-params", disabled=playing
     )
     with temperature:
-        heat = chosen("Temperature", TEMPERATURES, "1", "temp")
+        heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
     with top_k:
         most = chosen("Top-k", TOP_KS, "all", "top_k")
     with top_p:
         share = chosen("Top-p", TOP_PS, "1", "top_p")
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
     start = beginning_of(raw or "", writer.checkpoint.settings.task)
-    seed, length = LIMITS["draw_seed"].clamp(int(drawn)), LIMITS["length"].clamp(int(so_far))
+    seed, length = WRITING_LIMITS["draw_seed"].clamp(int(drawn)), WRITING_LIMITS["length"].clamp(int(so_far))
     return Request(writer, start, sampling, seed, length)
 
 
@@ -80,7 +81,7 @@ def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
 
 def writing_buttons(request: Request) -> None:
     """One character back, one more, play or pause, begin again."""
-    playing, n, most = bool(get_state(PLAYS)), request.length, LIMITS["length"].most
+    playing, n, most = bool(get_state(PLAYS)), request.length, WRITING_LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
             "Back", key="write_back", shortcut="Left", disabled=playing or n <= 1,
@@ -99,7 +100,7 @@ def play_or_pause(length: int) -> None:
     playing = not get_state(PLAYS)
     set_state(PLAYS, playing)
     if playing:
-        set_state(PLAYED_TO, length if length < LIMITS["length"].most else 1)
+        set_state(PLAYED_TO, length if length < WRITING_LIMITS["length"].most else 1)
 
 
 def begin_again() -> None:

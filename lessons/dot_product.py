@@ -20,7 +20,7 @@ from lessons.screen import Code, Matrices, Matrix, Screen, Sentence, Size, Step,
 from lessons.weighted_sum import Bands, weighted_sum
 
 MORE_THAN_ROUNDING = 1e-4
-GIVEN = ("x", "query", "k", "v")
+GIVEN_ROWS = ("x", "query", "k", "v")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     attention = attend_without_weights(example.x)
     derivation = derive_without_weights(example, attention)
     n, d_model = example.x.shape
-    views = {"one": one_query, "all": all_queries, "equal": two_ways}
+    views = {"one": one_row, "all": all_rows, "equal": two_ways}
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",
         "equal": r"o_{ic} = \textstyle\sum_j a_{ij} x_{jc} \ \text{ for each } i, c \qquad O = A X \ \text{ at once}",
@@ -63,15 +63,15 @@ def dot_product_figure(example: ExampleTrace, notice: Sentence, first: str, band
     )  # fmt: skip
 
 
-def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
     """One query's weighted sum, key by key."""
     notice = notice_row(example.names, query, attention.weights[query], attention.visible[query])
     origins = say("a row of X"), say("the rows of X")
-    bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN)
+    bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
     return dot_product_figure(example, notice, "weight", bands)
 
 
-def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
     matrices = (

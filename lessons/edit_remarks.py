@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from lessons.edits import LETTERS, title
+from lessons.edits import LETTER_OF, title
 from lessons.example import ExampleTrace, projection_of, unedited
 from lessons.formatting import apart
 from lessons.matrices import PAIRS
@@ -26,12 +26,12 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
         return ()
     now, then = tensors_of(example, head), tensors_of(unedited(example), head)
     changed = {key: int((now[key] != then[key]).sum()) for key in now}
-    by_hand = [say("{count} in {matrix}", count=changed[key], matrix=title(key)) for key in LETTERS if changed[key]]
+    by_hand = [say("{count} in {matrix}", count=changed[key], matrix=title(key)) for key in LETTER_OF if changed[key]]
     if not by_hand:
         return (say("What was changed by hand changes nothing in this head."),)
     opening = say_count(
         "{count} number is changed by hand: {where}.", "{count} numbers are changed by hand: {where}.",
-        sum(changed[key] for key in LETTERS), where=All(tuple(by_hand)),
+        sum(changed[key] for key in LETTER_OF), where=All(tuple(by_hand)),
     )  # fmt: skip
     follow = [key for key in RESULTS if changed[key]]
     if not follow:

@@ -13,7 +13,12 @@ from torch import Tensor
 
 from attention_core.tokens import clean_text
 
-LETTERS = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, and how a link spells them
+LETTER_OF = {
+    "x": "x",
+    "W_q": "q",
+    "W_k": "k",
+    "W_v": "v",
+}  # the matrices that can be edited, and how a link spells them
 LARGEST = 1000
 MOST_EDITS = 50
 MOST_PLACES = 99  # rows or columns that a link can count
@@ -35,8 +40,8 @@ class Edit:
     value: float
 
     def __post_init__(self):
-        if self.matrix not in LETTERS:
-            raise ValueError(f"the matrices that can be edited are {', '.join(LETTERS)}, but got {self.matrix}")
+        if self.matrix not in LETTER_OF:
+            raise ValueError(f"the matrices that can be edited are {', '.join(LETTER_OF)}, but got {self.matrix}")
         if not (0 <= self.row < MOST_PLACES and 0 <= self.column < MOST_PLACES):
             raise ValueError(
                 f"rows and columns go from 1 to {MOST_PLACES}, but got row {self.row + 1}, column {self.column + 1}"
@@ -61,9 +66,9 @@ def usable_number(typed: object) -> float:
     if typed is None or typed == "":
         raise ValueError(f"the cell is empty, but it needs a number from −{LARGEST} to {LARGEST}")
     if isinstance(typed, bool) or not isinstance(typed, int | float) or typed != typed:
-        raise ValueError(f"“{shown(str(typed))}” is not a number from −{LARGEST} to {LARGEST}")
+        raise ValueError(f"“{shown_edit(str(typed))}” is not a number from −{LARGEST} to {LARGEST}")
     if abs(typed) > LARGEST:
-        raise ValueError(f"{shown(str(typed))} is too large: numbers go from −{LARGEST} to {LARGEST}")
+        raise ValueError(f"{shown_edit(str(typed))} is too large: numbers go from −{LARGEST} to {LARGEST}")
     return float(typed)
 
 
@@ -143,7 +148,7 @@ def waiting_notes(matrices: dict[str, Float[Tensor, "rows columns"]], edits: Edi
 def edits_code(edits: Edits) -> str:
     """The edits as a link spells them, with rows and columns counted from 1."""
     return ";".join(
-        f"{LETTERS[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
+        f"{LETTER_OF[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
         for edit in edits
     )
 
@@ -160,7 +165,7 @@ def parse_edits(code: str) -> tuple[Edits, tuple[str, ...]]:
         try:
             edits = put_edit(edits, parse_edit(piece))
         except ValueError as error:
-            bad.append(f"“{shown(piece)}” was left out of the numbers changed by hand: {error}.")
+            bad.append(f"“{shown_edit(piece)}” was left out of the numbers changed by hand: {error}.")
     return edits, few(bad)
 
 
@@ -171,7 +176,7 @@ def parse_edit(piece: str) -> Edit:
         raise ValueError("write it like q1,2=0.5, which sets row 1, column 2 of W_q; x, k and v set X, W_k and W_v")
     letter, row, column, text = found.groups()
     plain = re.fullmatch(r"-?\d{1,6}(\.\d{1,20})?(e-?\d{1,3})?", text, re.ASCII)
-    matrix = next(name for name in LETTERS if LETTERS[name] == letter)
+    matrix = next(name for name in LETTER_OF if LETTER_OF[name] == letter)
     return Edit(matrix, int(row) - 1, int(column) - 1, usable_number(float(text) if plain else text))
 
 
@@ -186,7 +191,7 @@ def few(sentences: list[str]) -> tuple[str, ...]:
     return (*sentences[:MOST_SENTENCES], f"And {rest} more like this.") if rest > 0 else tuple(sentences)
 
 
-def shown(text: str, most: int = 20) -> str:
+def shown_edit(text: str, most: int = 20) -> str:
     """The beginning of a text that may be anything, made fit to show."""
     clean = clean_text(text).text
     return clean if len(clean) <= most else f"{clean[:most]}…"

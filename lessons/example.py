@@ -21,7 +21,7 @@ from attention_core.heads import split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
-from lessons.edits import LETTERS, Edits, apply_edits, waiting_notes
+from lessons.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.formatting import names
 from lessons.screen import Sentence, Token, say
 
@@ -194,7 +194,7 @@ def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn,
     """The numbers set by hand in the place of those drawn, and notes on those that find no place."""
     if not edits:
         return drawn, ()
-    matrices = {name: getattr(drawn, name) for name in LETTERS}
+    matrices = {name: getattr(drawn, name) for name in LETTER_OF}
     return Drawn(**apply_edits(matrices, edits, ids)), waiting_notes(matrices, edits)
 
 

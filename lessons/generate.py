@@ -50,7 +50,7 @@ from lessons.screen import (
 )
 
 CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
-STAGES = (say("the model says"), say("after the temperature"), say("drawn from"))
+DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
 
@@ -87,7 +87,7 @@ def distribution(writing: Writing) -> Parts:
         key="distribution",
         name=say("The distribution over the next character"),
         notice=(*how_it_was_drawn(writing), where_the_number_fell(writing.newest)),
-        rows=STAGES,
+        rows=DISTRIBUTIONS,
         parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()),
         width=580,
     )

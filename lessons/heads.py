@@ -13,7 +13,7 @@ from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
 from lessons.heads_notices import notice_parameters, notice_way
 from lessons.heads_slices import slices_figure
-from lessons.heads_way import concatenate_figure, output_figure, project_figure, split_figure
+from lessons.heads_way import concatenate_figure, joined_figure, project_figure, split_figure
 from lessons.heads_weights import attend_figures, dropout_figure
 from lessons.questions.base import asking
 from lessons.questions.heads import QUESTIONS
@@ -66,7 +66,7 @@ def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
     notice = notice_way(choices.step, trace)
     if choices.step == "split":
         return (split_figure(trace, derivation, choices.role, notice),)
-    figures = {"project": project_figure, "concatenate": concatenate_figure, "output": output_figure}
+    figures = {"project": project_figure, "concatenate": concatenate_figure, "output": joined_figure}
     return (figures[choices.step](trace, derivation, notice),)
 
 

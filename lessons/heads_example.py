@@ -23,7 +23,7 @@ from lessons.example import JOURNEY_TOKENS, JOURNEY_X, MAX_TOKENS, ExampleTrace,
 
 HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "drawn"]
 
-LIMITS = {"d_model": Limit(1, 16), "seed": Limit(0, MAX_SEED), "dropout_percent": Limit(0, 90)}
+HEADS_LIMITS = {"d_model": Limit(1, 16), "seed": Limit(0, MAX_SEED), "dropout_percent": Limit(0, 90)}
 MOST_FEATURES = 16  # of a wide matrix, this many are shown
 DRAWN = (2, 4, 8)  # sentences, tokens, features
 
@@ -55,7 +55,7 @@ class HeadsExample:
                 f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
                 f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids"
             )
-        most = LIMITS["d_model"].most
+        most = HEADS_LIMITS["d_model"].most
         if self.source == "sentence" and not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
 
@@ -115,7 +115,7 @@ def run_heads(example: HeadsExample) -> SideBySide:
     may_attend = causal_mask(len(example.tokens)) if example.causal else None
     if example.source == "drawn":
         return drawn_side_by_side(example, may_attend)
-    x, module = tensors_of(example)
+    x, module = tensors_of_heads(example)
     scale = module.d_head**-0.5 if example.scaling else 1.0
     output, trace = module.eval()(x, may_attend, scale=scale)
     q, k, v = module.W_q(x), module.W_k(x), module.W_v(x)
@@ -140,10 +140,10 @@ def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> Side
     return SideBySide(example=example, tokens=example.tokens, heads=heads, scale=scale, noun="sentence")
 
 
-Drawn = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
+DrawnHeads = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
 
 
-def tensors_of(example: HeadsExample) -> Drawn:
+def tensors_of_heads(example: HeadsExample) -> DrawnHeads:
     """The vectors and the module. What a notebook fixes is the same for all; only the dropout is each learner's own."""
     preset = HEADS_PRESETS[example.source]
     if not preset.fixed:
@@ -155,25 +155,25 @@ def tensors_of(example: HeadsExample) -> Drawn:
 
 
 @functools.cache
-def notebook_tensors(source: HeadsSource) -> Drawn:
+def notebook_tensors(source: HeadsSource) -> DrawnHeads:
     """What a notebook fixes, drawn once: the wide maps are a million numbers. Shared by all: never change it."""
     preset = HEADS_PRESETS[source]
     return preset.draw(HeadsExample(source=source, **preset.fixed))
 
 
-def draw_sentence(example: HeadsExample) -> Drawn:
+def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
     """A row of an embedding table for each token, as in the running example; the module has a stream of its own."""
     table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
     return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))
 
 
-def draw_journey(example: HeadsExample) -> Drawn:
+def draw_journey_heads(example: HeadsExample) -> DrawnHeads:
     """The six vectors of 3 numbers, each written twice side by side."""
     x = torch.tensor(JOURNEY_X)
     return torch.cat([x, x], dim=-1), draw_module(example, generator(example.seed))
 
 
-def draw_modules(example: HeadsExample) -> Drawn:
+def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
     """An embedding table of 50 rows and the three maps of a single head come first in the stream."""
     random = generator(example.seed)
     table = torch.randn(50, example.d_model, generator=random)
@@ -182,13 +182,13 @@ def draw_modules(example: HeadsExample) -> Drawn:
     return embed(torch.tensor(example.ids), table), draw_module(example, random)
 
 
-def draw_wide(example: HeadsExample) -> Drawn:
+def draw_wide(example: HeadsExample) -> DrawnHeads:
     """The drawn queries, keys and values come first, then the module, then two sentences, of which one is kept."""
     x, module, _ = wide_stream(example)
     return x, module
 
 
-def draw_planted(example: HeadsExample) -> Drawn:
+def draw_planted(example: HeadsExample) -> DrawnHeads:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
     _, _, random = wide_stream(replace(example, **HEADS_PRESETS["wide"].fixed))
     linear(512, 512, bias=True, generator=random)
@@ -221,7 +221,7 @@ class HeadsPreset:
 
     title: str
     fixed: dict[str, object]
-    draw: Callable[[HeadsExample], Drawn] | None = None
+    draw: Callable[[HeadsExample], DrawnHeads] | None = None
     remark: str = ""
 
 
@@ -236,18 +236,18 @@ def words(*tokens: str, ids: tuple[int, ...] | None = None) -> dict[str, tuple]:
 
 
 HEADS_PRESETS: dict[str, HeadsPreset] = {
-    "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence),
+    "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence_heads),
     "journey": HeadsPreset(
         title="Your journey, twice over",
         fixed=words(*JOURNEY_TOKENS) | {"d_model": 6, "n_heads": 2, "bias": False, "seed": 42},
-        draw=draw_journey,
+        draw=draw_journey_heads,
         remark="The notebook shows it without the mask, then with it.",
     ),
     "modules": HeadsPreset(
         title="The cat sat down, 2 heads",
         fixed=words("The", "cat", "sat", "down", ids=(5, 12, 31, 7))
         | {"d_model": 8, "n_heads": 2, "bias": False, "seed": 42},
-        draw=draw_modules,
+        draw=draw_modules_heads,
         remark="The notebook uses no mask here.",
     ),
     "wide": HeadsPreset(

@@ -10,7 +10,7 @@ from lessons.heads_example import HeadsTrace, SideBySide
 from lessons.screen import All, Count, Number, Sentence, say, say_count
 
 HARDLY, CLEARLY = 0.05, 0.2  # shares of a row's weight: below the first heads hardly differ, from the second clearly
-MOST_NAMED = 3  # of several that tie
+MOST_NAMED_HEADS = 3  # of several that tie
 
 
 def points(share: float) -> Number:
@@ -28,14 +28,14 @@ def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
     measured = say(
         "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, "
         "100 %: no key in common). Rows differ from uniform attention by {uniform} % on average.",
-        verdict=verdict_on(difference.mean, projected=projected),
+        verdict=verdict_on_heads(difference.mean, projected=projected),
         mean=points(difference.mean),
         uniform=points(difference.from_uniform),
     )
     return measured, *notice_furthest(trace, difference)
 
 
-def verdict_on(mean: float, *, projected: bool) -> Sentence:
+def verdict_on_heads(mean: float, *, projected: bool) -> Sentence:
     """How much heads differ, or the sentences of a batch, in words."""
     if mean < HARDLY:
         return say("The heads hardly differ") if projected else say("The sentences hardly differ")
@@ -51,7 +51,7 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference) -> tuple[Sent
     total, largest = difference.distances.numel(), points(float(difference.distances.max()))
     if len(furthest) == total:
         return ()
-    if len(furthest) > MOST_NAMED:
+    if len(furthest) > MOST_NAMED_HEADS:
         return (say("{count} of {total} pairs of rows share the largest difference, {largest} %.",
                     count=len(furthest), total=Count(total), largest=largest),)  # fmt: skip
     rows = []
@@ -70,7 +70,7 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference) -> tuple[Sent
 def notice_way(step: str, trace: HeadsTrace) -> tuple[Sentence, ...]:
     """What happens at one step, with the sizes of the moment."""
     about = {"project": notice_project, "split": notice_split, "concatenate": notice_concatenate}
-    return about.get(step, notice_output)(trace)
+    return about.get(step, notice_joined)(trace)
 
 
 def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
@@ -90,7 +90,8 @@ def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
 
 def notice_split(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """How the features are shared out."""
-    read = say("{whole} is read as {parts}.", whole=shape_of(trace.x.shape), parts=shape_of(trace.heads.q.shape))
+    whole, parts = shape_in_words(trace.x.shape), shape_in_words(trace.heads.q.shape)
+    read = say("{whole} is read as {parts}.", whole=whole, parts=parts)
     if trace.n_heads == 1:
         return read, say("The one head gets all features. No number changes.")
     shared = say_count(
@@ -103,7 +104,7 @@ def notice_split(trace: HeadsTrace) -> tuple[Sentence, ...]:
 
 def notice_concatenate(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """What becomes of the outputs of all heads."""
-    shapes = {"parts": shape_of(trace.heads.output.shape), "whole": shape_of(trace.concatenated.shape)}
+    shapes = {"parts": shape_in_words(trace.heads.output.shape), "whole": shape_in_words(trace.concatenated.shape)}
     if trace.n_heads == 1:
         return (say("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
     return (
@@ -113,12 +114,12 @@ def notice_concatenate(trace: HeadsTrace) -> tuple[Sentence, ...]:
     )  # fmt: skip
 
 
-def shape_of(shape: tuple[int, ...]) -> str:
+def shape_in_words(shape: tuple[int, ...]) -> str:
     """A shape as a sentence writes it."""
     return "×".join(map(str, shape))
 
 
-def notice_output(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_joined(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """How much each head adds to the last token's output."""
     token = names(trace.tokens)[-1]
     lengths = head_contributions(trace.heads.output, trace.module.W_o)[:, -1].norm(dim=-1)

@@ -66,7 +66,7 @@ def concatenate_figure(trace: HeadsTrace, derivation: ManyHeadsDerivation, notic
     return heads_figure(trace, notice, bands=(*others, (*last, after)), first="concatenated")
 
 
-def output_figure(trace: HeadsTrace, derivation: ManyHeadsDerivation, notice: tuple[Sentence, ...]) -> Matrices:
+def joined_figure(trace: HeadsTrace, derivation: ManyHeadsDerivation, notice: tuple[Sentence, ...]) -> Matrices:
     """What the heads found, W_o, and their product. Each number of the output lights a row and a column."""
     title = say("output = concatenated · W_o")
     if trace.example.bias:

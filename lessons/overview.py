@@ -13,7 +13,7 @@ from lessons.screen import Cells, Code, Matrices, Matrix, Screen, say
 from lessons.stages import STAGES, Stage, notice_stage
 
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}
-ORDER = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
+FOLLOWED_FIRST = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
     return Matrices(
         key="pipeline", name=say("All matrices of one attention head"), notice=notice_stage(step, example, head),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
-        weights=whose_weights(example), first=next(key for key in ORDER if drawn[key].drawn),
+        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
     )  # fmt: skip
 
 

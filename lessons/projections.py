@@ -17,8 +17,8 @@ from lessons.questions.projections import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Sentence, Size, say
 from lessons.stages import longest
 
-TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
-ROUNDING = 1e-5  # of the largest score: what differs by less is equal
+PROJECTION_TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
+SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def product_view(example: ExampleTrace, head: int, role: str) -> Matrices:
     """X at the left, W above, and where a row of X meets a column of W, their product."""
     derivation, attention = derive_head(example, head), example.heads.select(head)
     x = head_matrix(derivation, "x", say("X"), example.x, given=True)
-    product = head_matrix(derivation, role, TITLES[role], getattr(attention, role))
+    product = head_matrix(derivation, role, PROJECTION_TITLES[role], getattr(attention, role))
     notice = notice_product(example, head, role)
     return projections_figure(example, notice, role, (None, weight_matrix(example, role, head)), (x, product))
 
@@ -98,7 +98,7 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:
         return say("A single token is compared with itself alone, so each matrix is one number.")
     gaps = (scores - scores.mT).abs()
     i, j = divmod(int(gaps.argmax()), len(example.tokens))
-    if float(gaps.max()) <= ROUNDING * float(scores.abs().max()):
+    if float(gaps.max()) <= SYMMETRIC_UP_TO * float(scores.abs().max()):
         return say("X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.")
     there, back = (float(scores[a, b]) for a, b in ((i, j), (j, i)))
     if float(gaps.max()) < 0.005:

@@ -64,9 +64,9 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
         two = one_mask_for_both(parity)
         band, notice = meanings_band(parity, two, derivation), notice_meanings(parity, two)
     else:
-        yield differences(parity)
+        yield parity_rows(parity)
         way = "fused" if choices.view == "fused" else "module"
-        band, notice = outputs_band(parity, way, derivation), [notice_difference(parity, way)]
+        band, notice = outputs_band(parity, way, derivation), [notice_parity(parity, way)]
     band = tuple(band)
     yield Matrices(
         key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
@@ -84,7 +84,7 @@ def derive_ours(parity: Parity) -> ManyHeadsDerivation:
     )
 
 
-def differences(parity: Parity) -> Facts:
+def parity_rows(parity: Parity) -> Facts:
     """The two largest differences, in large type."""
     return Facts(
         key="differences", name=say("How far apart ours and PyTorch's are"),
@@ -145,7 +145,7 @@ def step_of_difference(
     return lambda i, j: Step(says, subtraction(float(theirs[i, j]), float(ours[i, j])), gaps[i][j])
 
 
-def notice_difference(parity: Parity, way: str) -> Sentence:
+def notice_parity(parity: Parity, way: str) -> Sentence:
     """How close the two are, beside the size of the numbers themselves."""
     difference = parity.module_difference if way == "module" else parity.fused_difference
     numbers = parity.trace.output if way == "module" else parity.trace.heads.output

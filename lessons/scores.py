@@ -17,7 +17,7 @@ from lessons.questions.scores import QUESTIONS
 from lessons.screen import Code, Curves, Line, Matrices, Matrix, Number, Screen, Sentence, Share, Size, Step, Table, say
 
 KEYS, DRAWS = 16, 200
-TITLES = {
+MEASURE_TITLES = {
     "std": say("standard deviation of the scores"),
     "largest": say("largest weight of a row"),
     "entropy": say("entropy of a row (nats)"),
@@ -65,7 +65,7 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
         )  # fmt: skip
         yield Curves(
             key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
-            y=TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
+            y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
             width=440, height=230,
         )  # fmt: skip
 
@@ -163,6 +163,6 @@ def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:
     rows = ((UNDIVIDED, plain), (DIVIDED, divided))
     return Table(
         key="scores_table", name=say("The measures of the running example"),
-        columns=(say("scores"), *(TITLES[measure] for measure in MEASURES)),
+        columns=(say("scores"), *(MEASURE_TITLES[measure] for measure in MEASURES)),
         cells=tuple((name, *(Number(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
     )  # fmt: skip

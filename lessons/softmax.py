@@ -88,7 +88,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
         key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
-        notice=(*notice_weights(example, row, choices), *notice_changes(example, row, added, doubled)),
+        notice=(*notice_largest(example, row, choices), *notice_changes(example, row, added, doubled)),
         weights=whose_weights(example), numbered=True, height=450,
     )  # fmt: skip
     return Screen(
@@ -205,7 +205,7 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
     )  # fmt: skip
 
 
-def notice_weights(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:
+def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:
     """Who has the largest weight at this temperature, and how widely the query looks."""
     heat = Number(choices.temperature, 1)
     if len(row.keys) == 1:

@@ -12,7 +12,7 @@ from lessons.questions.train import QUESTIONS
 from lessons.screen import Code, Film, Matrices, Question, Screen, Sentence, Share, say, say_count
 from lessons.training_curves import leak_sentences, loss_figure, right_answers
 
-CODE = Code((train, predict, gradient_of))
+TRAINING_CODE = Code((train, predict, gradient_of))
 NOTHING = "·"  # where a position does not count
 HEADS_WIDTH, FILM_WIDTH = 630, 1000
 MOST_FRAMES = 40
@@ -30,7 +30,7 @@ def train_screen(
     return Screen(
         figures=(*curves, observed_heads(observed, width)),
         remarks=() if leak is None else leak_sentences(leak),
-        code=CODE,
+        code=TRAINING_CODE,
         ask=questions_about(history.settings),
     )
 

@@ -29,7 +29,7 @@ from attention_core.weights import model_with
 from runs.run import RunView
 
 FORMAT, METADATA_KEY = "attention-lab model 1", "attention_lab"
-MAX_BYTES = 4_000_000
+MAX_FILE_BYTES = 4_000_000
 MAX_HEADER_BYTES = 200_000
 MAX_TEXT = 20_000
 MAX_WEIGHT = 1e6
@@ -98,8 +98,8 @@ def check_writes(settings: TrainingSettings) -> None:
 
 def read_header(data: bytes) -> dict:
     """What a safetensors file says of itself: 8 bytes with a length, then so many bytes of JSON."""
-    if not 8 <= len(data) <= MAX_BYTES:
-        raise refusal(f"a model of 8 to {MAX_BYTES:,} bytes", f"{len(data):,} bytes")
+    if not 8 <= len(data) <= MAX_FILE_BYTES:
+        raise refusal(f"a model of 8 to {MAX_FILE_BYTES:,} bytes", f"{len(data):,} bytes")
     size = int.from_bytes(data[:8], "little")
     if size > MAX_HEADER_BYTES:
         raise refusal("a safetensors file, which begins with the size of its header", "some other kind of file")
@@ -166,7 +166,7 @@ def read_about(metadata: object) -> tuple[TrainingSettings, int]:
         raise refusal("metadata that says how the model was made", kind_of(text))
     said = read_json(text, "what the file says of the model")
     if isinstance(said, dict) and said.get("format", FORMAT) != FORMAT:
-        raise refusal(f"the format “{FORMAT}”", shown(said["format"]))
+        raise refusal(f"the format “{FORMAT}”", shown_value(said["format"]))
     try:
         about = msgspec.convert(said, ABOUT)
     except msgspec.ValidationError as error:
@@ -214,10 +214,10 @@ def check_tensors(header: dict, expected: Mapping[str, nn.Parameter]) -> None:
             raise refusal(f"the tensor {name}", "a file without it")
     for name, entry in header.items():
         if name not in expected:
-            raise refusal(f"{len(expected)} tensors", f"another one, {shown(name)}")
+            raise refusal(f"{len(expected)} tensors", f"another one, {shown_value(name)}")
         shape = entry.get("shape") if isinstance(entry, dict) else None
         if not isinstance(entry, dict) or entry.get("dtype") != "F32" or shape != list(expected[name].shape):
-            raise refusal(f"{name} as F32 of shape {list(expected[name].shape)}", shown(entry))
+            raise refusal(f"{name} as F32 of shape {list(expected[name].shape)}", shown_value(entry))
 
 
 def check_finite(name: str, weights: Tensor) -> Tensor:
@@ -241,7 +241,7 @@ def refusal(expected: str, came: str) -> ValueError:
     return ValueError(f"expected {expected}, but got {came}. {REMEDY}.")
 
 
-def shown(value: object, most: int = 60) -> str:
+def shown_value(value: object, most: int = 60) -> str:
     """The beginning of a value that may be anything, fit for a sentence."""
     return shown_plainly(repr(value), most)
 

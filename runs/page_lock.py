@@ -19,7 +19,7 @@ class Priority(Enum):
     NOBODY_WAITS = "a picture that moves by itself, or a page that takes long"
 
 
-class Place(threading.local):
+class PlaceInLine(threading.local):
     """The turn of this thread, while it has one."""
 
     priority: Priority | None = None
@@ -43,7 +43,7 @@ class PageLock:
         self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
         self._inside = 0
         self._turns = 0
-        self._here = Place()
+        self._here = PlaceInLine()
 
     @contextmanager
     def page(

@@ -13,7 +13,7 @@ from torch import Tensor
 from attention_core.tasks.base import ENOUGH_RIGHT, NO_TARGET, PERFECT, Baseline, Batch, Task, attention_to, guessing
 from attention_core.tokens import Vocabulary
 
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
+TASK_LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class LetterTask(Task):
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The first letters of the alphabet."""
-        return Vocabulary(tuple(LETTERS[: self.n_letters]))
+        return Vocabulary(tuple(TASK_LETTERS[: self.n_letters]))
 
     @cached_property
     def answer_position(self) -> Int[Tensor, " tokens"]:
@@ -115,7 +115,7 @@ class LastTokensTask(Task):
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The letters, then every word of `last` letters."""
-        letters = LETTERS[: self.n_letters]
+        letters = TASK_LETTERS[: self.n_letters]
         return Vocabulary((*letters, *("".join(word) for word in itertools.product(letters, repeat=self.last))))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
@@ -162,7 +162,7 @@ class NoiseTask(Task):
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The letters."""
-        return Vocabulary(tuple(LETTERS[: self.n_letters]))
+        return Vocabulary(tuple(TASK_LETTERS[: self.n_letters]))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
         """Random letters; the last one of each row is only an answer, and stands nowhere to be read."""

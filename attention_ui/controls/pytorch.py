@@ -5,14 +5,14 @@ import streamlit as st
 from attention_ui.choices import chosen_mask
 from attention_ui.lesson import show_notes
 from attention_ui.links import LinkRule, text_in_link
-from attention_ui.many_heads import SOURCES, source_and_sizes
+from attention_ui.many_heads import HEADS_SOURCES, source_and_sizes
 from attention_ui.state import get_state, set_state
 from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
 from lessons.pytorch import Choices
 from lessons.pytorch_cases import CASES
 
-COMPARISONS = {
+PARITY_VIEWS = {
     "module": "nn.MultiheadAttention",
     "fused": "scaled_dot_product_attention",
     "weights": "averaged weights",
@@ -21,7 +21,7 @@ COMPARISONS = {
     "cases": f"{CASES} random cases",
 }
 DRAWS = Limit(0, 9999)
-LINK_RULES: dict[str, LinkRule] = {"parity": COMPARISONS, "cases": DRAWS}
+LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": DRAWS}
 
 
 def comparison_choices(running: ExampleTrace) -> Choices:
@@ -34,8 +34,8 @@ def comparison_choices(running: ExampleTrace) -> Choices:
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
-    sources = {key: title for key, title in SOURCES.items() if HEADS_PRESETS[key].draw is not None}
-    without = {key: title for key, title in SOURCES.items() if key not in sources}
+    sources = {key: title for key, title in HEADS_SOURCES.items() if HEADS_PRESETS[key].draw is not None}
+    without = {key: title for key, title in HEADS_SOURCES.items() if key not in sources}
     asked = get_state("mh") or next((key for key in without if text_in_link("mh") == without[key]), None)
     notes = st.container()
     if asked in without:
@@ -54,7 +54,7 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
 def chosen_comparison() -> str:
     """What to compare with what."""
     chosen = st.segmented_control(
-        "Compare", list(COMPARISONS), default="module", format_func=COMPARISONS.get, required=True, key="parity",
+        "Compare", list(PARITY_VIEWS), default="module", format_func=PARITY_VIEWS.get, required=True, key="parity",
         bind="query-params", label_visibility="collapsed",
     )  # fmt: skip
     return chosen or "module"

@@ -23,7 +23,7 @@ def curves_chart(*settings: object) -> alt.LayerChart:
         )
     if shape.levelled:
         layers += levels(shape)
-    layers += [line.encode(x, y, tone, dash, detail="line:N"), nearest(shape, source, x, y, tone)]
+    layers += [line.encode(x, y, tone, dash, detail="line:N"), nearest_point(shape, source, x, y, tone)]
     if shape.chosen:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
@@ -64,7 +64,7 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
 
 
-def nearest(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
+def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
     """The points: those that are always seen, and the one nearest to the pointer, with its numbers."""
     near = alt.selection_point(
         name="near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False

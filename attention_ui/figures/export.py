@@ -11,7 +11,7 @@ def csv_of(table: pa.Table) -> bytes:
 
     Of curves: every point.
     """
-    return written(matrix_cells(table) if "cell_tag" in table.column_names else table)
+    return csv_bytes(matrix_cells(table) if "cell_tag" in table.column_names else table)
 
 
 def matrix_cells(table: pa.Table) -> pa.Table:
@@ -25,7 +25,7 @@ def matrix_cells(table: pa.Table) -> pa.Table:
     return pa.Table.from_pylist(lines)
 
 
-def written(table: pa.Table) -> bytes:
+def csv_bytes(table: pa.Table) -> bytes:
     """The table in the CSV format, with a header."""
     buffer = io.BytesIO()
     csv.write_csv(table, buffer)

@@ -15,7 +15,7 @@ from lessons.screen import Film, Matrices, Matrix
 
 ALWAYS = -1  # the frame number of what is seen in every frame
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "v", "text", "say")
-MOVING = ("weight", "masked", "shape")
+MOVING_KINDS = ("weight", "masked", "shape")
 
 
 def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:
@@ -25,7 +25,7 @@ def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table
             f"a film needs a sentence for each frame, but got {len(film.frames)} frames, {len(film.moments)} said"
         )
     cells, count = still_table(film.frames[0], layout), len(film.frames)
-    moving = pa.array(np.isin(cells["kind"].to_pylist(), MOVING))
+    moving = pa.array(np.isin(cells["kind"].to_pylist(), MOVING_KINDS))
     still = with_frames(cells.filter(pa.array(~np.asarray(moving))), ALWAYS, 1)
     frames = with_frames(pa.concat_tables([cells.filter(moving)] * count), 0, count)
     table = pa.concat_tables([still, frames]).unify_dictionaries()
@@ -66,7 +66,7 @@ def with_numbers(table: pa.Table, film: Film, layout: Layout, numbered: bool) ->
     kinds, at = np.array(table["kind"].to_pylist()), np.array(table["frame"])
     v, text = np.full(len(table), np.nan, np.float32), np.array(table["text"].to_pylist(), object)
     is_number, is_said = kinds == "weight", (kinds == "shape") & (at >= 0)
-    v[is_number] = np.concatenate([numbers_of(frame, layout) for frame in film.frames])
+    v[is_number] = np.concatenate([numbers_of_frames(frame, layout) for frame in film.frames])
     if numbered:
         text[is_number] = [cell_text(value) for value in v[is_number].tolist()]
     text[is_said] = [english(moment) for moment in film.moments]
@@ -74,7 +74,7 @@ def with_numbers(table: pa.Table, film: Film, layout: Layout, numbered: bool) ->
     return replaced(table, "text", text.tolist())
 
 
-def numbers_of(frame: Matrices, layout: Layout) -> np.ndarray:
+def numbers_of_frames(frame: Matrices, layout: Layout) -> np.ndarray:
     """The numbers of one frame that are not masked, in the order of the table."""
     matrices = {matrix.key: matrix for matrix in frame.matrices}
     return np.concatenate([seen_numbers(matrices[place.matrix.key]) for place in layout.places])

@@ -20,7 +20,7 @@ NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, 
 
 
 @dataclass(frozen=True)
-class Matrix:
+class DrawnMatrix:
     """What to draw of one matrix. `kind` picks the colours: "score" diverges around 0, "weight" starts at 0."""
 
     key: str
@@ -50,7 +50,7 @@ class Grid:
 
     FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "say", "lights", "row_tag", "column_tag", "cell_tag")
 
-    def matrix(self, matrix: Matrix, left: int, top: int, *, numbered: bool = True) -> None:
+    def matrix(self, matrix: DrawnMatrix, left: int, top: int, *, numbered: bool = True) -> None:
         """Its cells, the upper left one at (left, top), with their numbers or with colour alone."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
@@ -86,7 +86,7 @@ class Grid:
             }
         )
 
-    def _cell(self, matrix: Matrix, i: int, j: int, text: str, x: int, y: int) -> None:
+    def _cell(self, matrix: DrawnMatrix, i: int, j: int, text: str, x: int, y: int) -> None:
         if not matrix.drawn:
             self._add(x, y, "ghost", "ghost", None, "")
             return

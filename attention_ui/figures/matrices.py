@@ -163,7 +163,7 @@ def name_matrix(grid: Grid, place: Place) -> None:
         grid.text(label, left - 1, top + i, "row")
 
 
-def look(matrix: Matrix) -> drawn.Matrix:
+def look(matrix: Matrix) -> drawn.DrawnMatrix:
     """What the grid draws of a matrix."""
     values = matrix.values.tolist()
     changed = None
@@ -174,7 +174,7 @@ def look(matrix: Matrix) -> drawn.Matrix:
         changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
     visible = matrix.visible.tolist() if hasattr(matrix.visible, "tolist") else matrix.visible
     kind = "weight" if matrix.scale == "weight" else "score"
-    return drawn.Matrix(
+    return drawn.DrawnMatrix(
         matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, matrix.scale == "difference"
     )
 

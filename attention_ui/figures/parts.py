@@ -23,7 +23,7 @@ def parts_table(figure: Parts) -> pa.Table:
     """The titles of the panels in a line of their own; then for each part its name, and a bar in every panel."""
     rows = [thing(0, panel, english(title), "title", "ink") for panel, title in enumerate(figure.rows)]
     for line, part in enumerate(figure.parts, start=1):
-        rows.append(thing(line, 0, f"▸ {part.name}" if part.chosen else part.name, "name", "ink", 0.0, said(part)))
+        rows.append(thing(line, 0, f"▸ {part.name}" if part.chosen else part.name, "name", "ink", 0.0, part_said(part)))
         rows += bars_of(line, part)
     columns = dict(zip(FIELDS, zip(*rows, strict=True), strict=True))
     return pa.table(
@@ -43,14 +43,14 @@ def bars_of(line: int, part: Part) -> Iterator[tuple]:
     for panel, share in enumerate(part.shares):
         words = percent(share)
         if panel == last and remark and not share:
-            yield thing(line, panel, remark, "dropped", "hatch", part.shares[max(0, last - 1)], said(part, panel))
+            yield thing(line, panel, remark, "dropped", "hatch", part.shares[max(0, last - 1)], part_said(part, panel))
         elif panel == last and remark:
-            yield thing(line, panel, f"{words} · {remark}", "drawn", "weight", share, said(part, panel))
+            yield thing(line, panel, f"{words} · {remark}", "drawn", "weight", share, part_said(part, panel))
         else:
-            yield thing(line, panel, words, "bar", "weight", share, said(part, panel))
+            yield thing(line, panel, words, "bar", "weight", share, part_said(part, panel))
 
 
-def said(part: Part, panel: int = 0) -> str:
+def part_said(part: Part, panel: int = 0) -> str:
     """What pointing at a part says: its sentence, and its remark."""
     sentence = english(part.says[panel])
     return sentence if part.remark is None else f"{sentence.removesuffix('.')}; {english(part.remark)}."

@@ -18,19 +18,19 @@ from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
-DRAWN = {"score", "weight", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
+DRAWN_KINDS = {"score", "weight", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
 UNDRAWN = {"filler", "hint"}  # what belongs to the screen alone
 INNER = 0.94  # of a place is the cell, the rest is the gap
 
 
 def can_be_drawn(table: pa.Table) -> bool:
     """Whether everything in the figure is drawn here."""
-    return set(table["kind"].unique().to_pylist()) <= DRAWN | UNDRAWN
+    return set(table["kind"].unique().to_pylist()) <= DRAWN_KINDS | UNDRAWN
 
 
 def svg_of(table: pa.Table, cell: int) -> bytes:
     """The picture, with cells of this many pixels. Each number says what it is when it is pointed at."""
-    things = [thing for thing in table.to_pylist() if thing["kind"] in DRAWN]
+    things = [thing for thing in table.to_pylist() if thing["kind"] in DRAWN_KINDS]
     width, height = ((1 + max(thing[axis] for thing in things)) * cell for axis in ("gx", "gy"))
     box = f"{-cell} 0 {width + 4 * cell} {height + cell // 2}"  # slanted and long names reach beyond their places
     drawn = "\n".join(drawn_thing(thing, cell) for thing in things)
@@ -46,29 +46,29 @@ def drawn_thing(thing: dict, cell: int) -> str:
     if kind == "changed":
         side = 0.28 * cell
         corner = f"M{x + size - side:.1f},{y}h{side:.1f}v{side:.1f}Z"
-        return f'<path d="{corner}" fill="{tone("ink")}"/>'
+        return f'<path d="{corner}" fill="{hue("ink")}"/>'
     look, shift, turn = name_look(kind, cell, font_size(NUMBER_FONT, cell))
     middle_x, middle_y = x + size / 2, y + size / 2
     place = (
         f'transform="translate({middle_x:.1f},{middle_y:.1f}) rotate({turn}) translate({shift[0]:.1f},{shift[1]:.1f})"'
     )
-    return f'<text {place} dy="0.35em" {look} fill="{tone(thing["tone"])}">{escape(thing["text"])}</text>'
+    return f'<text {place} dy="0.35em" {look} fill="{hue(thing["tone"])}">{escape(thing["text"])}</text>'
 
 
 def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
     """A cell with its colour or pattern, its number, and what it says."""
     frame = f'<rect x="{x}" y="{y}" width="{size:.1f}" height="{size:.1f}" rx="3"'
     if thing["kind"] == "ghost":
-        return f'{frame} fill="none" stroke="{tone("ghost")}"/>'
+        return f'{frame} fill="none" stroke="{hue("ghost")}"/>'
     says = f"<title>{escape(thing['say'])}</title>"
     if thing["kind"] == "masked":
         a, b, c = (f"{part * size:.1f}" for part in (0.2, 0.5, 0.8))
         lines = f"M{a},{c}L{c},{a}M{a},{b}L{b},{a}M{b},{c}L{c},{b}"
-        hatch = f'<path transform="translate({x},{y})" d="{lines}" stroke="{tone("hatch")}"/>'
+        hatch = f'<path transform="translate({x},{y})" d="{lines}" stroke="{hue("hatch")}"/>'
         return f'<g>{says}{frame} fill="none"/>{hatch}</g>'
     number = (
         f'<text x="{x + size / 2:.1f}" y="{y + size / 2:.1f}" dy="0.35em" text-anchor="middle" '
-        f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{tone("ink")}">{escape(thing["text"])}</text>'
+        f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{hue("ink")}">{escape(thing["text"])}</text>'
     )
     return f"<g>{says}{frame} fill={quoteattr(colour(thing['kind'], thing['v']))}/>{number}</g>"
 
@@ -91,7 +91,7 @@ def colour(kind: str, value: float | None) -> str:
     name, (low, high) = ("Diverging", SCORE_DOMAIN) if kind == "score" else ("Sequential", WEIGHT_DOMAIN)
     known = value is not None and not math.isnan(value)
     share = min(max((value - low) / (high - low), 0), 1) if known else 0.0
-    return between(light_theme()[f"chart{name}Colors"], share) if known else tone("ghost")
+    return between(light_theme()[f"chart{name}Colors"], share) if known else hue("ghost")
 
 
 def between(colours: Sequence[str], share: float) -> str:
@@ -103,7 +103,7 @@ def between(colours: Sequence[str], share: float) -> str:
     return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
-def tone(role: str) -> str:
+def hue(role: str) -> str:
     """The colour of a role."""
     return light_theme()["chartCategoricalColors"][COLOUR_ROLES.index(role)]
 

@@ -1,27 +1,24 @@
 """Train it live: a small transformer learns a task while one watches."""
 
-import streamlit as st
-
 from attention_ui.comparing import compare_panel, live_run
 from attention_ui.contents import next_and_previous, opening
-from attention_ui.lesson import show_notes
+from attention_ui.lesson import show_notes, show_sentence
 from attention_ui.panels.code import show_code
 from attention_ui.panels.question import question_panel
 from attention_ui.run_tools import run_tools
 from attention_ui.training_controls import training_controls
-from lessons.formatting import english
 from lessons.task_texts import texts_of
-from lessons.train import CODE, questions_about
+from lessons.train import TRAINING_CODE, questions_about
 
 opening("train")
 choice = training_controls()
 show_notes(*choice.notes)
-st.text(english(texts_of(choice.task).in_short))
+show_sentence(texts_of(choice.task).in_short)
 run = live_run(choice)
 if choice.settings is not None:
     question_panel("train", questions_about(choice.settings), cover=False)
 compare_panel(run)
 if run is not None:
     run_tools(run)
-show_code(CODE)
+show_code(TRAINING_CODE)
 next_and_previous("train")

@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from lessons.edit_remarks import edit_remarks, shared_row, tensors_of
 from lessons.edits import (
     LARGEST,
-    LETTERS,
+    LETTER_OF,
     MOST_CHARACTERS,
     MOST_EDITS,
     MOST_PLACES,
@@ -30,7 +30,7 @@ from lessons.matrices import PAIRS
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(
     Edit,
-    matrix=st.sampled_from(list(LETTERS)),
+    matrix=st.sampled_from(list(LETTER_OF)),
     row=st.integers(0, MOST_PLACES - 1),
     column=st.integers(0, MOST_PLACES - 1),
     value=VALUES,
@@ -138,12 +138,12 @@ def test_many_refusals_are_counted_and_not_listed():
 @given(data=st.data(), source=st.sampled_from(list(PRESETS)))
 def test_an_edit_sets_its_number_and_no_other(data, source):
     plain = run_example(Example(source=source))
-    matrix = data.draw(st.sampled_from(list(LETTERS)))
+    matrix = data.draw(st.sampled_from(list(LETTER_OF)))
     rows, columns = getattr(plain, matrix).shape
     i, j = data.draw(st.integers(0, rows - 1)), data.draw(st.integers(0, columns - 1))
     edit = Edit(matrix, i, j, data.draw(VALUES))
     trace = run_example(Example(source=source, edits=(edit,)))
-    for name in LETTERS:
+    for name in LETTER_OF:
         expected = getattr(plain, name).clone()
         if name == matrix:
             same_row = [row for row in range(rows) if matrix == "x" and plain.ids[row] == plain.ids[i]] or [i]

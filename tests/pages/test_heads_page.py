@@ -12,7 +12,7 @@ from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
 from attention_ui.figures.grid import SMALLEST_CELL
 from attention_ui.lesson import FIGURE_HEIGHT
-from attention_ui.many_heads import LINK_RULES, STEPS, STEPS_WITHOUT_MODULE
+from attention_ui.many_heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from lessons.example import Example, run_example
 from lessons.formatting import digits, together
 from lessons.heads import Choices, screen
@@ -351,7 +351,7 @@ def test_where_nothing_is_projected_the_code_is_that_of_attention_alone():
 # Every preset
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", HEADS_STEPS)
 @pytest.mark.parametrize("key", HEADS_PRESETS)
 def test_every_preset_opens_at_every_step(key, step):
     at = open_heads(mh=key, mh_step=step)
@@ -406,7 +406,7 @@ def test_of_a_wide_matrix_the_first_features_of_every_head_are_drawn_with_their_
 # Sentences and links of every kind
 
 
-@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("step", HEADS_STEPS)
 @pytest.mark.parametrize("text", ["one", "a b a c d e f g h i j k l", "<b>x</b> $y$ ![z](http://127.0.0.1:9/a)"])
 @pytest.mark.parametrize("heads", [1, 8])
 def test_it_opens_with_any_sentence(step, text, heads):

@@ -16,9 +16,9 @@ VIEWS = {
     "projections": ("role", choices.VIEWS["role"]),
     "mask": ("masking", choices.VIEWS["masking"]),
     "output": ("of", choices.VIEWS["of"]),
-    "heads": ("mh_step", many_heads.STEPS),
+    "heads": ("mh_step", many_heads.HEADS_STEPS),
     "positions": ("order_view", positions.ORDER_VIEWS),
-    "pytorch": ("parity", pytorch.COMPARISONS),
+    "pytorch": ("parity", pytorch.PARITY_VIEWS),
 }
 SCREENS = [
     (entry.file.removesuffix(".py"), name, view)

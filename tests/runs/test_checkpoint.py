@@ -16,7 +16,7 @@ from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings
 from runs.checkpoint import (
-    MAX_BYTES,
+    MAX_FILE_BYTES,
     MAX_WEIGHT,
     Checkpoint,
     check_writes,
@@ -259,7 +259,7 @@ def test_headers_that_lie_are_refused():
         "huge header": struct.pack("<Q", 2**63) + GOOD[8:],
         "long header": put_together(b" " * 300_000, body),
         "more at the end": GOOD + b"\0" * 8,
-        "too large": GOOD + b"\0" * MAX_BYTES,
+        "too large": GOOD + b"\0" * MAX_FILE_BYTES,
         "nothing": b"",
     }
     sentences = {name: refused(data) for name, data in hostile.items()}
@@ -286,7 +286,7 @@ def test_refusing_takes_little_memory():
         with_about(model__vocabulary=10**9),
         with_about(model__d_model=10**6),
         struct.pack("<Q", 2**62) + GOOD[8:],
-        GOOD + b"\0" * MAX_BYTES,
+        GOOD + b"\0" * MAX_FILE_BYTES,
     ]
     tracemalloc.start()
     for lie in lies:

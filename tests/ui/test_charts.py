@@ -14,7 +14,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE, grid_chart
 from attention_ui.figures.curves import MOST_POINTS, curves_tables, points_of
 from attention_ui.figures.film_chart import film_chart
-from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, Grid, Matrix, cell_size, cell_text, font_size, sized
+from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, DrawnMatrix, Grid, cell_size, cell_text, font_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.template import template, written_template
 from lessons import overview
@@ -165,7 +165,7 @@ def test_user_text_stays_in_the_data():
 
 def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
     grid = Grid(lambda *_: (), lambda *_: "")
-    grid.matrix(Matrix("m", "m", [[1.0, 2.0, 3.0]]), 4, 2)
+    grid.matrix(DrawnMatrix("m", "m", [[1.0, 2.0, 3.0]]), 4, 2)
     rows = grid.table().to_pylist()
     assert {r["gx"] for r in rows} == set(range(7))
     assert {r["gy"] for r in rows} == set(range(3))
@@ -217,7 +217,9 @@ def watched_untrained(**parts):
 
 def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
     grid = Grid(lambda key, i, j: (), lambda key, i, j: "")
-    grid.matrix(Matrix("m", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], changed=[[False] * 3, [False, True, False]]), 4, 7)
+    grid.matrix(
+        DrawnMatrix("m", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], changed=[[False] * 3, [False, True, False]]), 4, 7
+    )
     rows = grid.table().to_pylist()
     assert [(r["gx"], r["gy"]) for r in rows if r["kind"] == "changed"] == [(5, 8)]
     assert sum(r["kind"] == "score" for r in rows) == 6

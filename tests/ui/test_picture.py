@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.grid import Grid, Matrix
+from attention_ui.figures.grid import DrawnMatrix, Grid
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
 from lessons import output, overview
@@ -61,7 +61,7 @@ def test_colours_run_from_end_to_end_of_the_theme():
 
 def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():
     grid = Grid(lambda *_: (), lambda *_: "")
-    grid.matrix(Matrix("m", "m", [[1.0]]), 0, 0)
+    grid.matrix(DrawnMatrix("m", "m", [[1.0]]), 0, 0)
     assert can_be_drawn(grid.table())
     grid.text("?", 1, 1, "new kind")
     assert not can_be_drawn(grid.table())
