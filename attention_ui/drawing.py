@@ -26,7 +26,8 @@ from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, together, written
-from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Sentence, Table
+from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Table
+from lessons.sentence import Sentence
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 

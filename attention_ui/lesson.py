@@ -16,7 +16,7 @@ from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
-from lessons.screen import Sentence
+from lessons.sentence import Sentence
 
 LARGER = 15  # tenths
 FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900

@@ -7,7 +7,8 @@ import torch
 from attention_core.observe import Ablation, Overlap
 from lessons.every_head import head_name
 from lessons.formatting import leaders, percent
-from lessons.screen import All, Number, Sentence, Share, Table, say, say_count
+from lessons.screen import Table
+from lessons.sentence import All, Number, Sentence, Share, say, say_count
 
 
 def ablation_table(heads: Sequence[Ablation], layers: Sequence[Ablation], overlap: Overlap) -> Table:

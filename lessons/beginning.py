@@ -6,7 +6,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.tokens import clean_text, tokenize
 from attention_core.training import TrainingSettings
 from lessons.formatting import seen
-from lessons.screen import Sentence, Token, say
+from lessons.sentence import Sentence, Token, say
 
 MAX_START = 200
 MOST_LISTED = 8

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.formatting import percent
-from lessons.screen import Argument, Number, Sentence, Share, say
+from lessons.sentence import Argument, Number, Sentence, Share, say
 from lessons.task_texts import texts_of
 
 HEAD_WORDS = {"projected": say("project all features"), "sliced": say("read their own slice only")}

@@ -12,7 +12,8 @@ from functools import cached_property
 from attention_core.attention import AttentionTrace
 from lessons.example import ExampleTrace, projection_of
 from lessons.formatting import digits, factor, power, sum_of_products
-from lessons.screen import Cells, Sentence, Step, Token, say
+from lessons.screen import Cells, Step
+from lessons.sentence import Sentence, Token, say
 
 VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
 TENSORS = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")

@@ -16,7 +16,8 @@ from lessons.matrices import QUERIES, feature_axis, head_matrix, token_axis
 from lessons.questions.base import asking
 from lessons.questions.dot_product import QUESTIONS
 from lessons.row_notice import notice_row
-from lessons.screen import Code, Matrices, Matrix, Screen, Sentence, Size, Step, say
+from lessons.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.sentence import Sentence, Size, say
 from lessons.weighted_sum import Bands, weighted_sum
 
 MORE_THAN_ROUNDING = 1e-4

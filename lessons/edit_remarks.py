@@ -6,7 +6,7 @@ from lessons.edits import LETTER_OF, title
 from lessons.example import ExampleTrace, projection_of, unedited
 from lessons.formatting import apart
 from lessons.matrices import PAIRS
-from lessons.screen import All, Sentence, Token, say, say_count
+from lessons.sentence import All, Sentence, Token, say, say_count
 
 RESULTS = {
     "q": say("Q"),

@@ -9,7 +9,8 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from lessons.formatting import digits, leaders, names, percent
 from lessons.matrices import KEYS, QUERIES, token_axis
-from lessons.screen import All, Cells, Matrices, Matrix, Sentence, Share, Step, Token, say
+from lessons.screen import Cells, Matrices, Matrix, Step
+from lessons.sentence import All, Sentence, Share, Token, say
 
 ONLY_WEIGHTS = say("Rows are queries, columns are keys. Point at a cell to read its weight.")
 TARGETS_MARKED = say("A corner marks the cells that a perfect head attends to.")

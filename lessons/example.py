@@ -23,7 +23,7 @@ from attention_core.randomness import MAX_SEED, generator
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from lessons.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.formatting import names
-from lessons.screen import Sentence, Token, say
+from lessons.sentence import Sentence, Token, say
 
 Source = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
 WeightKind = Literal["normal", "small", "linear"]

@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from lessons.screen import All, Argument, Array, Count, Number, Sentence, Share, Size, Step, Token
+from lessons.screen import Array, Step
+from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token
 
 
 def english(sentence: Sentence) -> str:

@@ -30,24 +30,8 @@ from lessons.formatting import apart, digits, leaders, names, percent, seen
 from lessons.matrices import KEYS, token_axis
 from lessons.questions.base import asking
 from lessons.questions.generate import QUESTIONS
-from lessons.screen import (
-    All,
-    Axis,
-    Cells,
-    Code,
-    Matrices,
-    Matrix,
-    Number,
-    Part,
-    Parts,
-    Screen,
-    Sentence,
-    Share,
-    Step,
-    Token,
-    say,
-    say_count,
-)
+from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
+from lessons.sentence import All, Number, Sentence, Share, Token, say, say_count
 
 CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
 DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))

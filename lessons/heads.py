@@ -17,7 +17,8 @@ from lessons.heads_way import concatenate_figure, joined_figure, project_figure,
 from lessons.heads_weights import attend_figures, dropout_figure
 from lessons.questions.base import asking
 from lessons.questions.heads import QUESTIONS
-from lessons.screen import Code, Count, Figure, Screen, Table, say
+from lessons.screen import Code, Figure, Screen, Table
+from lessons.sentence import Count, say
 
 RAN: dict[str, tuple[Callable, ...]] = {
     "project": (MultiHeadAttention.project,),

@@ -13,7 +13,8 @@ from lessons.derivation import VECTORS, HeadDerivation, numbers_of
 from lessons.formatting import digits, factor, names, sum_of_products
 from lessons.heads_example import HeadsTrace, SideBySide, home_of
 from lessons.matrices import FEATURES, ROLES, token_axis
-from lessons.screen import Axis, Matrix, Sentence, Step, Token, say
+from lessons.screen import Axis, Matrix, Step
+from lessons.sentence import Sentence, Token, say
 
 SHORT = 8  # features: longer sums stand in a line of their own, before the number that they make
 MOST_REPEATED = 16  # features: longer sums stand with the cell that they make, and nowhere else

@@ -7,7 +7,7 @@ from attention_core.attention import AttentionTrace
 from attention_core.head_measures import HeadDifference, head_contributions, head_difference
 from lessons.formatting import leaders, names, number, written
 from lessons.heads_example import HeadsTrace, SideBySide
-from lessons.screen import All, Count, Number, Sentence, say, say_count
+from lessons.sentence import All, Count, Number, Sentence, say, say_count
 
 HARDLY, CLEARLY = 0.05, 0.2  # shares of a row's weight: below the first heads hardly differ, from the second clearly
 MOST_NAMED_HEADS = 3  # of several that tie

@@ -14,7 +14,8 @@ from lessons.formatting import digits
 from lessons.heads_example import HeadsTrace, shown_features
 from lessons.heads_way import heads_figure
 from lessons.matrices import FEATURES, single_axis
-from lessons.screen import Axis, Cells, Count, Matrices, Matrix, Sentence, Size, Step, say
+from lessons.screen import Axis, Cells, Matrices, Matrix, Step
+from lessons.sentence import Count, Sentence, Size, say
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ from torch import Tensor
 
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import MOST_FEATURES, HeadsTrace, SideBySide, shown_features
-from lessons.screen import Cells, Matrices, Matrix, Sentence, say
+from lessons.screen import Cells, Matrices, Matrix
+from lessons.sentence import Sentence, say
 
 FEW = 8  # features of a wide matrix, where several stand side by side
 HEADS_IN_A_BAND = 8

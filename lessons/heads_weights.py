@@ -10,7 +10,8 @@ from lessons.heads_example import HeadsTrace, SideBySide, dropped_out
 from lessons.heads_notices import notice_difference, notice_dropout, was_dropped
 from lessons.heads_way import heads_figure
 from lessons.matrices import KEYS, QUERIES, single_axis, token_axis
-from lessons.screen import Cells, Matrices, Matrix, Sentence, Step, Token, say
+from lessons.screen import Cells, Matrices, Matrix, Step
+from lessons.sentence import Sentence, Token, say
 
 HEATMAPS_IN_A_BAND = 4
 SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.pytorch_parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
-from lessons.screen import All, Listing, Number, Sentence, Size, say, say_count
+from lessons.screen import Listing
+from lessons.sentence import All, Number, Sentence, Size, say, say_count
 
 RUNS = 15
 MODULE_STEPS = (MultiHeadAttention.forward, MultiHeadAttention.project)

@@ -16,7 +16,8 @@ from lessons.formatting import apart, digits, factor, leaders, number, percent, 
 from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
 from lessons.questions.base import asking
 from lessons.questions.mask import QUESTIONS
-from lessons.screen import All, Code, Matrices, Matrix, Number, Screen, Sentence, Share, Size, Step, say
+from lessons.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.sentence import All, Number, Sentence, Share, Size, say
 
 LARGE_NEGATIVE = -1e9
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from lessons.derivation import HeadDerivation
 from lessons.example import ExampleTrace, projection_of
 from lessons.formatting import digits, seen
-from lessons.screen import Array, Axis, Cells, Matrix, Sentence, Step, say
+from lessons.screen import Array, Axis, Cells, Matrix, Step
+from lessons.sentence import Sentence, say
 
 QUERIES, KEYS, TOKENS, FEATURES = say("queries"), say("keys"), say("tokens"), say("features")
 PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key

@@ -18,7 +18,8 @@ from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
 from lessons.questions.base import asking
 from lessons.questions.output import QUESTIONS
 from lessons.row_notice import notice_mix
-from lessons.screen import Code, Matrices, Matrix, Screen, Sentence, Share, Size, Step, say
+from lessons.screen import Code, Matrices, Matrix, Screen, Step
+from lessons.sentence import Sentence, Share, Size, say
 from lessons.weighted_sum import Bands, column_of_pairs, weighted_sum
 
 GIVEN = ("query", "k", "score", "weight", "v")

@@ -9,7 +9,8 @@ from lessons.edit_remarks import edit_remarks
 from lessons.example import ExampleTrace, whose_weights
 from lessons.formulas import stage_formula
 from lessons.matrices import PAIRS, head_matrix
-from lessons.screen import Cells, Code, Matrices, Matrix, Screen, say
+from lessons.screen import Cells, Code, Matrices, Matrix, Screen
+from lessons.sentence import say
 from lessons.stages import STAGES, Stage, notice_stage
 
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}

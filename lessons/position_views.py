@@ -16,22 +16,8 @@ from lessons.example import ExampleTrace
 from lessons.formatting import factor
 from lessons.matrices import BELOW_CONTROLS, head_matrix, token_axis
 from lessons.positioned_head import PositionedHead, added_step, angle_step, positioned_head, whose_head
-from lessons.screen import (
-    All,
-    Axis,
-    Cells,
-    Curves,
-    Line,
-    Matrices,
-    Matrix,
-    Number,
-    Sentence,
-    Size,
-    Step,
-    Token,
-    say,
-    say_count,
-)
+from lessons.screen import Axis, Cells, Curves, Line, Matrices, Matrix, Step
+from lessons.sentence import All, Number, Sentence, Size, Token, say, say_count
 
 DISTANCES = {"near": 1, "further": 8, "far": 32}  # of which the curve is told
 

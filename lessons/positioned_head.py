@@ -11,7 +11,8 @@ from attention_core.permutation import Permutation, PositionKind, Projections, a
 from lessons.derivation import VECTORS, HeadDerivation, divisor_of, numbers_of
 from lessons.example import ExampleTrace, projection_of, whose_weights
 from lessons.formatting import digits, factor, sum_of_products
-from lessons.screen import Number, Sentence, Step, Token, say
+from lessons.screen import Step
+from lessons.sentence import Number, Sentence, Token, say
 
 
 @dataclass(frozen=True, eq=False)

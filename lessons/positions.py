@@ -22,7 +22,8 @@ from lessons.position_views import distance_view, rows_view
 from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
 from lessons.questions.base import asking
 from lessons.questions.positions import QUESTIONS
-from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Sentence, Size, Step, Table, say
+from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
+from lessons.sentence import Sentence, Size, say
 
 CellStep = Callable[[int, int], Step]
 VISIBLE = 1e-6  # weights that differ by less differ by rounding

@@ -14,7 +14,8 @@ from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix, weight_matrix
 from lessons.questions.base import asking
 from lessons.questions.projections import QUESTIONS
-from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Sentence, Size, say
+from lessons.screen import Cells, Code, Matrices, Matrix, Screen
+from lessons.sentence import Sentence, Size, say
 from lessons.stages import longest
 
 PROJECTION_TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}

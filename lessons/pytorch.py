@@ -21,7 +21,8 @@ from lessons.pytorch_masks import meanings_band, notice_meanings
 from lessons.pytorch_weights import averaged_band, notice_averaged
 from lessons.questions.base import asking
 from lessons.questions.pytorch import QUESTIONS
-from lessons.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Sentence, Size, Step, Table, say
+from lessons.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Step, Table
+from lessons.sentence import Sentence, Size, say
 
 THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
 SINGLE_PRECISION = 7  # digits, or so

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from attention_core.pytorch_parity import RandomCase, random_cases
-from lessons.screen import All, Facts, Figure, Points, Sentence, Size, say, say_count
+from lessons.screen import Facts, Figure, Points
+from lessons.sentence import All, Sentence, Size, say, say_count
 
 CASES = 300  # random ones, compared at once
 MASK_NAMES = {"none": say("no mask"), "causal": say("the causal mask"), "random": say("a random mask")}

@@ -13,7 +13,8 @@ from lessons.derivation import HeadDerivation, numbers_of
 from lessons.formatting import digits, names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
-from lessons.screen import Matrix, Number, Sentence, Step, say, say_count
+from lessons.screen import Matrix, Step
+from lessons.sentence import Number, Sentence, say, say_count
 
 
 def meanings_band(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:

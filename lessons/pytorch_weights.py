@@ -6,7 +6,8 @@ from attention_core.pytorch_parity import Parity
 from lessons.formatting import addition, digits, factor, names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
-from lessons.screen import All, Matrix, Number, Sentence, Size, Step, say
+from lessons.screen import Matrix, Step
+from lessons.sentence import All, Number, Sentence, Size, say
 
 MOST_COLUMNS, MOST_HEATMAPS = 30, 4  # of the heads that are shown beside their average
 

@@ -7,7 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from lessons.formatting import leaders, percent
-from lessons.screen import All, Sentence, Share, Token, say, say_count
+from lessons.sentence import All, Sentence, Share, Token, say, say_count
 
 NEARLY_ALL = 0.995  # of the weight
 

@@ -14,7 +14,8 @@ from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix
 from lessons.questions.base import asking
 from lessons.questions.scores import QUESTIONS
-from lessons.screen import Code, Curves, Line, Matrices, Matrix, Number, Screen, Sentence, Share, Size, Step, Table, say
+from lessons.screen import Code, Curves, Line, Matrices, Matrix, Screen, Step, Table
+from lessons.sentence import Number, Sentence, Share, Size, say
 
 KEYS, DRAWS = 16, 200
 MEASURE_TITLES = {

@@ -3,15 +3,16 @@
 A lesson is one pure function from the learner's choices to a `Screen`. The page draws it, the tests read it, and
 so can whatever else wants a lesson: a notebook, a worksheet, a translation.
 
-Reading order: what is said (`Sentence` and its arguments), how a number comes about (`Step`), what is drawn
+Reading order: what is said (`Sentence`, in a file of its own), how a number comes about (`Step`), what is drawn
 (`Figure`, of a few kinds), what is asked (`Question`), and all of it together (`Screen`).
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 from attention_core.attention import AttentionTrace
+from lessons.sentence import Argument, Sentence
 
 
 @runtime_checkable
@@ -21,82 +22,6 @@ class Array(Protocol):
     shape: Sequence[int]
 
     def tolist(self) -> list: ...
-
-
-# What is said.
-
-
-@dataclass(frozen=True)
-class Number:
-    """A number as a sentence writes it, with so many decimals."""
-
-    value: float
-    decimals: int = 2
-
-
-@dataclass(frozen=True)
-class Share:
-    """A part of a whole, written as a percentage."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class Size:
-    """The size of something that may be tiny: two decimals, or a power of ten below 0.01."""
-
-    value: float
-
-
-@dataclass(frozen=True)
-class Count:
-    """How many there are of something numerous, written with its thousands set apart."""
-
-    value: int
-
-
-@dataclass(frozen=True)
-class Token:
-    """A token of the sentence, written in quotes; with its position where the same word comes more than once."""
-
-    text: str
-    position: int
-    repeated: bool = False
-
-
-@dataclass(frozen=True)
-class All:
-    """Several things in one sentence: “a”, “b” and “c”."""
-
-    items: tuple["Argument", ...]
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A sentence with numbers in it. `template` is the English text, by which translators find it.
-
-    The arguments stay numbers until somebody says the sentence, so that a test can compare them with the tensors,
-    and each language can write them in its own way. `many` is the template for every `count` but one.
-    """
-
-    template: str
-    arguments: Mapping[str, "Argument"] = field(default_factory=dict)
-    many: str | None = None
-    count: int = 1
-
-
-# A text stands as it is: a symbol, a name of ours, or a learner's word.
-Argument = int | str | Number | Share | Size | Count | Token | All | Sentence
-
-
-def say(template: str, **arguments: Argument) -> Sentence:
-    """A sentence; the names in braces stand for the arguments."""
-    return Sentence(template, arguments)
-
-
-def say_count(one: str, many: str, count: int, **arguments: Argument) -> Sentence:
-    """A sentence about a number of things, which it may name as {count}."""
-    return Sentence(one, {"count": count} | arguments, many, count)
 
 
 # How a number comes about.

@@ -15,22 +15,8 @@ from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, single_axis, token_axis
 from lessons.questions.base import asking
 from lessons.questions.softmax import QUESTIONS
-from lessons.screen import (
-    All,
-    Cells,
-    Code,
-    Matrices,
-    Matrix,
-    Number,
-    Screen,
-    Sentence,
-    Share,
-    Size,
-    Step,
-    Token,
-    say,
-    say_count,
-)
+from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Step
+from lessons.sentence import All, Number, Sentence, Share, Size, Token, say, say_count
 
 ORDER = ("scores", "shifted", "powers", "weights")
 SHIFT, FACTOR = 5.0, 2.0  # what is added to every score, and what every score is multiplied by

@@ -10,7 +10,7 @@ from attention_core.attention import AttentionTrace
 from lessons.example import ExampleTrace
 from lessons.formatting import leaders
 from lessons.row_notice import notice_mix, notice_row
-from lessons.screen import All, Number, Sentence, Token, say, say_count
+from lessons.sentence import All, Number, Sentence, Token, say, say_count
 
 Stage = Literal["x", "qkv", "scores", "scaled", "masked", "weights", "output"]
 STAGES: tuple[Stage, ...] = get_args(Stage)

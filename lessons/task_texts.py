@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from attention_core.randomness import generator
 from attention_core.tasks import Baseline, CharacterTask, FourVectorsTask, Task
 from attention_core.training import HELD_OUT
-from lessons.screen import Sentence, say
+from lessons.sentence import Sentence, say
 
 
 @dataclass(frozen=True)

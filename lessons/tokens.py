@@ -14,21 +14,8 @@ from lessons.formulas import stage_formula
 from lessons.matrices import TOKENS, feature_axis
 from lessons.questions.base import asking
 from lessons.questions.tokens import QUESTIONS
-from lessons.screen import (
-    All,
-    Axis,
-    Cells,
-    Code,
-    Matrices,
-    Matrix,
-    Number,
-    Screen,
-    Sentence,
-    Step,
-    Table,
-    say,
-    say_count,
-)
+from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
+from lessons.sentence import All, Number, Sentence, say, say_count
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from lessons.every_head import every_head
 from lessons.formatting import seen
 from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
-from lessons.screen import Code, Film, Matrices, Question, Screen, Sentence, Share, say, say_count
+from lessons.screen import Code, Film, Matrices, Question, Screen
+from lessons.sentence import Sentence, Share, say, say_count
 from lessons.training_curves import leak_sentences, loss_figure, right_answers
 
 TRAINING_CODE = Code((train, predict, gradient_of))

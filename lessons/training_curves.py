@@ -5,7 +5,8 @@ from attention_core.tasks import CharacterTask, NoiseTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
 from lessons.every_head import head_name
 from lessons.formatting import apart, leaders, number, percent
-from lessons.screen import All, Curves, Line, Number, Sentence, Share, say, say_count
+from lessons.screen import Curves, Line
+from lessons.sentence import All, Number, Sentence, Share, say, say_count
 from lessons.task_texts import baseline_name, evaluated_on, texts_of
 
 LEVEL = 0.005  # losses that differ by less count as equal

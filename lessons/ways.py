@@ -2,7 +2,7 @@
 
 from attention_core.attention import AttentionTrace
 from attention_core.reference import compare_references
-from lessons.screen import Sentence, Size, say
+from lessons.sentence import Sentence, Size, say
 
 
 def compared(attention: AttentionTrace, scale: float) -> Sentence:

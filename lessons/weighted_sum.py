@@ -6,7 +6,8 @@ from attention_core.attention import AttentionTrace
 from lessons.derivation import HeadDerivation
 from lessons.formatting import factor
 from lessons.matrices import KEYS, feature_axis, head_matrix, single_axis, token_axis
-from lessons.screen import Cells, Matrix, Sentence, Step, say
+from lessons.screen import Cells, Matrix, Step
+from lessons.sentence import Sentence, say
 
 Bands = tuple[tuple[Matrix | None, ...], ...]
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
 from lessons.formatting import apart, digits, english, equation
-from lessons.screen import Cells, Matrices, Matrix, Step, say
+from lessons.screen import Cells, Matrices, Matrix, Step
+from lessons.sentence import say
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them

@@ -17,7 +17,8 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example import ExampleTrace
 from lessons.formatting import english
-from lessons.screen import Card, Number, Question, Sentence, Token, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, Sentence, Token, say
 
 MOST_WRONG = 3
 ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not

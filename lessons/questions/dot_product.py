@@ -7,7 +7,8 @@ import torch
 
 from lessons.example import ExampleTrace
 from lessons.questions.base import among, among_numbers, among_tokens, below, shaped, two_of
-from lessons.screen import Card, Number, Question, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, say
 
 
 def largest_dot_product(example: ExampleTrace, random: torch.Generator) -> Question | None:

@@ -10,7 +10,8 @@ from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.formatting import seen
 from lessons.questions.base import CLEAR_LEAD, among, among_numbers, below, named
-from lessons.screen import Card, Number, Question, Sentence, Share, Token, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, Sentence, Share, Token, say
 
 HALF, DOUBLE = 0.5, 2.0
 ENDING = 12  # characters of the text that a prompt repeats

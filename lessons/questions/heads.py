@@ -9,7 +9,8 @@ from lessons.formatting import names
 from lessons.heads_example import HeadsTrace, SideBySide, divisors, home_of
 from lessons.heads_slices import reach_of_heads
 from lessons.questions.base import among, among_numbers, below, one_of
-from lessons.screen import Card, Count, Number, Question, Sentence, say, say_count
+from lessons.screen import Card, Question
+from lessons.sentence import Count, Number, Sentence, say, say_count
 
 NOTICEABLE = 1e-4  # a head that changes by less seems not to change
 

@@ -8,7 +8,8 @@ import torch
 from attention_core.attention import AttentionTrace, softmax_rows
 from lessons.example import ExampleTrace
 from lessons.questions.base import among, among_numbers, below, one_of
-from lessons.screen import Card, Question, say
+from lessons.screen import Card, Question
+from lessons.sentence import say
 
 
 def hidden_weight(

@@ -21,7 +21,8 @@ from lessons.questions.base import (
     two_of,
     weights_if,
 )
-from lessons.screen import Card, Number, Question, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, say
 
 
 def output_cell(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:

@@ -16,7 +16,8 @@ from attention_core.permutation import attend_in_both_orders, attend_with_positi
 from lessons.example import ExampleTrace
 from lessons.positioned_head import head_projections
 from lessons.questions.base import among, among_numbers, below, one_of, two_of
-from lessons.screen import Card, Number, Question, Sentence, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, Sentence, say
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question
 CLEARLY_OTHER = 0.02  # a score that differs by less might be taken for the same

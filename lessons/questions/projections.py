@@ -4,7 +4,8 @@ import torch
 
 from lessons.example import ExampleTrace
 from lessons.questions.base import among, among_numbers, among_tokens, shaped, two_of
-from lessons.screen import Card, Number, Question, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, say
 
 
 def shape_of_q(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:

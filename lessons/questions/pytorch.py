@@ -12,7 +12,8 @@ from attention_core.pytorch_parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.formatting import names
 from lessons.questions.base import among, among_numbers, below, one_of
-from lessons.screen import All, Card, Question, Sentence, Size, say
+from lessons.screen import Card, Question
+from lessons.sentence import All, Sentence, Size, say
 
 LEAST_DIFFERENCE = 0.01  # of other weights: a smaller one would look like the same
 

@@ -11,7 +11,8 @@ from attention_core.attention import AttentionTrace
 from attention_core.measures import D_K_MEASURED
 from lessons.example import ExampleTrace
 from lessons.questions.base import among_numbers, among_tokens, below, one_of, row_with_a_choice
-from lessons.screen import Number, Question, say
+from lessons.screen import Question
+from lessons.sentence import Number, say
 
 
 def best_match(

@@ -19,7 +19,8 @@ from lessons.questions.base import (
     row_with_a_choice,
     weights_if,
 )
-from lessons.screen import Card, Number, Question, say
+from lessons.screen import Card, Question
+from lessons.sentence import Number, say
 
 
 def most_looked_at(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:

@@ -7,7 +7,8 @@ import torch
 
 from lessons.example import ExampleTrace
 from lessons.questions.base import among, below, one_of, shaped, two_of
-from lessons.screen import Card, Number, Question, say, say_count
+from lessons.screen import Card, Question
+from lessons.sentence import Number, say, say_count
 
 
 def shape_of_x(example: ExampleTrace, random: torch.Generator) -> Question | None:

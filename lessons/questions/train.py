@@ -12,7 +12,8 @@ from attention_core.randomness import generator
 from attention_core.training import TrainingSettings
 from lessons.formatting import names, seen
 from lessons.questions.base import among, among_numbers, below, named
-from lessons.screen import Card, Question, Sentence, say
+from lessons.screen import Card, Question
+from lessons.sentence import Sentence, say
 
 
 def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Question | None:

@@ -20,9 +20,7 @@ from arithmetic_checks import evaluates
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
 from lessons.screen import (
-    All,
     Arcs,
-    Count,
     Curves,
     Facts,
     Figure,
@@ -30,18 +28,14 @@ from lessons.screen import (
     Listing,
     Matrices,
     Matrix,
-    Number,
     Parts,
     Points,
     Question,
     Screen,
-    Sentence,
-    Share,
-    Size,
     Step,
     Table,
-    Token,
 )
+from lessons.sentence import All, Count, Number, Sentence, Share, Size, Token
 
 SUPERLATIVE = re.compile(
     r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I

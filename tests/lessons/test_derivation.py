@@ -12,7 +12,8 @@ from strategies import EXAMPLES
 
 from lessons.example import Example, run_example
 from lessons.formatting import digits, english, equation, factor
-from lessons.screen import Step, say
+from lessons.screen import Step
+from lessons.sentence import say
 
 many = settings(max_examples=40, deadline=None, derandomize=True)
 

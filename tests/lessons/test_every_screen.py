@@ -76,7 +76,7 @@ def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere(lesson
 
 def templates_of(path):
     """Every argument of a file that is a template, and its line."""
-    if "lessons.screen import" not in path.read_text():
+    if "lessons.sentence import" not in path.read_text():
         return
     for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in SAYING:
@@ -112,4 +112,4 @@ def test_sentences_are_made_by_say_alone():
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             made = [n for n in ast.walk(parsed(path)) if isinstance(n, ast.Call) and ast.unparse(n.func) == "Sentence"]
-            assert not made or path.name == "screen.py", path
+            assert not made or path.name == "sentence.py", path

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lessons.formatting import apart, english, leaders, names, number, percent, together, written
-from lessons.screen import All, Number, Share, Token, say, say_count
+from lessons.sentence import All, Number, Share, Token, say, say_count
 
 
 def value(text):

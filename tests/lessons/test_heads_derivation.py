@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lessons.formatting import english
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, run_heads
-from lessons.screen import say
+from lessons.sentence import say
 
 SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 

@@ -30,7 +30,7 @@ from lessons.levels import Level, code_lines, note_on, notice_levels, three_leve
 from lessons.pytorch import Choices, parameter_table, screen
 from lessons.pytorch_cases import CASES, notice_cases
 from lessons.pytorch_masks import telling_cell
-from lessons.screen import say
+from lessons.sentence import say
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
 SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.draw is not None and key != "sentence")

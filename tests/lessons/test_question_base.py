@@ -5,7 +5,8 @@ import torch
 from attention_core.randomness import generator
 from lessons.formatting import english
 from lessons.questions.base import among, among_numbers, among_tokens, asking, shuffled
-from lessons.screen import Card, Question, Token, say
+from lessons.screen import Card, Question
+from lessons.sentence import Token, say
 
 
 def card(text):

@@ -20,7 +20,8 @@ from attention_ui.figures.template import template, written_template
 from lessons import overview
 from lessons.every_head import every_head
 from lessons.example import Example, run_example
-from lessons.screen import Line, say
+from lessons.screen import Line
+from lessons.sentence import say
 from lessons.training_curves import loss_figure
 from runs.recording import Recording
 from runs.run import TrainingRun

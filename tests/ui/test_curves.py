@@ -11,7 +11,8 @@ from attention_ui.figures.curves import MOST_POINTS, curves_numbers, curves_tabl
 from attention_ui.figures.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
-from lessons.screen import Curves, Line, say
+from lessons.screen import Curves, Line
+from lessons.sentence import say
 
 
 def curve(key="a", y=(3.0, 1.0, 2.0), x=(1.0, 2.0, 4.0), **look):

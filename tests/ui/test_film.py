@@ -15,7 +15,8 @@ from attention_ui.figures.grid import cell_text
 from attention_ui.figures.matrices import Layout
 from attention_ui.figures.template import template
 from lessons.every_head import every_head
-from lessons.screen import Film, say
+from lessons.screen import Film
+from lessons.sentence import say
 from lessons.train import film_steps
 
 TOKENS = ("a", "b", "a", "c", "d")  # 5 tokens, 3 heads, 2 layers, 7 frames

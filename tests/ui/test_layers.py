@@ -96,3 +96,41 @@ def test_every_public_function_of_the_core_says_what_it_means():
                 assert ast.get_docstring(node), f"{file}: {node.name}"
             if isinstance(node, ast.FunctionDef):
                 assert node.end_lineno - node.lineno < 40, f"{file}: {node.name} does not fit on a slide"
+
+
+PRODUCT = ("attention_core", "lessons", "runs", "attention_ui", "pages")
+
+
+def lines_of(file):
+    return len(file.read_text().splitlines())
+
+
+def test_files_can_be_read_at_a_sitting_and_the_core_in_an_afternoon():
+    for place in PRODUCT:
+        for file in python_files(place):
+            assert lines_of(file) <= 350, file
+    assert sum(map(lines_of, python_files("attention_core"))) <= 4000
+
+
+# What every lesson offers, what every part of the sidebar tells the links, and what every file with a log calls it.
+OFFERED_BY_MANY = {"screen", "Choices", "QUESTIONS", "LINK_RULES", "log"}
+
+
+def test_no_top_level_name_means_two_things():
+    homes = {}
+    for place in PRODUCT[:-1]:
+        for file in python_files(place):
+            for node in ast.parse(file.read_text()).body:
+                named = [node.name] if hasattr(node, "name") else []
+                targets = getattr(node, "targets", [node.target] if isinstance(node, ast.AnnAssign) else [])
+                named += [target.id for target in targets if isinstance(target, ast.Name)]
+                for name in set(named) - OFFERED_BY_MANY:
+                    homes.setdefault(name, []).append(file)
+    assert not {name: files for name, files in homes.items() if len(files) > 1}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_asks_the_lessons_and_the_interface_and_computes_nothing(page):
+    tree = ast.parse(page.read_text())
+    assert set(imported_packages(page)) <= {"attention_ui", "lessons", "functools", "streamlit"}
+    assert not any(isinstance(node, ast.BinOp | ast.For | ast.While) for node in ast.walk(tree))

@@ -5,7 +5,8 @@ import torch
 
 from attention_ui.figures.matrices import Layout
 from lessons.matrices import feature_axis, token_axis
-from lessons.screen import Matrices, Matrix, say
+from lessons.screen import Matrices, Matrix
+from lessons.sentence import say
 
 
 def figure(rows, *widths, bands=None):

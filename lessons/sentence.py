@@ -1,0 +1,77 @@
+"""What is said: templates, and arguments that stay numbers until somebody says them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number as a sentence writes it, with so many decimals."""
+
+    value: float
+    decimals: int = 2
+
+
+@dataclass(frozen=True)
+class Share:
+    """A part of a whole, written as a percentage."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of something that may be tiny: two decimals, or a power of ten below 0.01."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many there are of something numerous, written with its thousands set apart."""
+
+    value: int
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token of the sentence, written in quotes; with its position where the same word comes more than once."""
+
+    text: str
+    position: int
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class All:
+    """Several things in one sentence: “a”, “b” and “c”."""
+
+    items: tuple["Argument", ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence with numbers in it. `template` is the English text, by which translators find it.
+
+    The arguments stay numbers until somebody says the sentence, so that a test can compare them with the tensors,
+    and each language can write them in its own way. `many` is the template for every `count` but one.
+    """
+
+    template: str
+    arguments: Mapping[str, "Argument"] = field(default_factory=dict)
+    many: str | None = None
+    count: int = 1
+
+
+# A text stands as it is: a symbol, a name of ours, or a learner's word.
+Argument = int | str | Number | Share | Size | Count | Token | All | Sentence
+
+
+def say(template: str, **arguments: Argument) -> Sentence:
+    """A sentence; the names in braces stand for the arguments."""
+    return Sentence(template, arguments)
+
+
+def say_count(one: str, many: str, count: int, **arguments: Argument) -> Sentence:
+    """A sentence about a number of things, which it may name as {count}."""
+    return Sentence(one, {"count": count} | arguments, many, count)
