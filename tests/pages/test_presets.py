@@ -9,6 +9,7 @@ import torch
 from visiting import cell, chart, open_page, texts
 
 from lessons.example import PRESETS, Example, run_example
+from lessons.formatting import digits
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 SIZES = {"search": (4, 8, 8), "mat": (6, 16, 16), "batch": (4, 8, 8), "modules": (4, 8, 6)}  # tokens, d_model, d_k
@@ -50,7 +51,8 @@ def test_the_cells_of_the_mat_are_what_the_notebook_computes():
     at = open_page(example="mat", causal="false")
     for (i, j), v in cells(at, "weights").items():
         assert v == pytest.approx(weights[i, j], abs=1e-6)
-        assert cell(at, f"weights {i},{j}")["say"].endswith(f" = {weights[i, j]:.3f}"), "the number comes on pointing"
+        said = cell(at, f"weights {i},{j}")["say"]
+        assert said.endswith(f" = {digits(weights[i, j])}"), "the number comes on pointing"
     for place, v in cells(at, "output").items():
         assert v == pytest.approx((weights @ (X @ W_V))[place], abs=1e-6)
 
