@@ -215,16 +215,6 @@ class Parts(Figure):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Arcs(Figure):
-    """Arcs between the tokens of a sentence, as wide as the weights; each query has its own, all of them one whole."""
-
-    tokens: tuple[str, ...]
-    weights_of: Array  # queries × keys
-    query: int
-    says: Callable[[int, int], Sentence]
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
 class Film(Figure):
     """The same figure at several moments; a slider in the browser moves through them."""
 

@@ -20,7 +20,6 @@ from arithmetic_checks import evaluates
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
 from lessons.screen import (
-    Arcs,
     Curves,
     Facts,
     Figure,
@@ -152,9 +151,6 @@ def sentences(screen: Screen) -> Iterator[Sentence]:
                 yield from (figure.title, figure.note)
             case Film():
                 yield from figure.moments
-            case Arcs():
-                n = len(figure.tokens)
-                yield from (figure.says(i, j) for i in range(n) for j in range(n))
 
 
 def words(question: Question) -> Iterator[Sentence]:
