@@ -10,9 +10,12 @@ from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size
 
 def english(sentence: Sentence) -> str:
     """The sentence as it is read."""
-    template = sentence.template if sentence.many is None or sentence.count == 1 else sentence.many
-    arguments = sentence.arguments
-    return template.format_map({name: written(value) for name, value in arguments.items()}) if arguments else template
+    template, arguments, many, count = sentence
+    if many is not None and count != 1:
+        template = many
+    if not arguments:
+        return template
+    return template.format_map({name: WAYS_TO_WRITE[type(value)](value) for name, value in arguments.items()})
 
 
 def together(sentences: Sequence[Sentence]) -> str:
@@ -22,25 +25,13 @@ def together(sentences: Sequence[Sentence]) -> str:
 
 def written(argument: Argument) -> str:
     """An argument of a sentence as it is read."""
-    match argument:
-        case str():
-            return argument
-        case Number(value, decimals):
-            return number(value, decimals)
-        case Share(value):
-            return percent(value)
-        case Token(text, position, repeated):
-            return f"“{seen(text)}” ({position + 1})" if repeated else f"“{seen(text)}”"
-        case Sentence():
-            return english(argument)
-        case Size(value):
-            return magnitude(value)
-        case Count(value):
-            return f"{value:,}"
-        case All(items):
-            return listed([written(item) for item in items])
-        case _:
-            return str(argument)
+    return WAYS_TO_WRITE[type(argument)](argument)
+
+
+def quoted(name: Token) -> str:
+    """A token in quotes; with its position, from 1, where the same word comes more than once."""
+    text, position, repeated = name
+    return f"“{seen(text)}” ({position + 1})" if repeated else f"“{seen(text)}”"
 
 
 def listed(words: Sequence[str]) -> str:
@@ -78,6 +69,19 @@ def plural(word: str, count: int) -> str:
 def seen(token: str) -> str:
     """The token as it can be seen: a space gets a sign of its own."""
     return "␣" if token == " " else token
+
+
+WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
+    str: str,
+    int: str,
+    Token: quoted,
+    Sentence: english,
+    Number: lambda a: number(a.value, a.decimals),
+    Share: lambda a: percent(a.value),
+    Size: lambda a: magnitude(a.value),
+    Count: lambda a: f"{a.value:,}",
+    All: lambda a: listed([written(item) for item in a.items]),
+}
 
 
 def names(tokens: Sequence[str]) -> tuple[Token, ...]:

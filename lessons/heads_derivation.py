@@ -1,7 +1,7 @@
 """How the numbers of several heads come about, from the entries of X and the projections up to the output."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from jaxtyping import Float
@@ -160,7 +160,7 @@ class ManyHeadsDerivation:
         head, own = home_of(j, self.d_head)
         says = say("concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
                    **self._cell(i, j), own=own + 1, head=head + 1)  # fmt: skip
-        return replace(self.head(head).step("output", i, own), meaning=says)
+        return self.head(head).step("output", i, own)._replace(meaning=says)
 
     def _entry_of_w_o(self, i: int, j: int) -> Step:
         head, own = home_of(i, self.d_head)

@@ -71,7 +71,7 @@ def large_heatmap(trace: SideBySide, derivation: ManyHeadsDerivation, head: int)
 
     def step(i: int, j: int) -> Step:
         line = own.step("weights", i, j)
-        return replace(line, meaning=say("{which}: {says}", which=which, says=line.meaning))
+        return line._replace(meaning=say("{which}: {says}", which=which, says=line.meaning))
 
     return Matrix(
         key=key, title=say("{which}: weights", which=which), values=trace.heads.weights[head],

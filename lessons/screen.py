@@ -9,7 +9,7 @@ Reading order: what is said (`Sentence`, in a file of its own), how a number com
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from attention_core.attention import AttentionTrace
 from lessons.sentence import Argument, Sentence
@@ -27,8 +27,7 @@ class Array(Protocol):
 # How a number comes about.
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One line of a derivation. The arithmetic is written with the real numbers, and evaluates to `value`."""
 
     meaning: Sentence
@@ -36,8 +35,7 @@ class Step:
     value: float
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(NamedTuple):
     """Cells of a matrix in the same figure: one, a whole row, a whole column, or all of them."""
 
     matrix: str

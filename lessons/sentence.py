@@ -1,7 +1,9 @@
 """What is said: templates, and arguments that stay numbers until somebody says them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,7 @@ class Count:
     value: int
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A token of the sentence, written in quotes; with its position where the same word comes more than once."""
 
     text: str
@@ -49,8 +50,7 @@ class All:
     items: tuple["Argument", ...]
 
 
-@dataclass(frozen=True)
-class Sentence:
+class Sentence(NamedTuple):
     """A sentence with numbers in it. `template` is the English text, by which translators find it.
 
     The arguments stay numbers until somebody says the sentence, so that a test can compare them with the tensors,
@@ -58,7 +58,7 @@ class Sentence:
     """
 
     template: str
-    arguments: Mapping[str, "Argument"] = field(default_factory=dict)
+    arguments: Mapping[str, "Argument"] = MappingProxyType({})
     many: str | None = None
     count: int = 1
 

@@ -6,7 +6,7 @@ tags, and every cell that carries one of them gets a ring, in the browser, witho
 A click picks a cell, which keeps its ring; whoever shows the figure may ask for the picked cell's tag.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -42,7 +42,7 @@ class DrawnMatrix:
 class Grid:
     """Collects what is drawn, place by place, and hands it over as one table."""
 
-    lights: Callable[[str, int, int], Iterable[str]]
+    lights: Callable[[str, int, int], str]
     say: Callable[[str, int, int], str]
     rows: list[tuple] = field(default_factory=list)
     width: int = 0
@@ -99,7 +99,7 @@ class Grid:
             None if masked else matrix.values[i][j],
             "" if masked else text,
             self.say(matrix.key, i, j),
-            "".join(self.lights(matrix.key, i, j)),
+            self.lights(matrix.key, i, j),
             row_tag(matrix.key, i),
             column_tag(matrix.key, j),
             cell_tag(matrix.key, i, j),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import pyarrow as pa
 
@@ -180,12 +180,16 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
     )
 
 
-def lights(matrices: dict[str, Matrix], matrix: Matrix, i: int, j: int) -> Iterator[str]:
+def lights(matrices: dict[str, Matrix], matrix: Matrix, i: int, j: int) -> str:
     """The tags of all that lights up: the cell and its sources, or what stands at the same place elsewhere."""
-    yield cell_tag(matrix.key, i, j)
-    sources = tuple(matrix.sources(i, j))
-    for source in sources or same_place(matrices.values(), matrix, i, j):
-        yield tag(source)
+    sources = tuple(matrix.sources(i, j)) or tuple(same_place(matrices.values(), matrix, i, j))
+    return cell_tag(matrix.key, i, j) + tags(sources)
+
+
+@lru_cache(maxsize=2048)  # a figure and its next rerun ask for the same
+def tags(sources: tuple[Cells, ...]) -> str:
+    """The tags that these cells carry, one after the other."""
+    return "".join(map(tag, sources))
 
 
 def same_place(matrices: Iterable[Matrix], matrix: Matrix, i: int, j: int) -> Iterator[Cells]:
@@ -197,9 +201,10 @@ def same_place(matrices: Iterable[Matrix], matrix: Matrix, i: int, j: int) -> It
 
 def tag(cells: Cells) -> str:
     """The tag that such cells carry."""
-    if cells.row is None:
-        return column_tag(cells.matrix, cells.column)
-    return row_tag(cells.matrix, cells.row) if cells.column is None else cell_tag(cells.matrix, cells.row, cells.column)
+    matrix, row, column = cells
+    if row is None:
+        return column_tag(matrix, column)
+    return row_tag(matrix, row) if column is None else cell_tag(matrix, row, column)
 
 
 def tooltip(matrix: Matrix, i: int, j: int) -> str:

@@ -155,7 +155,7 @@ def test_both_runs_of_a_question_move_side_by_side(visit):
     tab = opened(visit(), "pace=as fast as it can")
     tab.page.get_by_text("Compare two runs").click()
     press(tab, "Train both")
-    tab.page.get_by_text("Only the first has learnt it.").wait_for()
+    tab.page.get_by_text("Only the first has learnt it.").wait_for(timeout=60_000)  # on a busy machine
     for key in ("lossfirst", "loss", "headsfirst", "heads"):
         assert tab.page.locator(f".st-key-{key} svg.marks").count() == 1
     assert "task=Reverse" in tab.page.url

@@ -165,7 +165,7 @@ def test_user_text_stays_in_the_data():
 
 
 def test_a_grid_names_every_line_and_column_so_that_gaps_stay():
-    grid = Grid(lambda *_: (), lambda *_: "")
+    grid = Grid(lambda *_: "", lambda *_: "")
     grid.matrix(DrawnMatrix("m", "m", [[1.0, 2.0, 3.0]]), 4, 2)
     rows = grid.table().to_pylist()
     assert {r["gx"] for r in rows} == set(range(7))
@@ -217,7 +217,7 @@ def watched_untrained(**parts):
 
 
 def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
-    grid = Grid(lambda key, i, j: (), lambda key, i, j: "")
+    grid = Grid(lambda key, i, j: "", lambda key, i, j: "")
     grid.matrix(
         DrawnMatrix("m", "m", [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], changed=[[False] * 3, [False, True, False]]), 4, 7
     )

@@ -60,7 +60,7 @@ def test_colours_run_from_end_to_end_of_the_theme():
 
 
 def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():
-    grid = Grid(lambda *_: (), lambda *_: "")
+    grid = Grid(lambda *_: "", lambda *_: "")
     grid.matrix(DrawnMatrix("m", "m", [[1.0]]), 0, 0)
     assert can_be_drawn(grid.table())
     grid.text("?", 1, 1, "new kind")
