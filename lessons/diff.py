@@ -7,22 +7,18 @@ from lessons.screen import Figure, Matrices, Matrix, Screen
 
 def diff(now: Screen, then: Screen) -> Screen:
     """The screen `now`, in which every matrix knows what it was on the screen `then`."""
-    before = {
-        matrix.key: matrix for figure in then.figures if isinstance(figure, Matrices) for matrix in figure.matrices
-    }
+    before = {matrix.key: matrix for figure in then.figures for matrix in getattr(figure, "matrices", ())}
     return replace(now, figures=tuple(with_past(figure, before) for figure in now.figures))
 
 
 def with_past(figure: Figure, before: dict[str, Matrix]) -> Figure:
-    """A figure of matrices that know what they were; any other figure as it is."""
+    """A figure of matrices that know what they were, where they had the same shape; any other figure as it is."""
+
+    def remembering(matrix: Matrix | None) -> Matrix | None:
+        past = before.get(matrix.key) if matrix else None
+        same = past and tuple(past.values.shape) == tuple(matrix.values.shape)
+        return replace(matrix, was=past.values) if same else matrix
+
     if not isinstance(figure, Matrices):
         return figure
-    bands = tuple(tuple(remembering(matrix, before) for matrix in band) for band in figure.bands)
-    return replace(figure, bands=bands)
-
-
-def remembering(matrix: Matrix | None, before: dict[str, Matrix]) -> Matrix | None:
-    """The matrix with its past, where it had one of the same shape."""
-    past = before.get(matrix.key) if matrix is not None else None
-    same = past is not None and tuple(past.values.shape) == tuple(matrix.values.shape)
-    return replace(matrix, was=past.values) if same else matrix
+    return replace(figure, bands=tuple(tuple(map(remembering, band)) for band in figure.bands))

@@ -11,14 +11,14 @@ from attention_core.attention import AttentionTrace, attend
 from attention_core.reference import LoopsBesideMatrices, loops_beside_matrices
 from lessons.derivation import HeadDerivation, derive_without_weights
 from lessons.example import ExampleTrace, whose_vectors
-from lessons.formatting import digits, factor
+from lessons.formatting import digits, factor, subtraction
 from lessons.matrices import QUERIES, feature_axis, head_matrix, token_axis
 from lessons.questions.base import asking
 from lessons.questions.dot_product import QUESTIONS
 from lessons.row_notice import notice_row
 from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, Size, say
-from lessons.weighted_sum import Bands, weighted_sum
+from lessons.weighted_sum import View, weighted_sum
 
 MORE_THAN_ROUNDING = 1e-4
 GIVEN_ROWS = ("x", "query", "k", "v")
@@ -42,7 +42,12 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     attention = attend_without_weights(example.x)
     derivation = derive_without_weights(example, attention)
     n, d_model = example.x.shape
-    views = {"one": one_row, "all": all_rows, "equal": two_ways}
+    view = {"one": one_row, "all": all_rows, "equal": two_ways}[choices.view]
+    notice, first, bands = view(example, attention, derivation, choices.query)
+    figure = Matrices(
+        key="dot_product_figure", name=say("Attention without weights"), notice=(notice,), first=first, bands=bands,
+        weights=whose_vectors(example), numbered=True, height=480,
+    )  # fmt: skip
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",
         "equal": r"o_{ic} = \textstyle\sum_j a_{ij} x_{jc} \ \text{ for each } i, c \qquad O = A X \ \text{ at once}",
@@ -50,29 +55,20 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     }
     return Screen(
         formula=formulas[choices.view],
-        figures=(views[choices.view](example, attention, derivation, choices.query),),
+        figures=(figure,),
         code=Code((attend_without_weights,), attention),
         ask=asking("dot_product", QUESTIONS, example.example.seed, example),
     )
 
 
-def dot_product_figure(example: ExampleTrace, notice: Sentence, first: str, bands: Bands) -> Matrices:
-    """The figure of this lesson, whatever it shows."""
-    return Matrices(
-        key="dot_product_figure", name=say("Attention without weights"), notice=(notice,), first=first, bands=bands,
-        weights=whose_vectors(example), numbered=True, height=480,
-    )  # fmt: skip
-
-
-def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """One query's weighted sum, key by key."""
     notice = notice_row(example.names, query, attention.weights[query], attention.visible[query])
     origins = say("a row of X"), say("the rows of X")
-    bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
-    return dot_product_figure(example, notice, "weight", bands)
+    return notice, "weight", weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
 
 
-def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
     matrices = (
@@ -81,34 +77,32 @@ def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadD
         head_matrix(derivation, "weights", say("softmax of each row"), a.weights),
         head_matrix(derivation, "output", say("weights × X"), a.output),
     )
-    notice = notice_row(example.names, strong, a.weights[strong], a.visible[strong])
-    return dot_product_figure(example, notice, "weights", (matrices,))
+    return notice_row(example.names, strong, a.weights[strong], a.visible[strong]), "weights", (matrices,)
 
 
-def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """The output by loops and by matrices, and the difference."""
     ways = loops_beside_matrices(attention, 1.0)
     loops, products, gap = (tensor.tolist() for tensor in (ways.loops, ways.matrices, ways.gap))
     axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(attention.output.shape[1])}
 
     def difference(i: int, j: int) -> Step:
-        arithmetic = f"{loops[i][j]:.12f} + (−1)·({products[i][j]:.12f})"
         says = say("output of {token}, feature {feature}: by loops − by matrices",
                    token=example.names[i], feature=j + 1)  # fmt: skip
-        return Step(says, arithmetic.replace("-", "−"), gap[i][j])
+        return Step(says, subtraction(loops[i][j], products[i][j]), gap[i][j])
 
     def looped(i: int, j: int) -> Step:
         says = say("output of {token}, feature {feature}: the loop has passed every key",
                    token=example.names[i], feature=j + 1)  # fmt: skip
         return Step(says, digits(loops[i][j]), loops[i][j])
 
-    bands = (
+    band = (
         Matrix(key="loops", title=say("O by loops"), values=ways.loops, step=looped,
                before=lambda i, j: one_loop(derivation, i, j), **axes),
         head_matrix(derivation, "output", say("O by matrices"), ways.matrices, key="matrices", colour="ink"),
         Matrix(key="gap", title=say("difference"), values=ways.gap, scale="difference", step=difference, **axes),
     )  # fmt: skip
-    return dot_product_figure(example, notice_ways(ways), "gap", (bands,))
+    return notice_ways(ways), "gap", (band,)
 
 
 def one_loop(derivation: HeadDerivation, i: int, j: int) -> Iterator[Step]:

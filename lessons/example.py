@@ -99,7 +99,17 @@ class Example:
 
 
 @dataclass(frozen=True, eq=False)
-class ExampleTrace:
+class Drawn:
+    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W."""
+
+    x: Float[Tensor, "tokens d_model"]
+    W_q: Float[Tensor, "d_model all_d_k"]
+    W_k: Float[Tensor, "d_model all_d_k"]
+    W_v: Float[Tensor, "d_model all_d_v"]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExampleTrace(Drawn):
     """Everything that follows from an example, in the order in which it is computed.
 
     `heads` has the axis of the heads first, also when there is one head. `notes` are sentences
@@ -109,10 +119,6 @@ class ExampleTrace:
     example: Example
     tokens: tuple[str, ...]
     ids: tuple[int, ...]
-    x: Float[Tensor, "tokens d_model"]
-    W_q: Float[Tensor, "d_model all_d_k"]
-    W_k: Float[Tensor, "d_model all_d_k"]
-    W_v: Float[Tensor, "d_model all_d_v"]
     scale: float
     heads: AttentionTrace
     notes: tuple[str, ...] = ()
@@ -159,8 +165,9 @@ def run_example(example: Example) -> ExampleTrace:
     may_attend = causal_mask(len(tokens)) if example.causal else None
     scale = 1 / math.sqrt(example.d_k) if example.scaling else 1.0
     heads = attend(q, k, v, may_attend, scale=scale)
-    x, W_q, W_k, W_v = drawn.x, drawn.W_q, drawn.W_k, drawn.W_v
-    return ExampleTrace(example, tokens, ids, x, W_q, W_k, W_v, scale, heads, (*notes, *waiting))
+    return ExampleTrace(
+        **vars(drawn), example=example, tokens=tokens, ids=ids, scale=scale, heads=heads, notes=(*notes, *waiting)
+    )
 
 
 def unedited(trace: ExampleTrace) -> ExampleTrace:
@@ -178,16 +185,6 @@ def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[str, ...]]
     elif len(tokens) > MAX_TOKENS:
         notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
     return tuple(tokens[:MAX_TOKENS]), tuple(notes)
-
-
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W."""
-
-    x: Float[Tensor, "tokens d_model"]
-    W_q: Float[Tensor, "d_model all_d_k"]
-    W_k: Float[Tensor, "d_model all_d_k"]
-    W_v: Float[Tensor, "d_model all_d_v"]
 
 
 def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[str, ...]]:
@@ -280,53 +277,28 @@ class Preset:
     remark: str = ""
 
 
-PRESETS: dict[str, Preset] = {
-    preset.key: preset
-    for preset in (
-        Preset(
-            key="journey",
-            title="Your journey starts with one step",
-            tokens=JOURNEY_TOKENS,
-            draw=draw_journey,
-        ),
-        Preset(
-            key="search",
-            title="Four positions that search",
-            tokens=("position 0", "position 1", "position 2", "position 3"),
-            fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small"),
-            draw=draw_with_numpy,
-            remark="The notebook uses no mask.",
-        ),
-        Preset(
-            key="mat",
-            title="The cat sat on the mat",
-            tokens=("The", "cat", "sat", "on", "the", "mat"),
-            fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small"),
-            draw=draw_with_numpy,
-            remark="The notebook uses no mask.",
-        ),
-        Preset(
-            key="batch",
-            title="A batch of two sentences",
-            tokens=("token 1", "token 2", "token 3", "token 4"),
-            fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear"),
-            draw=draw_batch,
-            remark="The notebook uses the causal mask.",
-        ),
-        Preset(
-            key="modules",
-            title="The cat sat down",
-            tokens=("The", "cat", "sat", "down"),
-            ids=(5, 12, 31, 7),
-            fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"),
-            draw=draw_modules,
-            remark="The notebook shows it without the mask, then with it.",
-        ),
-        Preset(
-            key="sentence",
-            title="A sentence of your own",
-            tokens=None,
-            draw=draw_sentence,
-        ),
-    )
-}
+EVERY_PRESET = (
+    Preset(key="journey", title="Your journey starts with one step", tokens=JOURNEY_TOKENS, draw=draw_journey),
+    Preset(
+        key="search", title="Four positions that search", draw=draw_with_numpy, remark="The notebook uses no mask.",
+        tokens=("position 0", "position 1", "position 2", "position 3"),
+        fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small"),
+    ),
+    Preset(
+        key="mat", title="The cat sat on the mat", draw=draw_with_numpy, remark="The notebook uses no mask.",
+        tokens=("The", "cat", "sat", "on", "the", "mat"),
+        fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small"),
+    ),
+    Preset(
+        key="batch", title="A batch of two sentences", draw=draw_batch, remark="The notebook uses the causal mask.",
+        tokens=("token 1", "token 2", "token 3", "token 4"),
+        fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear"),
+    ),
+    Preset(
+        key="modules", title="The cat sat down", tokens=("The", "cat", "sat", "down"), ids=(5, 12, 31, 7),
+        fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"), draw=draw_modules,
+        remark="The notebook shows it without the mask, then with it.",
+    ),
+    Preset(key="sentence", title="A sentence of your own", tokens=None, draw=draw_sentence),
+)  # fmt: skip
+PRESETS: dict[str, Preset] = {preset.key: preset for preset in EVERY_PRESET}

@@ -1,8 +1,8 @@
 """Who may look at whom?"""
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -13,11 +13,12 @@ from attention_core.attention import AttentionTrace, attend, mask_scores
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import apart, digits, factor, leaders, number, percent, power
-from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
+from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
 from lessons.questions.base import asking
 from lessons.questions.mask import QUESTIONS
 from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Size, say
+from lessons.weighted_sum import View
 
 LARGE_NEGATIVE = -1e9
 
@@ -48,49 +49,48 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     both = Masking(free, masked, derive_head(example, head, free), derive_head(example, head, masked))
     view = {"late": late_view, "blind": blind_view}.get(choices.view, change_view)
     hidden = int((~masked.visible).sum())
+    notice, first, bands = view(example, both, choices)
+    figure = Matrices(
+        key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
+        weights=whose_weights(example), height=480,
+    )  # fmt: skip
     return Screen(
         formula=r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
         rf"\qquad {hidden} \text{{ of }} {masked.visible.numel()}",
-        figures=(view(example, both, choices),),
+        figures=(figure,),
         code=Code((mask_scores,), masked, example.scale),
         ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked),
     )
 
 
-def masking_figure(example: ExampleTrace, notice: Sentence, first: str, *bands: tuple[Matrix, ...]) -> Matrices:
-    """The figure of this lesson, whatever it shows."""
-    return Matrices(
-        key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), height=480,
-    )  # fmt: skip
+def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
+    """The weights without a mask, and what they are with it."""
+    without, masked = say("weights without a mask"), say("weights with the mask")
+    return (
+        head_matrix(both.to_free, "weights", without, both.free.weights, key="without", visible=None),
+        head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"),
+    )
 
 
-def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     """Without and with the mask, and perhaps the difference."""
-    before = head_matrix(both.to_free, "weights", say("weights without a mask"), both.free.weights, key="without",
-                         visible=None)  # fmt: skip
-    after = head_matrix(both.to_masked, "weights", say("weights with the mask"), both.masked.weights, key="with")
-    band = (before, after, difference(example, both)) if choices.view == "difference" else (before, after)
-    return masking_figure(example, notice_change(example, both.free, both.masked), "with", band)
+    band = weights_without_and_with(both)
+    if choices.view == "difference":
+        band = (*band, difference(*band))
+    return notice_change(example, both.free, both.masked), "with", (band,)
 
 
-def difference(example: ExampleTrace, both: Masking) -> Matrix:
+def difference(without: Matrix, masked: Matrix) -> Matrix:
     """What the mask adds to each weight."""
-    before, after = both.free.weights.tolist(), both.masked.weights.tolist()
+    before, after = without.values.tolist(), masked.values.tolist()
 
     def step(i: int, j: int) -> Step:
         arithmetic = f"{factor(after[i][j])} + (−1)·{factor(before[i][j])}"
         return Step(say("with the mask − without"), arithmetic, after[i][j] - before[i][j])
 
-    def lead(i: int, j: int) -> Iterator[Step]:
-        for derivation in (both.to_free, both.to_masked):
-            yield from derivation.before("weights", i, j)
-            yield derivation.step("weights", i, j)
-
-    tokens = example.tokens
     return Matrix(
-        key="difference", title=say("difference"), values=both.masked.weights - both.free.weights,
-        rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS), step=step, before=lead,
+        key="difference", title=say("difference"), values=masked.values - without.values, rows=masked.rows,
+        columns=masked.columns, step=step, before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)),
     )  # fmt: skip
 
 
@@ -124,9 +124,10 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     )
 
 
-def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     """The classical mistake: weights set to 0 after the softmax, where they should never have been computed."""
-    late = zero_after_softmax(both.free, choices.may_attend)
+    late = both.free.weights.where(choices.may_attend, 0.0)
+    without, masked = weights_without_and_with(both)
     zeroed, sums, before = late.tolist(), late.sum(dim=-1).tolist(), both.free.weights.tolist()
 
     def stays(i: int, j: int) -> Step:
@@ -134,30 +135,18 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrice
             return Step(say("visible, so it stays"), f"{factor(before[i][j])}·1", zeroed[i][j])
         return Step(say("hidden only after the softmax: set to 0"), f"{factor(before[i][j])}·0", zeroed[i][j])
 
-    def weight(i: int, j: int) -> Iterator[Step]:
-        yield from both.to_free.before("weights", i, j)
-        yield both.to_free.step("weights", i, j)
-
     def total(i: int, j: int) -> Step:
         says = say("sum of what is left in the row of {query}", query=example.names[i])
         return Step(says, " + ".join(map(factor, zeroed[i])), sums[i])
 
-    rows, columns = token_axis(example.tokens, QUERIES), token_axis(example.tokens, KEYS)
-    after = head_matrix(both.to_masked, "weights", say("weights with the mask"), both.masked.weights, key="with")
-    matrix = Matrix(
-        key="late", title=say("zeroed after the softmax"), values=late, rows=rows, columns=columns,
-        scale="weight", colour="weight", step=stays, before=weight,
-    )  # fmt: skip
+    matrix = replace(
+        without, key="late", title=say("zeroed after the softmax"), values=late, step=stays, before=without.derive
+    )
     row_sums = Matrix(
-        key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=rows,
+        key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
         columns=single_axis("sum"), scale="weight", step=total,
     )  # fmt: skip
-    return masking_figure(example, notice_late(example, late, both.masked), "late", (after, matrix, row_sums))
-
-
-def zero_after_softmax(free: AttentionTrace, may_attend: Bool[Tensor, "queries keys"]) -> Float[Tensor, "queries keys"]:
-    """The weights over all keys, set to 0 where the mask hides: what a mask is not."""
-    return free.weights.where(may_attend, 0.0)
+    return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
 
 
 def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Sentence:
@@ -180,39 +169,37 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     )
 
 
-def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> Matrices:
+def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     """A query that may see nothing, hidden in the two usual ways: with −∞, and with a large negative number."""
     query = len(example.tokens) - 1
     scores = both.free.scaled[query]
-    everything = torch.ones_like(scores, dtype=torch.bool)
-    nan, even = (scores.masked_fill(everything, hidden).softmax(dim=-1) for hidden in (-math.inf, LARGE_NEGATIVE))
-    steps = blind_steps(example, scores.tolist(), nan.tolist(), even.tolist())
-    rows, columns = single_axis(example.tokens[query]), token_axis(example.tokens, KEYS)
+    infinity, large = (torch.full_like(scores, hidden) for hidden in (-math.inf, LARGE_NEGATIVE))
+    nan, even = infinity.softmax(dim=-1), large.softmax(dim=-1)
+    steps = blind_steps(example, nan.tolist(), even.tolist())
+    axes = {"rows": single_axis(example.tokens[query]), "columns": token_axis(example.tokens, KEYS)}
 
     def row(key: str, title: Sentence, values: Tensor, **look: object) -> tuple[Matrix]:
-        steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]} | look
-        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **steps_of),)
+        steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]}
+        return (Matrix(key=key, title=title, values=values[None], **(axes | steps_of | look)),)
 
-    hidden, weights = [[False] * len(scores)], {"scale": "weight", "colour": "weight"}
     scaled = {
         "step": lambda i, j: both.to_free.step("scaled", query, j),
         "before": lambda i, j: both.to_free.before("scaled", query, j),
     }
+    weights = {"scale": "weight", "colour": "weight"}
     bands = (
         row("scores", say("scores"), scores, **scaled),
-        row("infinity", say("hidden with −∞"), scores.masked_fill(everything, -math.inf), visible=hidden),
+        row("infinity", say("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
         row("nan", say("softmax of −∞"), nan, **weights),
-        row("number", say("hidden with −1e9"), torch.full_like(scores, LARGE_NEGATIVE)),
+        row("number", say("hidden with −1e9"), large),
         row("even", say("softmax of −1e9"), even, **weights),
     )
-    return masking_figure(example, notice_blind(even), "even", *bands)
+    return notice_blind(even), "even", bands
 
 
-def blind_steps(
-    example: ExampleTrace, scores: list[float], nan: list[float], even: list[float]
-) -> dict[str, Callable[[int], list[Step]]]:
+def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> dict[str, Callable[[int], list[Step]]]:
     """How each number of the two ways comes about, for one key."""
-    n, names, large = len(scores), example.names, factor(LARGE_NEGATIVE)
+    n, names, large = len(example.tokens), example.names, factor(LARGE_NEGATIVE)
 
     def hidden(value: float) -> Callable[[int], list[Step]]:
         return lambda j: [Step(say("score of {key}: hidden", key=names[j]), digits(value), value)]

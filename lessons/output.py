@@ -20,7 +20,7 @@ from lessons.questions.output import QUESTIONS
 from lessons.row_notice import notice_mix
 from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, Share, Size, say
-from lessons.weighted_sum import Bands, column_of_pairs, weighted_sum
+from lessons.weighted_sum import View, column_of_pairs, weighted_sum
 
 GIVEN = ("query", "k", "score", "weight", "v")
 
@@ -37,36 +37,33 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weighted sum of the values: of one query, of all, or how much each key contributes to it."""
     attention, derivation = example.heads.select(head), derive_head(example, head)
     view = {"one": one_query, "all": all_queries, "parts": weights_and_shares}[choices.view]
+    notice, first, bands = view(example, attention, derivation, choices.query)
+    figure = Matrices(
+        key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
+        weights=whose_weights(example), numbered=True, height=480,
+    )  # fmt: skip
     return Screen(
         formula=stage_formula("output", example),
-        figures=(view(example, attention, derivation, choices.query),),
+        figures=(figure,),
         code=Code((mix_values,), attention, example.scale),
         ask=asking("output", QUESTIONS, example.example.seed, example, head),
     )
 
 
-def output_figure(example: ExampleTrace, notice: Sentence, first: str, bands: Bands) -> Matrices:
-    """The figure of this lesson, whatever it shows."""
-    return Matrices(
-        key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), numbered=True, height=480,
-    )  # fmt: skip
-
-
-def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """One query's weighted sum, key by key."""
     notice = notice_mix(example.names, query, attention.weights[query], attention.visible[query])
-    return output_figure(example, notice, "weight", weighted_sum(derivation, attention, query, given=GIVEN))
+    return notice, "weight", weighted_sum(derivation, attention, query, given=GIVEN)
 
 
-def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> Matrices:
+def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """The weights and the outputs of all queries."""
     matrices = (
         head_matrix(derivation, "weights", say("weights"), attention.weights, given=True),
         head_matrix(derivation, "output", say("output"), attention.output),
     )
     notice = notice_mix(example.names, query, attention.weights[query], attention.visible[query])
-    return output_figure(example, notice, "weights", (matrices,))
+    return notice, "weights", (matrices,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +85,7 @@ def contributions(attention: AttentionTrace, query: int) -> Contributions:
 
 def weights_and_shares(
     example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int
-) -> Matrices:
+) -> View:
     """Weights beside contributions: a large weight on a short value adds little."""
     parts, rows = contributions(attention, query), token_axis(example.tokens, KEYS)
     lengths = parts.value_lengths.tolist()
@@ -114,8 +111,7 @@ def weights_and_shares(
             before=lambda i, j: before_share(derivation, parts, query, i),
         ),
     )  # fmt: skip
-    notice = notice_contribution(example, attention, parts, query)
-    return output_figure(example, notice, "weight", (matrices,))
+    return notice_contribution(example, attention, parts, query), "weight", (matrices,)
 
 
 def share_of(derivation: HeadDerivation, parts: Contributions, query: int, key: int) -> Step:

@@ -1,7 +1,7 @@
 """Does attention know the order?"""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -17,7 +17,7 @@ from attention_core.permutation import (
 )
 from lessons.example import Example, ExampleTrace, run_example
 from lessons.formatting import apart, subtraction
-from lessons.matrices import BELOW_CONTROLS, KEYS, QUERIES, feature_axis, head_matrix, token_axis
+from lessons.matrices import BELOW_CONTROLS, head_matrix
 from lessons.position_views import distance_view, rows_view
 from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
 from lessons.questions.base import asking
@@ -25,7 +25,6 @@ from lessons.questions.positions import QUESTIONS
 from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import Sentence, Size, say
 
-CellStep = Callable[[int, int], Step]
 VISIBLE = 1e-6  # weights that differ by less differ by rounding
 KIND_NAMES: dict[PositionKind, Sentence] = {
     "none": say("no positions"),
@@ -68,7 +67,7 @@ def figure_of(
     if choices.view == "rows":
         return rows_view(example, own)
     measured = next(r for r in residuals if (r.kind, r.causal) == (choices.kind, choices.causal))
-    band = weights_in_both_orders(own, both) if choices.view == "weights" else outputs_in_both_orders(own, both)
+    band = in_both_orders(own, both, choices.view)
     return Matrices(
         key="positions_figure", name=say("Shuffled tokens, and positions"), bands=(tuple(band),), first="own",
         notice=tuple(notice_order(example, both, measured, choices.view)), weights=whose_head(example, own),
@@ -83,66 +82,44 @@ def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple
     return measure_residuals(trace.x, head_projections(trace, head), permutation, example.seed)
 
 
-# Output and weights in both orders.
+def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weights", "output"]) -> Iterator[Matrix]:
+    """Attended in the sentence's order; that, shuffled; shuffled first; and for the output, the difference.
 
-
-def outputs_in_both_orders(own: PositionedHead, both: BothOrders) -> Iterator[Matrix]:
-    """Attended in the sentence's order; that, permuted; permuted first; and the difference."""
+    Queries move, so rows do; of the weights, keys and columns as well.
+    """
     order, moved = both.permutation, own.permuted(both.permutation)
     plain, permuted = own.derivation(both.plain), moved.derivation(both.permuted)
-    rows = token_axis(tuple(name.text for name in moved.names), QUERIES)
+    of_weights = tensor == "weights"
+    then = both.weights_permuted if of_weights else both.output_permuted
+    first = getattr(both.permuted, tensor)
+    shuffled = ("then", "first") if of_weights else ("then", "first", "gap")
+    after = head_matrix(permuted, tensor, say("shuffle, then attend"), first, key="first")
+
+    def old(i: int, j: int) -> tuple[int, int]:
+        return order[i], order[j] if of_weights else j
 
     def others(i: int, j: int) -> tuple[Cells, ...]:
-        new = order.index(i)
-        return tuple(Cells(key, new, j) for key in ("then", "first", "gap"))
+        new = order.index(i), order.index(j) if of_weights else j
+        return tuple(Cells(key, *new) for key in shuffled)
 
     def same(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("own", order[i], j), *(Cells(key, i, j) for key in ("then", "first", "gap"))
+        return Cells("own", *old(i, j)), *(Cells(key, i, j) for key in shuffled)
 
-    yield head_matrix(plain, "output", say("attend"), both.plain.output, key="own", sources=others)
-    yield head_matrix(
-        plain, "output", say("attend, then shuffle"), both.output_permuted, key="then", rows=rows, sources=same,
-        step=lambda i, j: plain.step("output", order[i], j), before=lambda i, j: plain.before("output", order[i], j),
+    yield head_matrix(plain, tensor, say("attend"), getattr(both.plain, tensor), key="own", sources=others)
+    yield replace(
+        after, key="then", title=say("attend, then shuffle"), values=then, sources=same,
+        visible=both.plain.visible[list(order)][:, list(order)].tolist() if of_weights else None,
+        step=lambda i, j: plain.step(tensor, *old(i, j)), before=lambda i, j: plain.before(tensor, *old(i, j)),
     )  # fmt: skip
-    yield head_matrix(permuted, "output", say("shuffle, then attend"), both.permuted.output, key="first", sources=same)
-    difference = both.permuted.output - both.output_permuted
-    yield Matrix(
-        key="gap", title=say("difference"), values=difference, rows=rows, columns=feature_axis(difference.shape[1]),
-        remark=say("at most {most}", most=Size(both.residual)), scale="difference", sources=same,
-        step=difference_step(both.permuted.output.tolist(), both.output_permuted.tolist(), difference.tolist()),
-        before=lambda i, j: (plain.step("output", order[i], j), permuted.step("output", i, j)),
-    )  # fmt: skip
-
-
-def difference_step(first: list[list[float]], then: list[list[float]], left: list[list[float]]) -> CellStep:
-    """How a difference comes about, with digits enough to see it."""
-    says = say("shuffle, then attend − attend, then shuffle")
-    return lambda i, j: Step(says, subtraction(first[i][j], then[i][j]), left[i][j])
-
-
-def weights_in_both_orders(own: PositionedHead, both: BothOrders) -> Iterator[Matrix]:
-    """As `outputs_in_both_orders`: queries and keys move, so rows and columns do."""
-    order, moved = both.permutation, own.permuted(both.permutation)
-    plain, permuted = own.derivation(both.plain), moved.derivation(both.permuted)
-    tokens = tuple(name.text for name in moved.names)
-
-    def others(i: int, j: int) -> tuple[Cells, ...]:
-        return tuple(Cells(key, order.index(i), order.index(j)) for key in ("then", "first"))
-
-    def same(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("own", order[i], order[j]), Cells("then", i, j), Cells("first", i, j)
-
-    yield head_matrix(plain, "weights", say("attend"), both.plain.weights, key="own", sources=others)
-    yield head_matrix(
-        plain, "weights", say("attend, then shuffle"), both.weights_permuted, key="then", sources=same,
-        rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS),
-        visible=both.plain.visible[list(order)][:, list(order)].tolist(),
-        step=lambda i, j: plain.step("weights", order[i], order[j]),
-        before=lambda i, j: plain.before("weights", order[i], order[j]),
-    )  # fmt: skip
-    yield head_matrix(
-        permuted, "weights", say("shuffle, then attend"), both.permuted.weights, key="first", sources=same
-    )
+    yield replace(after, sources=same)
+    if not of_weights:
+        says, gap = say("shuffle, then attend − attend, then shuffle"), first - then
+        yield Matrix(
+            key="gap", title=say("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
+            remark=say("at most {most}", most=Size(both.residual)), sources=same,
+            step=lambda i, j: Step(says, subtraction(float(first[i, j]), float(then[i, j])), float(gap[i, j])),
+            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)),
+        )  # fmt: skip
 
 
 # What there is to notice.

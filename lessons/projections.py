@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 
 from attention_core.attention import attend
-from lessons.derivation import derive_head, derive_without_weights
+from lessons.derivation import VECTORS, derive_head, derive_without_weights
 from lessons.edit_remarks import edit_remarks
 from lessons.example import ExampleTrace, projection_of, run_example, whose_weights
 from lessons.formatting import apart
@@ -14,9 +14,10 @@ from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix, weight_matrix
 from lessons.questions.base import asking
 from lessons.questions.projections import QUESTIONS
-from lessons.screen import Cells, Code, Matrices, Matrix, Screen
+from lessons.screen import Cells, Code, Matrices, Screen
 from lessons.sentence import Sentence, Size, say
 from lessons.stages import longest
+from lessons.weighted_sum import View
 
 PROJECTION_TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
 SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
@@ -31,7 +32,12 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One of the three products, or what two of them are for: scores that need not be symmetric."""
-    figure = mirror_view(example, head) if choices.role == "mirror" else product_view(example, head, choices.role)
+    mirror = choices.role == "mirror"
+    notice, first, bands = mirror_view(example, head) if mirror else product_view(example, head, choices.role)
+    figure = Matrices(
+        key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
+        weights=whose_weights(example),
+    )  # fmt: skip
     return Screen(
         formula=stage_formula("qkv", example),
         figures=(figure,),
@@ -41,23 +47,12 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     )
 
 
-def projections_figure(
-    example: ExampleTrace, notice: Sentence, first: str, *bands: tuple[Matrix | None, ...]
-) -> Matrices:
-    """The figure of this lesson, whatever it shows."""
-    return Matrices(
-        key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example),
-    )  # fmt: skip
-
-
-def product_view(example: ExampleTrace, head: int, role: str) -> Matrices:
+def product_view(example: ExampleTrace, head: int, role: str) -> View:
     """X at the left, W above, and where a row of X meets a column of W, their product."""
     derivation, attention = derive_head(example, head), example.heads.select(head)
     x = head_matrix(derivation, "x", say("X"), example.x, given=True)
     product = head_matrix(derivation, role, PROJECTION_TITLES[role], getattr(attention, role))
-    notice = notice_product(example, head, role)
-    return projections_figure(example, notice, role, (None, weight_matrix(example, role, head)), (x, product))
+    return notice_product(example, head, role), role, ((None, weight_matrix(example, role, head)), (x, product))
 
 
 def notice_product(example: ExampleTrace, head: int, role: str) -> Sentence:
@@ -65,19 +60,14 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Sentence:
     vectors = getattr(example.heads.select(head), role)
     d_model, width = projection_of(example, role, head).shape
     whose, length = longest(example.names, vectors)
-    said = {"d_model": d_model, "width": width, "tokens": whose, "length": length}
-    match role:
-        case "q":
-            return say("W_q turns the {d_model} features of each token into the {width} of its query. "
-                       "Longest is the query of {tokens}: length {length}.", **said)  # fmt: skip
-        case "k":
-            return say("W_k turns the {d_model} features of each token into the {width} of its key. "
-                       "Longest is the key of {tokens}: length {length}.", **said)  # fmt: skip
-    return say("W_v turns the {d_model} features of each token into the {width} of its value. "
-               "Longest is the value of {tokens}: length {length}.", **said)  # fmt: skip
+    return say(
+        "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. Longest is the {vector} "
+        "of {tokens}: length {length}.",
+        matrix=f"W_{role}", vector=VECTORS[role], d_model=d_model, width=width, tokens=whose, length=length,
+    )  # fmt: skip
 
 
-def mirror_view(example: ExampleTrace, head: int) -> Matrices:
+def mirror_view(example: ExampleTrace, head: int) -> View:
     """Every row of X compared with every other, beside queries compared with keys."""
     plain = attend(example.x, example.x, example.x, scale=1.0)
     projected = example.heads.select(head)
@@ -90,7 +80,7 @@ def mirror_view(example: ExampleTrace, head: int) -> Matrices:
                     sources=mirrored("xx")),
         head_matrix(derive_head(example, head), "scores", say("Q Kᵀ"), projected.scores, sources=mirrored("scores")),
     )  # fmt: skip
-    return projections_figure(example, notice_mirror(example, projected.scores), "scores", band)
+    return notice_mirror(example, projected.scores), "scores", (band,)
 
 
 def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:

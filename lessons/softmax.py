@@ -97,16 +97,11 @@ class RowDerivation:
     def step(self, key: str, j: int) -> Step:
         """The arithmetic of one number of the row at one of the steps of `ORDER`."""
         row, name = self.row, self._name(j)
-        return {
-            "scores": lambda: Step(
-                say("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j])
-            ),
-            "shifted": lambda: self._minus_largest(row, j),
-            "powers": lambda: Step(
-                say("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j])
-            ),
-            "weights": lambda: self.share(row, j),
-        }[key]()
+        if key == "scores":
+            return Step(say("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j]))
+        if key == "powers":
+            return Step(say("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j]))
+        return self._minus_largest(row, j) if key == "shifted" else self.share(row, j)
 
     def before(self, key: str, j: int) -> Iterator[Step]:
         """All that leads to such a number, from X and the weights on."""

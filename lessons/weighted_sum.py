@@ -10,6 +10,7 @@ from lessons.screen import Cells, Matrix, Step
 from lessons.sentence import Sentence, say
 
 Bands = tuple[tuple[Matrix | None, ...], ...]
+View = tuple[Sentence, str, Bands]  # what there is to notice, the matrix to follow first, and the matrices
 
 
 def weighted_sum(

@@ -1,16 +1,18 @@
 """How questions are made: a prompt, cards that read differently, and for each wrong one the sentence that mends it.
 
 Every kind of question is a function of what is on the screen and a random generator. It returns None where the
-tensors make no fair question of it: a single token, a tie, numbers that look alike when written. The last kind of
-each lesson always makes one. Wrong answers are what a real misconception would predict.
+tensors make no fair question of it: a tie, numbers that look alike when written; and where there is nothing to draw
+from, as with a single token, the draw itself raises `NothingFits`. The last kind of each lesson always makes one.
+Wrong answers are what a real misconception would predict.
 """
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
+from torch import Generator, Tensor
 
 from attention_core.attention import AttentionTrace, mask_scores, scale_scores, softmax_rows
 from attention_core.masks import causal_mask
@@ -24,7 +26,8 @@ MOST_WRONG = 3
 ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not
 CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digits
 
-Maker = Callable[..., Question | None]  # from what is on the screen, and a random generator, which comes last
+Asked = Question | None  # None: no fair question
+Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
 Value = tuple[float, Sentence]  # a number to choose, and what is said to whoever chose it
 
 
@@ -35,21 +38,21 @@ def asking(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> C
         random = generator(seed, f"question {number} of {lesson}")
         for _ in range(ROUNDS):
             for place in torch.randperm(len(makers), generator=random).tolist():
-                question = makers[place](*about, random)
-                if question is not None:
-                    return shuffled(question, random)
+                with suppress(NothingFits):
+                    if question := makers[place](*about, random):
+                        return shuffled(question, random)
         raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
 
     return ask
 
 
-def shuffled(question: Question, random: torch.Generator) -> Question:
+def shuffled(question: Question, random: Generator) -> Question:
     """The same question with its cards in a random order."""
     order = torch.randperm(len(question.cards), generator=random).tolist()
     return Question(question.prompt, tuple(question.cards[place] for place in order), order.index(question.right))
 
 
-def among(prompt: Sentence, right: Card, *wrong: Card) -> Question | None:
+def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
     """The right card and the first wrong ones that read differently; None where no wrong one is left."""
     different = {english(right.text): right}
     for card in wrong:
@@ -58,9 +61,7 @@ def among(prompt: Sentence, right: Card, *wrong: Card) -> Question | None:
     return Question(prompt, tuple(different.values()), 0) if len(different) > 1 else None
 
 
-def among_numbers(
-    prompt: Callable[[Callable[[float], Number]], Sentence], right: Value, *wrong: Value
-) -> Question | None:
+def among_numbers(prompt: Callable[[Callable[[float], Number]], Sentence], right: Value, *wrong: Value) -> Asked:
     """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right.
 
     `prompt` is given the function that writes numbers with these decimals.
@@ -89,7 +90,7 @@ def among_tokens(
     why: Sentence,
     beliefs: Sequence[tuple[int, Sentence]],
     other: Callable[[int], Sentence],
-) -> Question | None:
+) -> Asked:
     """Which token has the largest value? None unless one leads clearly.
 
     `beliefs` are positions that a misconception would choose, with the sentences that mend it; `other` makes the
@@ -108,21 +109,27 @@ def named(token: Token) -> Sentence:
     return say("{token}", token=token)
 
 
-def below(end: int, random: torch.Generator) -> int:
+def below(end: int, random: Generator) -> int:
     """A random whole number from 0 to end − 1."""
     return int(torch.randint(end, (), generator=random))
 
 
-def one_of(fits: Bool[Tensor, " positions"], random: torch.Generator) -> int | None:
-    """A random position among those that fit; None where none does."""
+class NothingFits(Exception):
+    """There is nothing to draw from, so another kind of question must be asked."""
+
+
+def one_of(fits: Bool[Tensor, " positions"], random: Generator) -> int:
+    """A random position among those that fit. Raises NothingFits where none does."""
     positions = fits.nonzero()[:, 0].tolist()
-    return positions[below(len(positions), random)] if positions else None
+    if not positions:
+        raise NothingFits
+    return positions[below(len(positions), random)]
 
 
-def two_of(n_tokens: int, random: torch.Generator) -> tuple[int, int] | None:
-    """Two different random positions; None where there is only one."""
+def two_of(n_tokens: int, random: Generator) -> tuple[int, int]:
+    """Two different random positions. Raises NothingFits where there is only one."""
     if n_tokens < 2:
-        return None
+        raise NothingFits
     first, second = torch.randperm(n_tokens, generator=random).tolist()[:2]
     return first, second
 
@@ -132,8 +139,15 @@ def shaped(rows: int, columns: int) -> Sentence:
     return say("{rows} × {columns}", rows=rows, columns=columns)
 
 
-def row_with_a_choice(attention: AttentionTrace, random: torch.Generator) -> int | None:
-    """A random query that may look at more than one key."""
+def two_alike(alike: Bool[Tensor, "positions positions"], random: Generator) -> tuple[int, int]:
+    """Two different random positions that are alike. Raises NothingFits where none are."""
+    others = alike & ~torch.eye(len(alike), dtype=torch.bool)
+    one = one_of(others.any(dim=-1), random)
+    return one, one_of(others[one], random)
+
+
+def row_with_a_choice(attention: AttentionTrace, random: Generator) -> int:
+    """A random query that may look at more than one key. Raises NothingFits where none may."""
     return one_of(attention.visible.sum(dim=-1) > 1, random)
 
 

@@ -3,15 +3,15 @@
 Each is about an example, of which only the rows of X matter.
 """
 
-import torch
+from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import among, among_numbers, among_tokens, below, shaped, two_of
-from lessons.screen import Card, Question
+from lessons.questions.base import Asked, among, among_numbers, among_tokens, below, shaped, two_of
+from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def largest_dot_product(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     """A long vector can win over the token itself."""
     names = example.names
     i = below(len(names), random)
@@ -31,9 +31,9 @@ def largest_dot_product(example: ExampleTrace, random: torch.Generator) -> Quest
     )  # fmt: skip
 
 
-def dot_product_cell(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     """Multiply in pairs, then add."""
-    i, j = two_of(len(example.names), random) or (0, 0)
+    i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
     return among_numbers(
@@ -47,12 +47,9 @@ def dot_product_cell(example: ExampleTrace, random: torch.Generator) -> Question
     )  # fmt: skip
 
 
-def mirror_image(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     """Without weights, scores are symmetric."""
-    pair = two_of(len(example.names), random)
-    if pair is None:
-        return None
-    i, j = pair
+    i, j = two_of(len(example.names), random)
     x, query, key = example.x, example.names[i], example.names[j]
     dot, own, other = float(x[i] @ x[j]), float(x[i] @ x[i]), float(x[j] @ x[j])
     return among_numbers(
@@ -68,7 +65,7 @@ def mirror_image(example: ExampleTrace, random: torch.Generator) -> Question | N
     )  # fmt: skip
 
 
-def shape_of_dot_products(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
     """A score for each pair of tokens."""
     n, d = example.x.shape
     return among(
@@ -79,7 +76,7 @@ def shape_of_dot_products(example: ExampleTrace, random: torch.Generator) -> Que
     )
 
 
-def longer_vector(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
     """The length of a vector counts, twice when it meets itself. Always possible."""
     token, longer = example.names[below(len(example.names), random)], 2 + below(4, random)
     return among(

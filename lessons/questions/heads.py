@@ -130,7 +130,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
     """What stays is divided by 1 − p, and the row sums to whatever that gives."""
     p, attention, tokens = trace.example.dropout, trace.heads.select(head), names(trace.tokens)
     query = one_of(attention.visible.sum(dim=-1) > 1, random)
-    if p == 0 or query is None:
+    if p == 0:
         return None
     key = one_of(attention.visible[query], random)
     weight, kept = float(attention.weights[query, key]), Number(1 - p)

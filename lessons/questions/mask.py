@@ -3,22 +3,18 @@
 Each is about an example, its head without a mask, and the same head with the mask on the screen.
 """
 
-import torch
+from torch import Generator
 
 from attention_core.attention import AttentionTrace, softmax_rows
 from lessons.example import ExampleTrace
-from lessons.questions.base import among, among_numbers, below, one_of
-from lessons.screen import Card, Question
+from lessons.questions.base import Asked, among, among_numbers, below, one_of
+from lessons.screen import Card
 from lessons.sentence import say
 
 
-def hidden_weight(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
-) -> Question | None:
+def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """What is hidden gets exactly nothing."""
     query = one_of(~masked.visible.all(dim=-1), random)
-    if query is None:
-        return None
     key = one_of(~masked.visible[query], random)
     a, b = example.names[query], example.names[key]
     row = free.scaled[query]
@@ -34,12 +30,10 @@ def hidden_weight(
 
 
 def weight_with_the_mask(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
-) -> Question | None:
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator
+) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
     query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
-    if query is None:
-        return None
     key = one_of(masked.visible[query], random)
     a, b = example.names[query], example.names[key]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
@@ -59,12 +53,10 @@ def weight_with_the_mask(
 
 
 def zeros_after_softmax(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
-) -> Question | None:
+    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator
+) -> Asked:
     """Zeroing after the softmax is not a mask."""
     query = one_of(~masked.visible.all(dim=-1), random)
-    if query is None:
-        return None
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
     return among_numbers(
@@ -80,9 +72,7 @@ def zeros_after_softmax(
     )  # fmt: skip
 
 
-def how_many_visible(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: torch.Generator
-) -> Question | None:
+def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """Count along the row. Always possible."""
     n = len(example.tokens)
     query = below(n, random)

@@ -3,15 +3,15 @@
 Each is about an example and one of its heads.
 """
 
-import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Generator, Tensor
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
 from lessons.example import ExampleTrace
 from lessons.questions.base import (
     CLEAR_LEAD,
+    Asked,
     among,
     among_numbers,
     among_tokens,
@@ -21,16 +21,14 @@ from lessons.questions.base import (
     two_of,
     weights_if,
 )
-from lessons.screen import Card, Question
+from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def output_cell(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A mix by the weights of the row."""
     attention = example.heads.select(head)
     i = row_with_a_choice(attention, random)
-    if i is None:
-        return None
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
@@ -48,7 +46,7 @@ def output_cell(example: ExampleTrace, head: int, random: torch.Generator) -> Qu
     )  # fmt: skip
 
 
-def shape_of_output(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = len(example.tokens), example.example.d_v
     return among(
@@ -61,12 +59,10 @@ def shape_of_output(example: ExampleTrace, head: int, random: torch.Generator) -
     )  # fmt: skip
 
 
-def largest_contribution(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def largest_contribution(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A big weight is not a big influence."""
     attention, names = example.heads.select(head), example.names
     i = row_with_a_choice(attention, random)
-    if i is None:
-        return None
     lengths = attention.v.norm(dim=-1)
     parts = attention.weights[i] * lengths
     heaviest, longest = int(attention.weights[i].argmax()), int(lengths.argmax())
@@ -85,12 +81,9 @@ def largest_contribution(example: ExampleTrace, head: int, random: torch.Generat
     )  # fmt: skip
 
 
-def tokens_swapped_in_head(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Without a mask, attention does not know the order; the causal mask brings some in."""
-    pair = two_of(len(example.tokens), random)
-    if pair is None:
-        return None
-    i, j = pair
+    i, j = two_of(len(example.tokens), random)
     before, after, causal = example.heads.select(head).output, swapped(example, head, i, j), example.example.causal
     change, to_other = (float((after[j] - before[position]).abs().max()) for position in (i, j))
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
@@ -126,7 +119,7 @@ def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "
     return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=example.scale).output
 
 
-def longer_values(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def longer_values(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """The output follows the values in step; the weights do not know them. Always possible."""
     token, times = example.names[below(len(example.names), random)], 2 + below(4, random)
     return among(

@@ -5,9 +5,8 @@ Each is about an example and one of its heads.
 
 import math
 
-import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Generator, Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate, sinusoidal_positions
@@ -15,8 +14,8 @@ from attention_core.masks import causal_mask
 from attention_core.permutation import attend_in_both_orders, attend_with_positions
 from lessons.example import ExampleTrace
 from lessons.positioned_head import head_projections
-from lessons.questions.base import among, among_numbers, below, one_of, two_of
-from lessons.screen import Card, Question
+from lessons.questions.base import Asked, among, among_numbers, below, two_alike, two_of
+from lessons.screen import Card
 from lessons.sentence import Number, Sentence, say
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question
@@ -29,12 +28,9 @@ def attention_with(example: ExampleTrace, head: int, *, causal: bool) -> Attenti
     return attend(a.q, a.k, a.v, causal_mask(len(example.tokens)) if causal else None, scale=example.scale)
 
 
-def weight_after_a_swap(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A weight belongs to two tokens, not to two positions."""
-    pair = two_of(len(example.tokens), random)
-    if pair is None:
-        return None
-    (i, j), weights = pair, attention_with(example, head, causal=False).weights
+    (i, j), weights = two_of(len(example.tokens), random), attention_with(example, head, causal=False).weights
     a, b = example.names[i], example.names[j]
     return among_numbers(
         lambda shown: say(
@@ -51,7 +47,7 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: torch.Generato
     )  # fmt: skip
 
 
-def moved_to_the_front(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """The causal mask alone knows who stands first."""
     if len(example.tokens) < 2:
         return None
@@ -74,12 +70,9 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: torch.Generator
     )  # fmt: skip
 
 
-def row_after_a_swap(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """What is added belongs to the position."""
-    pair = two_of(len(example.tokens), random)
-    if pair is None:
-        return None
-    x, (i, j), f = example.x, pair, below(example.x.shape[-1], random)
+    x, (i, j), f = example.x, two_of(len(example.tokens), random), below(example.x.shape[-1], random)
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
     return among_numbers(
@@ -96,12 +89,11 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: torch.Generator) 
     )  # fmt: skip
 
 
-def same_rotary_score(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A rotary score depends on the distance alone."""
-    pair = two_of(len(example.tokens), random)
-    if pair is None or example.example.d_k % 2:
+    if example.example.d_k % 2:
         return None
-    (i, j), steps = pair, 1 + below(5, random)
+    (i, j), steps = two_of(len(example.tokens), random), 1 + below(5, random)
     attention, a, b = example.heads.select(head), example.names[i], example.names[j]
 
     def score(key_position: int) -> float:
@@ -136,13 +128,9 @@ def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"
     return rotate(vector.expand(position + 1, -1))[position]
 
 
-def same_token_at_two_positions(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def same_token_at_two_positions(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Without positions the same token comes out the same; with them it does not."""
-    alike = (example.x[:, None] == example.x).all(dim=-1)
-    first = one_of(alike.sum(dim=-1) > 1, random)
-    if first is None:
-        return None
-    second = one_of(alike[first] & (torch.arange(len(alike)) != first), random)
+    first, second = two_alike((example.x[:, None] == example.x).all(dim=-1), random)
     kind = ("none", "sinusoidal")[below(2, random)]
     output = attend_with_positions(example.x, head_projections(example, head), kind, example.example.seed).output
     gap = float((output[first] - output[second]).abs().max())
@@ -163,7 +151,7 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, random: torch.
     )
 
 
-def sentence_reversed(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Without a mask only the rows move; the causal mask alone changes what a token sees."""
     n = len(example.tokens)
     if n < 2:
@@ -195,9 +183,7 @@ def sentence_reversed(example: ExampleTrace, head: int, random: torch.Generator)
     )
 
 
-def same_or_other(
-    prompt: Sentence, same: bool, why_same: Sentence, why_other: Sentence, *more: Card
-) -> Question | None:
+def same_or_other(prompt: Sentence, same: bool, why_same: Sentence, why_other: Sentence, *more: Card) -> Asked:
     """A choice between the same and other numbers, where the reason of the right one mends the wrong one as well."""
     texts = say("It has the same numbers."), say("It has other numbers.")
     right, wrong = texts if same else reversed(texts)
@@ -205,7 +191,7 @@ def same_or_other(
     return among(prompt, Card(right, why), Card(wrong, say("It is the other way round. {why}", why=why)), *more)
 
 
-def wave_at_a_position(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
@@ -225,11 +211,6 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: torch.Generator
 
 
 QUESTIONS = (
-    weight_after_a_swap,
-    moved_to_the_front,
-    row_after_a_swap,
-    same_rotary_score,
-    same_token_at_two_positions,
-    sentence_reversed,
-    wave_at_a_position,
-)
+    weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,
+    sentence_reversed, wave_at_a_position,
+)  # fmt: skip

@@ -1,14 +1,14 @@
 """Questions of the lesson on projections: why queries, keys and values?"""
 
-import torch
+from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import among, among_numbers, among_tokens, shaped, two_of
-from lessons.screen import Card, Question
+from lessons.questions.base import Asked, among, among_numbers, among_tokens, shaped, two_of
+from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def shape_of_q(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
     (n, d), d_k = example.x.shape, example.example.d_k
     return among(
@@ -22,7 +22,7 @@ def shape_of_q(example: ExampleTrace, head: int, random: torch.Generator) -> Que
     )  # fmt: skip
 
 
-def longest_value(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """The longest token need not have the longest value, nor the longest key."""
     attention = example.heads.select(head)
     lengths = attention.v.norm(dim=-1)
@@ -41,12 +41,9 @@ def longest_value(example: ExampleTrace, head: int, random: torch.Generator) -> 
     )  # fmt: skip
 
 
-def score_the_other_way(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Scores of queries and keys are not symmetric."""
-    pair = two_of(len(example.tokens), random)
-    if pair is None:
-        return None
-    (a, b), scores = pair, example.heads.select(head).scores
+    (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
     return among_numbers(
         lambda shown: say(
@@ -61,7 +58,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: torch.Generato
     )  # fmt: skip
 
 
-def one_more_token(example: ExampleTrace, head: int, random: torch.Generator) -> Question | None:
+def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Q grows with the sentence, W_q does not. Always possible."""
     (n, d), d_k = example.x.shape, example.example.d_k
     return among(

@@ -61,7 +61,7 @@ def how_many(count: int) -> Sentence:
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
     """What is reported is the average over the heads, and no head need have it."""
     i = one_of(parity.may_attend.sum(dim=-1) > 1, random)
-    if i is None or len(parity.per_head) == 1:
+    if len(parity.per_head) == 1:
         return None
     j, who = one_of(parity.may_attend[i], random), names(parity.tokens)
     weights = parity.per_head[:, i, j].tolist()

@@ -5,23 +5,18 @@ Each is about an example and one of its heads, its scores as they are and divide
 
 import math
 
-import torch
+from torch import Generator
 
 from attention_core.attention import AttentionTrace
 from attention_core.measures import D_K_MEASURED
 from lessons.example import ExampleTrace
-from lessons.questions.base import among_numbers, among_tokens, below, one_of, row_with_a_choice
-from lessons.screen import Question
+from lessons.questions.base import Asked, among_numbers, among_tokens, below, one_of, row_with_a_choice
 from lessons.sentence import Number, say
 
 
-def best_match(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
-) -> Question | None:
+def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Rows are queries, columns are keys."""
     i = row_with_a_choice(plain, random)
-    if i is None:
-        return None
     query = example.names[i]
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = plain.masked[:, i].argmax()
@@ -44,9 +39,7 @@ def best_match(
     )  # fmt: skip
 
 
-def scaled_score(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
-) -> Question | None:
+def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """By √d_k, not by d_k; divided, not multiplied."""
     d_k = plain.q.shape[-1]
     i = below(len(example.tokens), random)
@@ -65,12 +58,10 @@ def scaled_score(
 
 
 def weight_after_the_division(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
-) -> Question | None:
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator
+) -> Asked:
     """Scaling changes scores, and weights follow through the softmax."""
     i = row_with_a_choice(plain, random)
-    if i is None:
-        return None
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     return among_numbers(
@@ -87,8 +78,8 @@ def weight_after_the_division(
 
 
 def deviation_of_scores(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: torch.Generator
-) -> Question | None:
+    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator
+) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
     return among_numbers(

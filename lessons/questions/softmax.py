@@ -5,12 +5,13 @@ Each is about an example, one of its heads, and the temperature on the screen.
 
 import math
 
-import torch
+from torch import Generator
 
 from attention_core.attention import softmax_rows
 from lessons.example import ExampleTrace
 from lessons.questions.base import (
     CLEAR_LEAD,
+    Asked,
     among,
     among_numbers,
     among_tokens,
@@ -19,16 +20,14 @@ from lessons.questions.base import (
     row_with_a_choice,
     weights_if,
 )
-from lessons.screen import Card, Question
+from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def most_looked_at(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """The largest weight stands in the row, among what the mask leaves."""
     attention, names = example.heads.select(head), example.names
     i = row_with_a_choice(attention, random)
-    if i is None:
-        return None
     weights = weights_if(example, head, temperature=heat)
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     hidden = [] if attention.visible[i, best] else [(best, say("No score is larger, but the mask hides it."))]
@@ -48,12 +47,10 @@ def most_looked_at(example: ExampleTrace, head: int, heat: float, random: torch.
     )  # fmt: skip
 
 
-def weight_cell(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """One weight among what one gets by forgetting a step."""
     attention, scaling = example.heads.select(head), example.example.scaling
     i = row_with_a_choice(attention, random)
-    if i is None:
-        return None
     j = one_of(attention.visible[i], random)
     a, b = example.names[i], example.names[j]
     weights = weights_if(example, head, temperature=heat)
@@ -79,12 +76,10 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: torch.Gen
     )  # fmt: skip
 
 
-def scores_doubled(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """Softmax sees differences, and doubling doubles them."""
     attention = example.heads.select(head)
     i = row_with_a_choice(attention, random)
-    if i is None:
-        return None
     j = one_of(attention.visible[i], random)
     row = attention.masked[[i]] / heat
     now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
@@ -101,7 +96,7 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: torch.
     )  # fmt: skip
 
 
-def column_sum(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """Rows sum to 1; columns need not."""
     if len(example.tokens) < 2:
         return None
@@ -120,7 +115,7 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: torch.Gene
     )  # fmt: skip
 
 
-def all_scores_change(example: ExampleTrace, head: int, heat: float, random: torch.Generator) -> Question | None:
+def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """A constant added to a whole row changes no weight, a factor does. Always possible."""
     attention, number = example.heads.select(head), 2 + below(8, random)
     i, multiply = below(len(example.tokens), random), below(2, random)

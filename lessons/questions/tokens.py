@@ -4,14 +4,15 @@ Each is about an example, of which only the tokens and the rows of X matter.
 """
 
 import torch
+from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import among, below, one_of, shaped, two_of
-from lessons.screen import Card, Question
+from lessons.questions.base import Asked, among, below, shaped, two_alike, two_of
+from lessons.screen import Card
 from lessons.sentence import Number, say, say_count
 
 
-def shape_of_x(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     """Rows are tokens, columns are features."""
     n, d = example.x.shape
     return among(
@@ -27,12 +28,10 @@ def shape_of_x(example: ExampleTrace, random: torch.Generator) -> Question | Non
     )  # fmt: skip
 
 
-def two_rows(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def two_rows(example: ExampleTrace, random: Generator) -> Asked:
     """The position of a token is not in its vector: rows are the same where tokens are."""
-    pair = same_pair(example, random) if below(2, random) else two_of(len(example.tokens), random)
-    if pair is None:
-        return None
-    one, other = pair
+    ids = torch.tensor(example.ids)
+    one, other = sorted(two_alike(ids[:, None] == ids, random)) if below(2, random) else two_of(len(ids), random)
     alike = example.ids[one] == example.ids[other]
     if torch.equal(example.x[one], example.x[other]) != alike:
         return None
@@ -56,21 +55,10 @@ def two_rows(example: ExampleTrace, random: torch.Generator) -> Question | None:
     )
 
 
-def same_pair(example: ExampleTrace, random: torch.Generator) -> tuple[int, int] | None:
-    """Two positions with the same token; None where no token repeats."""
-    again = torch.tensor(example.ids)[:, None] == torch.tensor(example.ids)
-    one = one_of(again.sum(dim=-1) > 1, random)
-    if one is None:
-        return None
-    again[one, one] = False
-    other = one_of(again[one], random)
-    return min(one, other), max(one, other)
-
-
-def tokens_swapped(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     """Swapping tokens swaps rows and changes no number."""
     pair = two_of(len(example.tokens), random)
-    if pair is None or torch.equal(example.x[pair[0]], example.x[pair[1]]):
+    if torch.equal(example.x[pair[0]], example.x[pair[1]]):
         return None
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
@@ -86,7 +74,7 @@ def tokens_swapped(example: ExampleTrace, random: torch.Generator) -> Question |
     )  # fmt: skip
 
 
-def token_once_more(example: ExampleTrace, random: torch.Generator) -> Question | None:
+def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     """A token that comes again brings the row it has. Always possible."""
     position = below(len(example.tokens), random)
     token = example.names[position]

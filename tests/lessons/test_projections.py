@@ -39,17 +39,18 @@ def product(case, role):
             for token in case.example.x.tolist()]  # fmt: skip
 
 
-def longest_of(role):
-    def arguments(case, sentence):
-        vectors = product(case, role)
-        lengths = list(map(length, vectors))
-        named = [token.position for token in sentence.arguments["tokens"].items]
-        return {
-            "d_model": len(case.example.x[0]), "width": len(vectors[0]), "tokens": named, "length": max(lengths),
-            "ranked": Ranked(lengths, named, number),
-        }  # fmt: skip
+WORDS = {"W_q": "query", "W_k": "key", "W_v": "value"}
 
-    return arguments
+
+def longest(case, sentence):
+    matrix = sentence.arguments["matrix"]
+    vectors = product(case, matrix[-1])
+    lengths = list(map(length, vectors))
+    named = [token.position for token in sentence.arguments["tokens"].items]
+    return {
+        "d_model": len(case.example.x[0]), "width": len(vectors[0]), "tokens": named, "length": max(lengths),
+        "matrix": f"W_{case.choices.role}", "vector": WORDS[matrix], "ranked": Ranked(lengths, named, number),
+    }  # fmt: skip
 
 
 def score(case, query, key):
@@ -80,12 +81,8 @@ def sizes(case, prompt):
 
 OTHER_LENGTH = "The value of {token} has length {length}, and another is longer."
 ORACLE = EDITS_ORACLE | {
-    "W_q turns the {d_model} features of each token into the {width} of its query. Longest is the query of {tokens}: "
-    "length {length}.": longest_of("q"),
-    "W_k turns the {d_model} features of each token into the {width} of its key. Longest is the key of {tokens}: "
-    "length {length}.": longest_of("k"),
-    "W_v turns the {d_model} features of each token into the {width} of its value. Longest is the value of {tokens}: "
-    "length {length}.": longest_of("v"),
+    "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. Longest is the {vector} of "
+    "{tokens}: length {length}.": longest,
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
