@@ -46,8 +46,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
         key="dot_product_figure", name=say("Attention without weights"), notice=(notice,), first=first, bands=bands,
-        weights=whose_vectors(example), numbered=True, height=480,
-    )  # fmt: skip
+        weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",
         "equal": r"o_{ic} = \textstyle\sum_j a_{ij} x_{jc} \ \text{ for each } i, c \qquad O = A X \ \text{ at once}",

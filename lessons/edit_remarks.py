@@ -29,10 +29,8 @@ def edit_remarks(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
     by_hand = [say("{count} in {matrix}", count=changed[key], matrix=title(key)) for key in LETTER_OF if changed[key]]
     if not by_hand:
         return (say("What was changed by hand changes nothing in this head."),)
-    opening = say_count(
-        "{count} number is changed by hand: {where}.", "{count} numbers are changed by hand: {where}.",
-        sum(changed[key] for key in LETTER_OF), where=All(tuple(by_hand)),
-    )  # fmt: skip
+    opening = say_count("{count} number is changed by hand: {where}.", "{count} numbers are changed by hand: {where}.",
+                        sum(changed[key] for key in LETTER_OF), where=All(tuple(by_hand)))  # fmt: skip
     follow = [key for key in RESULTS if changed[key]]
     if not follow:
         return opening, say("Nothing that is computed from it changes.")
@@ -79,5 +77,4 @@ def shared_row(example: ExampleTrace) -> Sentence:
     name = example.names[repeated]
     return say(
         "{token} comes {count} times and picks the same row each time: a number changed in one of them changes in all.",
-        token=Token(name.text, name.position), count=example.ids.count(example.ids[repeated]),
-    )  # fmt: skip
+        token=Token(name.text, name.position), count=example.ids.count(example.ids[repeated]))  # fmt: skip

@@ -279,26 +279,17 @@ class Preset:
 
 EVERY_PRESET = (
     Preset(key="journey", title="Your journey starts with one step", tokens=JOURNEY_TOKENS, draw=draw_journey),
-    Preset(
-        key="search", title="Four positions that search", draw=draw_with_numpy, remark="The notebook uses no mask.",
-        tokens=("position 0", "position 1", "position 2", "position 3"),
-        fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small"),
-    ),
-    Preset(
-        key="mat", title="The cat sat on the mat", draw=draw_with_numpy, remark="The notebook uses no mask.",
-        tokens=("The", "cat", "sat", "on", "the", "mat"),
-        fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small"),
-    ),
-    Preset(
-        key="batch", title="A batch of two sentences", draw=draw_batch, remark="The notebook uses the causal mask.",
-        tokens=("token 1", "token 2", "token 3", "token 4"),
-        fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear"),
-    ),
-    Preset(
-        key="modules", title="The cat sat down", tokens=("The", "cat", "sat", "down"), ids=(5, 12, 31, 7),
-        fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"), draw=draw_modules,
-        remark="The notebook shows it without the mask, then with it.",
-    ),
-    Preset(key="sentence", title="A sentence of your own", tokens=None, draw=draw_sentence),
-)  # fmt: skip
+    Preset(key="search", title="Four positions that search", draw=draw_with_numpy, remark="The notebook uses no mask.",
+           tokens=("position 0", "position 1", "position 2", "position 3"),
+           fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small")),
+    Preset(key="mat", title="The cat sat on the mat", draw=draw_with_numpy, remark="The notebook uses no mask.",
+           tokens=("The", "cat", "sat", "on", "the", "mat"),
+           fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small")),
+    Preset(key="batch", title="A batch of two sentences", draw=draw_batch, remark="The notebook uses the causal mask.",
+           tokens=("token 1", "token 2", "token 3", "token 4"),
+           fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear")),
+    Preset(key="modules", title="The cat sat down", tokens=("The", "cat", "sat", "down"), ids=(5, 12, 31, 7),
+           fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"), draw=draw_modules,
+           remark="The notebook shows it without the mask, then with it."),
+    Preset(key="sentence", title="A sentence of your own", tokens=None, draw=draw_sentence))  # fmt: skip
 PRESETS: dict[str, Preset] = {preset.key: preset for preset in EVERY_PRESET}

@@ -52,8 +52,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     notice, first, bands = view(example, both, choices)
     figure = Matrices(
         key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), height=480,
-    )  # fmt: skip
+        weights=whose_weights(example), height=480)  # fmt: skip
     return Screen(
         formula=r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
         rf"\qquad {hidden} \text{{ of }} {masked.visible.numel()}",
@@ -103,25 +102,17 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     query, key = grown[0]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     if percent(before) == percent(after):
-        return say(
-            "What this mask hides had almost no weight: no visible weight grows by more than {most}.",
-            most=Size(float(growth.max())),
-        )
+        return say("What this mask hides had almost no weight: no visible weight grows by more than {most}.",
+                   most=Size(float(growth.max())))  # fmt: skip
     if len(grown) > 1:
         pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
         return say(
             "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} each.",
-            pairs=pairs,
-            growth=Share(after - before),
-        )
-    return say(
-        "What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
-        "more than any other.",
-        query=example.names[query],
-        key=example.names[key],
-        before=Share(before),
-        after=Share(after),
-    )
+            pairs=pairs, growth=Share(after - before))  # fmt: skip
+    return say("What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
+               "more than any other.",
+               query=example.names[query], key=example.names[key], before=Share(before),
+               after=Share(after))  # fmt: skip
 
 
 def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -142,10 +133,8 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     matrix = replace(
         without, key="late", title=say("zeroed after the softmax"), values=late, step=stays, before=without.derive
     )
-    row_sums = Matrix(
-        key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
-        columns=single_axis("sum"), scale="weight", step=total,
-    )  # fmt: skip
+    row_sums = Matrix(key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
+                      columns=single_axis("sum"), scale="weight", step=total)  # fmt: skip
     return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
 
 
@@ -164,9 +153,7 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     return say(
         "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a "
         "whole that it may not see.",
-        query=example.names[lost[0][0]],
-        left=left,
-    )
+        query=example.names[lost[0][0]], left=left)  # fmt: skip
 
 
 def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -222,8 +209,6 @@ def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> d
 
 def notice_blind(even: Float[Tensor, " keys"]) -> Sentence:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
-    return say(
-        "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
-        "and nothing warns you. Attention Lab refuses such a mask.",
-        even=Number(float(even[0])),
-    )
+    return say("A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
+               "and nothing warns you. Attention Lab refuses such a mask.",
+               even=Number(float(even[0])))  # fmt: skip

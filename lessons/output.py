@@ -40,8 +40,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
         key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), numbered=True, height=480,
-    )  # fmt: skip
+        weights=whose_weights(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("output", example),
         figures=(figure,),
@@ -98,19 +97,13 @@ def weights_and_shares(
     def features(i: int, j: int) -> Iterator[Step]:
         return (derivation.feature("v", i, feature) for feature in range(attention.v.shape[1]))
 
-    matrices = (
-        replace(weight, sources=lambda i, j: ()),
-        Matrix(
-            key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
-            columns=single_axis("length"), colour="v", step=length, before=features,
-        ),
-        Matrix(
-            key="share", title=say("share of weight × length"), values=parts.shares[:, None], rows=rows,
-            columns=single_axis("share"), scale="weight", colour="v", visible=weight.visible,
-            step=lambda i, j: share_of(derivation, parts, query, i),
-            before=lambda i, j: before_share(derivation, parts, query, i),
-        ),
-    )  # fmt: skip
+    matrices = (replace(weight, sources=lambda i, j: ()),
+                Matrix(key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
+                       columns=single_axis("length"), colour="v", step=length, before=features),
+                Matrix(key="share", title=say("share of weight × length"), values=parts.shares[:, None], rows=rows,
+                       columns=single_axis("share"), scale="weight", colour="v", visible=weight.visible,
+                       step=lambda i, j: share_of(derivation, parts, query, i),
+                       before=lambda i, j: before_share(derivation, parts, query, i)))  # fmt: skip
     return notice_contribution(example, attention, parts, query), "weight", (matrices,)
 
 
@@ -154,17 +147,14 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
         if share > weight:
             return say(
                 "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. "
-                "Its value has length {length}, more than the weighted mean of {mean}.", **said,
-            )  # fmt: skip
+                "Its value has length {length}, more than the weighted mean of {mean}.", **said)  # fmt: skip
         return say(
             "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added up. "
-            "Its value has length {length}, less than the weighted mean of {mean}.", **said,
-        )  # fmt: skip
+            "Its value has length {length}, less than the weighted mean of {mean}.", **said)  # fmt: skip
     low, high = (float(one) for one in parts.value_lengths[visible].aminmax())
     if math.isclose(low, high, rel_tol=1e-6):
         return say("Each share equals its weight, as all these values have length {length}.", length=Size(high))
     low, high = apart(low, high)
     return say(
         "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to {high}.",
-        gap=Size(float(gaps.max())), low=low, high=high,
-    )  # fmt: skip
+        gap=Size(float(gaps.max())), low=low, high=high)  # fmt: skip

@@ -41,11 +41,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "weights": (say("weights A"), attention.weights),
         "output": (say("output = A V"), attention.output),
     }
-    drawn = {
-        key: head_matrix(derivation, key, title, values, drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
-                         sources=sources_of(derivation, key))
-        for key, (title, values) in look.items()
-    }  # fmt: skip
+    drawn = {key: head_matrix(derivation, key, title, values, drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
+                              sources=sources_of(derivation, key))
+             for key, (title, values) in look.items()}  # fmt: skip
     return Screen(
         formula=stage_formula(choices.step, example),
         figures=(pipeline(example, head, choices.step, drawn),),
@@ -61,8 +59,7 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
     return Matrices(
         key="pipeline", name=say("All matrices of one attention head"), notice=notice_stage(step, example, head),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
-        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
-    )  # fmt: skip
+        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn))  # fmt: skip
 
 
 def sources_of(derivation: HeadDerivation, key: str):

@@ -31,8 +31,7 @@ def rows_view(example: ExampleTrace, own: PositionedHead) -> Matrices:
     return Matrices(
         key="positions_figure", name=say("Shuffled tokens, and positions"), bands=(tuple(band),),
         first="q" if rotary else "x", notice=tuple(notice), weights=whose_head(example, own) if random else None,
-        height=BELOW_CONTROLS,
-    )  # fmt: skip
+        height=BELOW_CONTROLS)  # fmt: skip
 
 
 def added_rows(own: PositionedHead) -> Iterator[Matrix]:
@@ -50,14 +49,11 @@ def added_rows(own: PositionedHead) -> Iterator[Matrix]:
         return Step(says, f"{factor(numbers[i][j])} + {factor(positions[i][j])}", going_in[i][j])
 
     titles = {"sinusoidal": say("+ sinusoidal"), "learned": say("+ learned, untrained")}
-    yield Matrix(
-        key="p", title=titles[own.kind], values=added, rows=x.rows, columns=x.columns, colour="weight",
-        step=lambda i, j: added_step(own, i, j),
-    )  # fmt: skip
+    yield Matrix(key="p", title=titles[own.kind], values=added, rows=x.rows, columns=x.columns, colour="weight",
+                 step=lambda i, j: added_step(own, i, j))  # fmt: skip
     yield Matrix(
         key="sum", title=say("= what goes in"), values=own.x + added, rows=x.rows, columns=x.columns, step=total,
-        before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)),
-    )  # fmt: skip
+        before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)))  # fmt: skip
 
 
 def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matrix]:
@@ -72,10 +68,8 @@ def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matri
         return lambda i, j: (*(Cells(vector, i, j - j % 2 + half) for half in (0, 1)), Cells("angle", i, j // 2))
 
     yield head_matrix(before, "q", say("Q"), still.q, key="q", rows=rows)
-    yield Matrix(
-        key="angle", title=say("angles (radians)"), values=own.angles, rows=rows, columns=pairs,
-        step=lambda i, j: angle_step(own, i, j),
-    )  # fmt: skip
+    yield Matrix(key="angle", title=say("angles (radians)"), values=own.angles, rows=rows, columns=pairs,
+                 step=lambda i, j: angle_step(own, i, j))  # fmt: skip
     yield head_matrix(after, "q", say("Q turned"), turned.q, key="q_turned", rows=rows, sources=made_of("q"))
     yield head_matrix(before, "k", say("K"), still.k, key="k", rows=rows)
     yield head_matrix(after, "k", say("K turned"), turned.k, key="k_turned", rows=rows, sources=made_of("k"))
@@ -102,11 +96,9 @@ def notice_added(own: PositionedHead) -> Iterator[Sentence]:
                 "Waves over the positions: the first features repeat every {first} positions, the last every {last}.",
                 **shown,
             )
-    yield say(
-        "On average an added row has the length {added}, and a row of X the length {x}.",
-        added=Number(float(own.added.norm(dim=-1).mean())),
-        x=Number(float(own.x.norm(dim=-1).mean())),
-    )
+    yield say("On average an added row has the length {added}, and a row of X the length {x}.",
+              added=Number(float(own.added.norm(dim=-1).mean())),
+              x=Number(float(own.x.norm(dim=-1).mean())))  # fmt: skip
 
 
 def notice_turned(own: PositionedHead) -> Iterator[Sentence]:
@@ -122,10 +114,8 @@ def notice_turned(own: PositionedHead) -> Iterator[Sentence]:
         "The pair of features of the query of {token} turns by {angles}; its length stays {length}.",
         "The {count} pairs of features of the query of {token} turn by {angles}; its length stays {length}.",
         len(degrees),
-        token=own.names[last],
-        angles=angles,
-        length=Number(float((own.x[last] @ own.projections.W_q).norm())),
-    )
+        token=own.names[last], angles=angles,
+        length=Number(float((own.x[last] @ own.projections.W_q).norm())))  # fmt: skip
 
 
 def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Curves:
@@ -137,17 +127,13 @@ def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Cur
     else:
         similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
         notice, axis = notice_rows(similarity, own), say("positions from one to the other")
-    line = Line(
-        key="mean", name=say("mean cosine"), x=similarity.distances, y=similarity.mean, colour="weight",
-        low=similarity.least, high=similarity.most,
-    )  # fmt: skip
-    return Curves(
-        key="distance_figure", name=say("Similarity over distance"), lines=(line,), width=760,
-        notice=tuple(notice), weights=None if own.kind == "sinusoidal" else whose_head(example, own),
-        x=axis, y=say("cosine"),
-        x_domain=(similarity.distances[0], similarity.distances[-1]), y_domain=(-1.0, 1.0),
-        height=300,
-    )  # fmt: skip
+    line = Line(key="mean", name=say("mean cosine"), x=similarity.distances, y=similarity.mean, colour="weight",
+                low=similarity.least, high=similarity.most)  # fmt: skip
+    return Curves(key="distance_figure", name=say("Similarity over distance"), lines=(line,), width=760,
+                  notice=tuple(notice), weights=None if own.kind == "sinusoidal" else whose_head(example, own),
+                  x=axis, y=say("cosine"),
+                  x_domain=(similarity.distances[0], similarity.distances[-1]), y_domain=(-1.0, 1.0),
+                  height=300)  # fmt: skip
 
 
 def told(similarity: Similarity) -> dict[str, Number]:
@@ -158,16 +144,13 @@ def told(similarity: Similarity) -> dict[str, Number]:
 def notice_query_and_key(similarity: Similarity, who: Token) -> Iterator[Sentence]:
     """Whether a query and a key fit better when they are near."""
     if similarity.kind == "none":
-        yield say(
-            "Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
-            token=who, cosine=Number(similarity.at(0)),
-        )  # fmt: skip
+        yield say("Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
+                  token=who, cosine=Number(similarity.at(0)))  # fmt: skip
         return
     yield say(
         "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of 1, "
         "{further} at 8 and {far} at 32.",
-        token=who, **told(similarity),
-    )  # fmt: skip
+        token=who, **told(similarity))  # fmt: skip
     yield only_distance(similarity)
 
 
@@ -178,8 +161,7 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Sentenc
         yield say(
             "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance means "
             "nothing to them: pairs at the same distance differ by up to {variation}.",
-            seed=own.seed, variation=variation,
-        )  # fmt: skip
+            seed=own.seed, variation=variation)  # fmt: skip
         return
     yield say(
         "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} at 8 "
@@ -190,11 +172,9 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Sentenc
     if width % 2 == 0:
         yield only_distance(similarity)
     elif width == 1:
-        yield say(
-            "With one feature there is a sine without its cosine: pairs at the same distance differ by up to "
-            "{variation}. With an even number of features only the distance counts.",
-            variation=variation,
-        )
+        yield say("With one feature there is a sine without its cosine: pairs at the same distance differ by up to "
+                  "{variation}. With an even number of features only the distance counts.",
+                  variation=variation)  # fmt: skip
     else:
         paired = added_positions("sinusoidal", N_POSITIONS, width, own.seed)[:, :-1]
         yield say(
@@ -207,7 +187,5 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Sentenc
 
 def only_distance(similarity: Similarity) -> Sentence:
     """Where all pairs at the same distance have the same cosine."""
-    return say(
-        "Pairs at the same distance differ by at most {variation}, which is rounding: only the distance counts.",
-        variation=Size(similarity.variation),
-    )
+    return say("Pairs at the same distance differ by at most {variation}, which is rounding: only the distance counts.",
+               variation=Size(similarity.variation))  # fmt: skip

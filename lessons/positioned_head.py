@@ -87,11 +87,9 @@ class Rotated:
         angle = self.own.angles[token, pair]
         turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
         parts = (self.product(vector, token, 2 * pair + half) for half in (0, 1))
-        says = say(
-            "{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
-            vector=VECTORS[vector], token=self.own.names[token], feature=feature + 1,
-            first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4),
-        )  # fmt: skip
+        says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
+                   vector=VECTORS[vector], token=self.own.names[token], feature=feature + 1,
+                   first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
         arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
         return Step(says, arithmetic, self.plain.numbers[vector][token][feature])
 
@@ -126,10 +124,8 @@ def whose_head(example: ExampleTrace, own: PositionedHead) -> Sentence:
 def angle_step(own: PositionedHead, token: int, pair: int) -> Step:
     """By how much rotary positions turn one pair of features."""
     d_k = own.projections.W_q.shape[-1]
-    says = say(
-        "angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
-        pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k,
-    )  # fmt: skip
+    says = say("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
+               pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k)  # fmt: skip
     return Step(says, f"{token}·10000^(−{2 * pair} ÷ {d_k})", float(own.angles[token, pair]))
 
 

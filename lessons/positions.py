@@ -71,8 +71,7 @@ def figure_of(
     return Matrices(
         key="positions_figure", name=say("Shuffled tokens, and positions"), bands=(tuple(band),), first="own",
         notice=tuple(notice_order(example, both, measured, choices.view)), weights=whose_head(example, own),
-        height=BELOW_CONTROLS,
-    )  # fmt: skip
+        height=BELOW_CONTROLS)  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -118,8 +117,7 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
             key="gap", title=say("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
             remark=say("at most {most}", most=Size(both.residual)), sources=same,
             step=lambda i, j: Step(says, subtraction(float(first[i, j]), float(then[i, j])), float(gap[i, j])),
-            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)),
-        )  # fmt: skip
+            before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)))  # fmt: skip
 
 
 # What there is to notice.
@@ -158,19 +156,16 @@ def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Sentence
         return say(
             "The order shows: {query} puts the weight {before} on itself if we attend first and {after} if we shuffle "
             "first, and no weight differs by more.",
-            query=token, **numbers,
-        )  # fmt: skip
+            query=token, **numbers)  # fmt: skip
     if of_weights:
         return say(
             "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
             "first, and no weight differs by more.",
-            query=token, key=example.names[both.permutation[column]], **numbers,
-        )  # fmt: skip
+            query=token, key=example.names[both.permutation[column]], **numbers)  # fmt: skip
     return say(
         "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
         "shuffle first, and no number differs by more.",
-        feature=column + 1, token=token, **numbers,
-    )  # fmt: skip
+        feature=column + 1, token=token, **numbers)  # fmt: skip
 
 
 def notice_no_trace(measured: Residual) -> Sentence:
@@ -180,9 +175,7 @@ def notice_no_trace(measured: Residual) -> Sentence:
     return say(
         "The output rows are permuted in the same way: no number differs by more than {single}. In double precision "
         "no number differs by more than {double}, so this is rounding.",
-        single=Size(measured.residual),
-        double=Size(measured.precise),
-    )
+        single=Size(measured.residual), double=Size(measured.precise))  # fmt: skip
 
 
 def why_it_shows(measured: Residual) -> Sentence:

@@ -34,10 +34,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One of the three products, or what two of them are for: scores that need not be symmetric."""
     mirror = choices.role == "mirror"
     notice, first, bands = mirror_view(example, head) if mirror else product_view(example, head, choices.role)
-    figure = Matrices(
-        key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example),
-    )  # fmt: skip
+    figure = Matrices(key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
+                      weights=whose_weights(example))  # fmt: skip
     return Screen(
         formula=stage_formula("qkv", example),
         figures=(figure,),
@@ -100,5 +98,4 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:
     return say(
         "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} "
         "and the key of {one} give {back}.",
-        one=example.names[i], other=example.names[j], there=one, back=other,
-    )  # fmt: skip
+        one=example.names[i], other=example.names[j], there=one, back=other)  # fmt: skip

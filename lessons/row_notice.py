@@ -33,21 +33,15 @@ def notice_row(
     rest = visible.clone()
     rest[most[0]] = False
     after = [key for (key,) in leaders(weights.where(rest, -math.inf), percent)]
-    said = {
-        "query": names[query], "key": names[most[0]], "share": share,
-        "others": All(tuple(names[key] for key in after)), "next": Share(float(weights[rest].max())),
-    }  # fmt: skip
+    said = {"query": names[query], "key": names[most[0]], "share": share,
+            "others": All(tuple(names[key] for key in after)), "next": Share(float(weights[rest].max()))}  # fmt: skip
     if share.value <= 0.5:
-        return say_count(
-            "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
-            "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
-            len(after), **said,
-        )  # fmt: skip
-    return say_count(
-        "{query} looks mostly at {key} ({share}), then at {others} ({next}).",
-        "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
-        len(after), **said,
-    )  # fmt: skip
+        return say_count("{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
+                         "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
+                         len(after), **said)  # fmt: skip
+    return say_count("{query} looks mostly at {key} ({share}), then at {others} ({next}).",
+                     "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
+                     len(after), **said)  # fmt: skip
 
 
 def notice_mix(
@@ -70,5 +64,4 @@ def notice_mix(
         "{keys}.",
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "each of {keys}.",
-        len(most), query=asked, values=count, share=share, keys=keys,
-    )  # fmt: skip
+        len(most), query=asked, values=count, share=share, keys=keys)  # fmt: skip

@@ -57,18 +57,13 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
     notice = notice_measured(plain, divided)
     for measure in MEASURES:
         lines = tuple(
-            Line(
-                key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, colour="q" if way else "k",
-                style="line" if way else "dashed", points=True, x=tuple(m.d_k for m in measured if m.divided is way),
-                y=tuple(getattr(m, measure) for m in measured if m.divided is way),
-            )
-            for way in (False, True)
-        )  # fmt: skip
-        yield Curves(
-            key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
-            y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
-            width=440, height=230,
-        )  # fmt: skip
+            Line(key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, colour="q" if way else "k",
+                 style="line" if way else "dashed", points=True, x=tuple(m.d_k for m in measured if m.divided is way),
+                 y=tuple(getattr(m, measure) for m in measured if m.divided is way))
+            for way in (False, True))  # fmt: skip
+        yield Curves(key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
+                     y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
+                     width=440, height=230)  # fmt: skip
 
 
 def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sentence, ...]:
@@ -77,25 +72,18 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sente
     drawn = say("Measured on {draws} random queries, each with {keys} random keys.", draws=DRAWS, keys=KEYS)
     if plain.d_k == 1:
         return (
-            say(
-                "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
+            say("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
                 "and the largest weight of a row is {largest} on average.",
-                std=Number(plain.std), largest=Share(plain.largest),
-            ),
-            drawn,
-        )  # fmt: skip
-    return (
-        say(
-            "At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
-            "{largest} on average.",
-            d_k=plain.d_k, std=Number(plain.std), largest=Share(plain.largest),
-        ),
-        say("Divided by √{d_k}, they are {std} and {largest}.",
-            d_k=plain.d_k, std=Number(divided.std), largest=Share(divided.largest)),
-        say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
-            without=without, divided=with_division),
-        drawn,
-    )  # fmt: skip
+                std=Number(plain.std), largest=Share(plain.largest)),
+            drawn)  # fmt: skip
+    return (say("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
+                "{largest} on average.",
+                d_k=plain.d_k, std=Number(plain.std), largest=Share(plain.largest)),
+            say("Divided by √{d_k}, they are {std} and {largest}.",
+                d_k=plain.d_k, std=Number(divided.std), largest=Share(divided.largest)),
+            say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
+                without=without, divided=with_division),
+            drawn)  # fmt: skip
 
 
 def division_figure(example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace) -> Matrices:
@@ -111,8 +99,7 @@ def division_figure(example: ExampleTrace, head: int, plain: AttentionTrace, div
     return Matrices(
         key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),
         notice=(notice_own(plain, divided),), weights=whose_weights(example),
-        first="divided", bands=(band,),
-    )  # fmt: skip
+        first="divided", bands=(band,))  # fmt: skip
 
 
 def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, attention: AttentionTrace) -> Matrix:
@@ -150,13 +137,11 @@ def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
         return say(
             "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}. "
             "The largest weight of a row stays at about {largest} on average.",
-            **said, divided=Size(after.std),
-        )  # fmt: skip
+            **said, divided=Size(after.std))  # fmt: skip
     return say(
         "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
         "{largest} on average. After the division they are {divided} and {divided_largest}.",
-        **said, divided=Size(after.std), divided_largest=Share(after.largest),
-    )  # fmt: skip
+        **said, divided=Size(after.std), divided_largest=Share(after.largest))  # fmt: skip
 
 
 def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:

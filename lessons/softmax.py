@@ -75,8 +75,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     figure = Matrices(
         key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
         notice=(*notice_largest(example, row, choices), *notice_changes(example, row, added, doubled)),
-        weights=whose_weights(example), numbered=True, height=450,
-    )  # fmt: skip
+        weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example),
         figures=(figure,),
@@ -174,40 +173,33 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
 
     row, scores = way.row, Cells("scores", row=0)
     plus, times = say("plus {number}", number=Number(SHIFT, 0)), say("times {number}", number=Number(FACTOR, 0))
-    return (
-        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
-        line("shifted", say("minus largest"), row.shifted, scores),
-        line("powers", say("exp"), row.powers),
-        line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
-        line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights, scores,
-             **changed(plus, f"+ {SHIFT:g}", added)),
-        line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights, scores,
-             **changed(times, f"· {FACTOR:g}", doubled)),
-    )  # fmt: skip
+    return (line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
+            line("shifted", say("minus largest"), row.shifted, scores),
+            line("powers", say("exp"), row.powers),
+            line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
+            line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights, scores,
+                 **changed(plus, f"+ {SHIFT:g}", added)),
+            line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights, scores,
+                 **changed(times, f"· {FACTOR:g}", doubled)))  # fmt: skip
 
 
 def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:
     """Who has the largest weight at this temperature, and how widely the query looks."""
     heat = Number(choices.temperature, 1)
     if len(row.keys) == 1:
-        return (
-            say("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
-                query=example.names[choices.query]),
-        )  # fmt: skip
+        return (say("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
+                    query=example.names[choices.query]),)  # fmt: skip
     most = [j for (j,) in leaders(row.weights, percent)]
     share = Share(float(row.weights.max()))
     entropy = say(
         "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.",
-        entropy=Number(row.entropy), effective=Number(row.effective_keys, 1), count=len(row.keys),
-    )  # fmt: skip
+        entropy=Number(row.entropy), effective=Number(row.effective_keys, 1), count=len(row.keys))  # fmt: skip
     if len(most) == len(row.keys):
         return say("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
     keys = All(tuple(example.names[row.keys[j]] for j in most))
-    largest = say_count(
-        "At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
-        "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
-        len(most), temperature=heat, share=share, keys=keys,
-    )  # fmt: skip
+    largest = say_count("At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
+                        "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
+                        len(most), temperature=heat, share=share, keys=keys)  # fmt: skip
     return largest, entropy
 
 
@@ -231,7 +223,5 @@ def notice_changes(
     if percent(before.value) == percent(after.value):
         return plus, say("Multiply every score by {times} and no weight changes by more than {change}.",
                          times=times, change=Size(float(changes[j])))  # fmt: skip
-    return plus, say(
-        "Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
-        times=times, key=example.names[row.keys[j]], before=before, after=after,
-    )  # fmt: skip
+    return plus, say("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+                     times=times, key=example.names[row.keys[j]], before=before, after=after)  # fmt: skip

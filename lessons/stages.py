@@ -20,8 +20,7 @@ def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Senten
     """What there is to notice at this stage."""
     says: dict[Stage, Callable[[ExampleTrace, AttentionTrace], tuple[Sentence, ...]]] = {
         "x": notice_x, "qkv": notice_qkv, "scores": notice_scores, "scaled": notice_scaled, "masked": notice_masked,
-        "weights": notice_weights, "output": notice_output,
-    }  # fmt: skip
+        "weights": notice_weights, "output": notice_output}  # fmt: skip
     return says[stage](example, example.heads.select(head))
 
 
@@ -36,8 +35,7 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence
     n, d_model = example.x.shape
     size = say_count(
         "{count} token, a row of {d_model} features.", "{count} tokens, each a row of {d_model} features.", n,
-        d_model=d_model,
-    )  # fmt: skip
+        d_model=d_model)  # fmt: skip
     repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
     if repeated is None:
         return (size, say("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
@@ -50,11 +48,9 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence
 def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
     """What one row becomes, and whose key is longest: it can make large scores."""
     whose, length = longest(example.names, attention.k)
-    return (
-        say("Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
-            d_k=attention.q.shape[-1], d_v=attention.v.shape[-1]),
-        say("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length),
-    )  # fmt: skip
+    return (say("Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
+                d_k=attention.q.shape[-1], d_v=attention.v.shape[-1]),
+            say("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length))  # fmt: skip
 
 
 def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
@@ -76,11 +72,9 @@ def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sen
     if example.example.d_k == 1:
         return (say("√1 = 1, so nothing changes: the scores run from {low} to {high}.", **before),)
     after = {"low": Number(float(attention.scaled.min())), "high": Number(float(attention.scaled.max()))}
-    return (
-        say("The scores run from {low} to {high}.", **before),
-        say("Divided by √{d_k} = {root}, they run from {low} to {high}.",
-            d_k=example.example.d_k, root=Number(math.sqrt(example.example.d_k)), **after),
-    )  # fmt: skip
+    return (say("The scores run from {low} to {high}.", **before),
+            say("Divided by √{d_k} = {root}, they run from {low} to {high}.",
+                d_k=example.example.d_k, root=Number(math.sqrt(example.example.d_k)), **after))  # fmt: skip
 
 
 def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
@@ -90,11 +84,9 @@ def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sen
         return (say("There is no mask, so every query may look at every key."),)
     if not hidden:
         return (say("The causal mask hides what comes later, and nothing comes after a single token."),)
-    return (
-        say("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
-        say("{first} sees itself alone, {last} sees all {n} tokens.",
-            first=example.names[0], last=example.names[-1], n=n),
-    )  # fmt: skip
+    return (say("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
+            say("{first} sees itself alone, {last} sees all {n} tokens.",
+                first=example.names[0], last=example.names[-1], n=n))  # fmt: skip
 
 
 def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:

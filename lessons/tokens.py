@@ -29,8 +29,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
     figure = Matrices(
         key="tokens_figure", name=say("Tokens, ids and rows"), notice=notice_tokens(example), first="x",
-        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480,
-    )  # fmt: skip
+        bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("x", example),
         figures=(figure, lookup_table(look_up(example, choices.words))),
@@ -70,8 +69,7 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
                step=of_x, sources=lambda i, j: same_id(ids[i])),
         Matrix(key="table", title=say("their rows of the embedding table"), values=example.x[[first[i] for i in rows]],
                rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
-               sources=lambda i, j: same_id(rows[i])),
-    )  # fmt: skip
+               sources=lambda i, j: same_id(rows[i])))  # fmt: skip
 
 
 def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
@@ -80,8 +78,7 @@ def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
     numbers = say_count("{count} number", "{count} numbers", d_model)
     size = say_count(
         "{count} token becomes a row of {numbers}.", "{count} tokens become {count} rows of {numbers} each.",
-        n, numbers=numbers,
-    )  # fmt: skip
+        n, numbers=numbers)  # fmt: skip
     positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
     shared = [All(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
     repeated = [say("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
@@ -128,10 +125,8 @@ def lookup_table(lookup: Lookup) -> Table:
         for token, token_id, row in zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
     )
     features = (say("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
-    return Table(
-        key="lookup", name=say("Words and their rows"), notice=(notice_lookup(lookup),),
-        columns=(say("token"), say("row"), *features), cells=cells,
-    )  # fmt: skip
+    return Table(key="lookup", name=say("Words and their rows"), notice=(notice_lookup(lookup),),
+                 columns=(say("token"), say("row"), *features), cells=cells)  # fmt: skip
 
 
 def notice_lookup(lookup: Lookup) -> Sentence:
@@ -146,5 +141,4 @@ def notice_lookup(lookup: Lookup) -> Sentence:
         "of the others), the unknown word gets that row.",
         "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
         "of the others), all {count} unknown words get that row.",
-        strangers, refusal=lookup.refusal, row=lookup.unknown_id,
-    )  # fmt: skip
+        strangers, refusal=lookup.refusal, row=lookup.unknown_id)  # fmt: skip

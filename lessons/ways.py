@@ -11,6 +11,4 @@ def compared(attention: AttentionTrace, scale: float) -> Sentence:
     return say(
         "All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by at "
         "most {loops} and NumPy by at most {numpy}.",
-        loops=Size(difference.loops),
-        numpy=Size(difference.numpy),
-    )
+        loops=Size(difference.loops), numpy=Size(difference.numpy))  # fmt: skip

@@ -34,15 +34,12 @@ def weighted_sum(
     asked = Matrix(
         key="query", title=say("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
         columns=feature_axis(attention.q.shape[1]), colour="q", remark=origins[0], given="query" in given,
-        step=lambda i, j: derivation.step("q", query, j),
-    )  # fmt: skip
-    output = Matrix(
-        key="sum", title=say("output"), values=attention.output[[query]], rows=single_axis(name.text),
-        columns=feature_axis(attention.v.shape[1]), colour="v", remark=say("their sum"),
-        step=lambda i, j: derivation.step("output", query, j),
-        before=lambda i, j: derivation.before("output", query, j),
-        sources=lambda i, j: (Cells("part", column=j),), given="sum" in given,
-    )  # fmt: skip
+        step=lambda i, j: derivation.step("q", query, j))  # fmt: skip
+    output = Matrix(key="sum", title=say("output"), values=attention.output[[query]], rows=single_axis(name.text),
+                    columns=feature_axis(attention.v.shape[1]), colour="v", remark=say("their sum"),
+                    step=lambda i, j: derivation.step("output", query, j),
+                    before=lambda i, j: derivation.before("output", query, j),
+                    sources=lambda i, j: (Cells("part", column=j),), given="sum" in given)  # fmt: skip
     keys, values = (
         of_head(key, key, title, remark=origins[1]) for key, title in (("k", say("keys")), ("v", say("values")))
     )
@@ -76,9 +73,7 @@ def column_of_pairs(
         columns=single_axis(key), scale="weight" if key == "weight" else "number",
         colour="weight" if key == "weight" else "ink", visible=[[seen] for seen in visible], given=key in given,
         step=lambda i, j: derivation.step(followed(i), query, i),
-        before=lambda i, j: derivation.before(followed(i), query, i),
-        sources=sources,
-    )  # fmt: skip
+        before=lambda i, j: derivation.before(followed(i), query, i), sources=sources)  # fmt: skip
 
 
 def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, given: tuple[str, ...]) -> Matrix:
@@ -101,8 +96,7 @@ def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, 
         key="part", title=say("weight × value"), values=attention.weights[query][:, None] * attention.v,
         rows=token_axis(texts(derivation), KEYS), columns=feature_axis(attention.v.shape[1]), colour="v",
         visible=[[seen] * len(values[0]) for seen in visible], step=step, before=before, given="part" in given,
-        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)),
-    )  # fmt: skip
+        sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)))  # fmt: skip
 
 
 def texts(derivation: HeadDerivation) -> tuple[str, ...]:

@@ -22,13 +22,10 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
         names,
         row,
         say("Its vector points in a similar direction, or it is long, or both."),
-        [
-            (i, say("A token need not prefer itself: a longer vector can give a larger dot product.")),
-            (longest, say("Its vector is as long as any, but the direction counts as well.")),
-        ],
+        [(i, say("A token need not prefer itself: a longer vector can give a larger dot product.")),
+         (longest, say("Its vector is as long as any, but the direction counts as well."))],
         lambda p: say("The dot product of {query} and {key} is {score}; another is larger.",
-                      query=names[i], key=names[p], score=Number(float(row[p]))),
-    )  # fmt: skip
+                      query=names[i], key=names[p], score=Number(float(row[p]))))  # fmt: skip
 
 
 def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
@@ -56,13 +53,11 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
         lambda shown: say(
             "In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The row of {key} "
             "holds {other} in its own column. What does it hold in that of {query}?",
-            query=query, key=key, own=shown(own), score=shown(dot), other=shown(other),
-        ),
+            query=query, key=key, own=shown(own), score=shown(dot), other=shown(other)),
         (dot, say("Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.")),
         (other, say("That is {key} with itself, on the diagonal.", key=key)),
         (own, say("That is {query} with itself, on the diagonal.", query=query)),
-        (-dot, say("Swapping the two vectors changes no sign: a · b and b · a add up the same products.")),
-    )  # fmt: skip
+        (-dot, say("Swapping the two vectors changes no sign: a · b and b · a add up the same products.")))  # fmt: skip
 
 
 def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:

@@ -25,8 +25,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
         (float(free.weights[query, key]), say("That is the weight without the mask.")),
         (float(masked.weights[key, query]), say("That is what {key} puts on {query}: rows are queries, columns keys.",
                                                 query=a, key=b)),
-        (zero_score, say("A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.")),
-    )  # fmt: skip
+        (zero_score, say("A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.")))  # fmt: skip
 
 
 def weight_with_the_mask(
@@ -63,13 +62,11 @@ def zeros_after_softmax(
         lambda shown: say(
             "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. "
             "What does the row of {query} sum to?",
-            n=n, query=example.names[query],
-        ),
+            n=n, query=example.names[query]),
         (kept, say("The hidden keys have taken their share already. A mask must come before the softmax.")),
         (1.0, say("Only if the mask comes first: then the visible keys share the whole.")),
         (1 - kept, say("That is the share of the hidden keys, which was thrown away.")),
-        (int(masked.visible[query].sum()) / n, say("That counts keys. Their shares are not equal.")),
-    )  # fmt: skip
+        (int(masked.visible[query].sum()) / n, say("That counts keys. Their shares are not equal.")))  # fmt: skip
 
 
 def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -85,8 +82,7 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
         Card(say("{count}", count=seen_by), say("That many queries may look at {token}: its column.", token=token)),
         Card(say("{count}", count=n - visible), say("That many are hidden from it.")),
         Card(say("{count}", count=visible - 1), say("Count every visible cell of its row.")),
-        Card(say("{count}", count=visible + 1), say("One of these is hidden from it, or there is none.")),
-    )  # fmt: skip
+        Card(say("{count}", count=visible + 1), say("One of these is hidden from it, or there is none.")))  # fmt: skip
 
 
 QUESTIONS = (hidden_weight, weight_with_the_mask, zeros_after_softmax, how_many_visible)

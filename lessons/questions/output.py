@@ -42,21 +42,18 @@ def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
         (float(free @ values), say("That forgets the mask: hidden values are not mixed in.")),
         (float(values[attention.visible[i]].mean()),
          say("That is the plain average. Each value counts by its weight.")),
-        (float(values[i]), say("That is its own value, before attention mixes in the others.")),
-    )  # fmt: skip
+        (float(values[i]), say("That is its own value, before attention mixes in the others.")))  # fmt: skip
 
 
 def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = len(example.tokens), example.example.d_v
-    return among(
-        say("In one head the weights are {weights} and V is {values}. What is the shape of the output?",
-            weights=shaped(n, n), values=shaped(n, d_v)),
-        Card(shaped(n, d_v), say("A row for each query, with the features of a value.")),
-        Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value.")),
-        Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output.")),
-        Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows.")),
-    )  # fmt: skip
+    return among(say("In one head the weights are {weights} and V is {values}. What is the shape of the output?",
+                     weights=shaped(n, n), values=shaped(n, d_v)),
+                 Card(shaped(n, d_v), say("A row for each query, with the features of a value.")),
+                 Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value.")),
+                 Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output.")),
+                 Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows.")))  # fmt: skip
 
 
 def largest_contribution(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -72,13 +69,10 @@ def largest_contribution(example: ExampleTrace, head: int, random: Generator) ->
         names,
         parts,
         say("What counts is the weight times the length of the value."),
-        [
-            (heaviest, say("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
-            (longest, say("No value is longer, but its weight in this row is too small.")),
-        ],
+        [(heaviest, say("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
+         (longest, say("No value is longer, but its weight in this row is too small."))],
         lambda p: say("The term of {key} has length {length}; another is longer.",
-                      key=names[p], length=Number(float(parts[p]))),
-    )  # fmt: skip
+                      key=names[p], length=Number(float(parts[p]))))  # fmt: skip
 
 
 def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -100,14 +94,12 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) 
         return among(
             say("There is a causal mask. {one} and {other} swap positions, and each takes its query, key and value "
                 "along. What happens to the output of {one}?", **two),
-            Card(changes, why), Card(keeps, why), becomes,
-        )  # fmt: skip
+            Card(changes, why), Card(keeps, why), becomes)  # fmt: skip
     why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
     return among(
         say("There is no mask. {one} and {other} swap positions, and each takes its query, key and value along. "
             "What happens to the output of {one}?", **two),
-        Card(keeps, why), Card(changes, why), becomes,
-    )  # fmt: skip
+        Card(keeps, why), Card(changes, why), becomes)  # fmt: skip
 
 
 def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
@@ -130,8 +122,7 @@ def longer_values(example: ExampleTrace, head: int, random: Generator) -> Asked:
         Card(say("It stays as it is."),
              say("The weights stay and sum to 1, but what they mix is larger.")),
         Card(say("It becomes {times} times as large.", times=times**2),
-             say("That would need larger weights, too. They come from queries and keys alone.")),
-    )  # fmt: skip
+             say("That would need larger weights, too. They come from queries and keys alone.")))  # fmt: skip
 
 
 QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

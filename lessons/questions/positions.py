@@ -36,15 +36,13 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
         lambda shown: say(
             "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight stands now in "
             "row {row}, column {column} of the weights, where {a} is the query and {b} the key?",
-            a=a, b=b, row=j + 1, column=i + 1,
-        ),
+            a=a, b=b, row=j + 1, column=i + 1),
         (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key "
                                    "of {b}, not where they stand.", a=a, b=b)),
         (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at "
                                    "their positions.")),
         (float(weights[i, i]), say("That is what {a} puts on itself.", a=a)),
-        (1 / len(weights), say("Equal shares need equal scores.")),
-    )  # fmt: skip
+        (1 / len(weights), say("Equal shares need equal scores.")))  # fmt: skip
 
 
 def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -79,14 +77,12 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
         lambda shown: say(
             "Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the "
             "row that goes in for {a} now?",
-            a=a, b=b, feature=f + 1,
-        ),
+            a=a, b=b, feature=f + 1),
         (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b)),
         (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves.")),
         (float(x[i, f]), say("That is its own vector alone. The vector of its position is added.")),
         (float(x[j, f] + added[j, f]), say("That was the row of {b}. The position is the same, the token is not.",
-                                           b=b)),
-    )  # fmt: skip
+                                           b=b)))  # fmt: skip
 
 
 def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -107,15 +103,12 @@ def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> As
     }
     wrong = [Card(position_card(at), why) for at, why in replies.items() if abs(score(at) - same) > CLEARLY_OTHER]
     return among(
-        say(
-            "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
+        say("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
             "stand for the same score?",
-            a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps,
-        ),
+            a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
         Card(position_card(j + steps), say("The distance is the same, so the angle between query and key is.")),
-        *wrong,
-    )  # fmt: skip
+        *wrong)  # fmt: skip
 
 
 def position_card(position: int) -> Sentence:
@@ -201,16 +194,12 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
         lambda shown: say(
             "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
             "{position}?",
-            feature=f + 1, token=example.names[position], position=position,
-        ),
+            feature=f + 1, token=example.names[position], position=position),
         (wave(position), cosine if f else sine),
         (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
         (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),
-        (wave(position + 1), say("That counts from 1; the first position is 0.")),
-    )  # fmt: skip
+        (wave(position + 1), say("That counts from 1; the first position is 0.")))  # fmt: skip
 
 
-QUESTIONS = (
-    weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,
-    sentence_reversed, wave_at_a_position,
-)  # fmt: skip
+QUESTIONS = (weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,
+             sentence_reversed, wave_at_a_position)  # fmt: skip

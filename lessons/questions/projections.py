@@ -11,15 +11,13 @@ from lessons.sentence import Number, say
 def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
     (n, d), d_k = example.x.shape, example.example.d_k
-    return among(
-        say("X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
-            x=shaped(n, d), W_q=shaped(d, d_k)),
-        Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones.")),
-        Card(shaped(n, d),
-             say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k)),
-        Card(shaped(d_k, n), say("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.")),
-        Card(shaped(d, d_k), say("That is W_q itself. Q has a row for each token.")),
-    )  # fmt: skip
+    return among(say("X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
+                     x=shaped(n, d), W_q=shaped(d, d_k)),
+                 Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones.")),
+                 Card(shaped(n, d),
+                      say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k)),
+                 Card(shaped(d_k, n), say("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.")),
+                 Card(shaped(d, d_k), say("That is W_q itself. Q has a row for each token.")))  # fmt: skip
 
 
 def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -32,13 +30,10 @@ def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
         example.names,
         lengths,
         say("At the same weight, its value adds more to an output than any other."),
-        [
-            (token, say("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
-            (key, say("It has the longest key. Keys and values come from different weights.")),
-        ],
+        [(token, say("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
+         (key, say("It has the longest key. Keys and values come from different weights."))],
         lambda p: say("The value of {token} has length {length}, and another is longer.",
-                      token=example.names[p], length=Number(float(lengths[p]))),
-    )  # fmt: skip
+                      token=example.names[p], length=Number(float(lengths[p]))))  # fmt: skip
 
 
 def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -49,13 +44,11 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
         lambda shown: say(
             "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
             "{one}?",
-            one=one, other=other, score=shown(float(scores[a, b])),
-        ),
+            one=one, other=other, score=shown(float(scores[a, b]))),
         (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric.")),
         (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.")),
         (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k.")),
-        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)),
-    )  # fmt: skip
+        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)))  # fmt: skip
 
 
 def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked:

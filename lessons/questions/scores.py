@@ -86,14 +86,12 @@ def deviation_of_scores(
         lambda shown: say(
             "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
             "standard deviation of the scores q · k for d_k = {d_k}?",
-            d_k=d_k,
-        ),
+            d_k=d_k),
         (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. "
                              "The division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
         (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),
         (float(d_k), say("That is the variance. The standard deviation is its square root.")),
-        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")),
-    )  # fmt: skip
+        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")))  # fmt: skip
 
 
 QUESTIONS = (best_match, scaled_score, weight_after_the_division, deviation_of_scores)

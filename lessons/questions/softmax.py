@@ -36,15 +36,12 @@ def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Genera
         names,
         row,
         say("Softmax keeps the order: the largest visible score in the row gets the largest weight."),
-        [
-            *hidden,
-            (column, say("That is read down the column: no token puts more weight on {query}. Rows are queries.",
-                         query=names[i])),
-            (i, say("A token need not prefer itself: its query need not match its own key.")),
-        ],
+        [*hidden,
+         (column, say("That is read down the column: no token puts more weight on {query}. Rows are queries.",
+                      query=names[i])),
+         (i, say("A token need not prefer itself: its query need not match its own key."))],
         lambda p: say("{key} gets {weight} from {query}; another key gets more.",
-                      key=names[p], query=names[i], weight=Number(float(row[p]))),
-    )  # fmt: skip
+                      key=names[p], query=names[i], weight=Number(float(row[p]))))  # fmt: skip
 
 
 def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -72,8 +69,7 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
         (float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
          say("That forgets the mask: hidden keys get no weight.")),
         (share, say("That is its part of the sum of the scores. Softmax takes exp of each score first.")),
-        (1 / len(row), say("Equal weights need equal scores, and these differ.")),
-    )  # fmt: skip
+        (1 / len(row), say("Equal weights need equal scores, and these differ.")))  # fmt: skip
 
 
 def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -87,13 +83,11 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Genera
         lambda shown: say(
             "{query} puts the weight {now} on {key}. All scores in the row are doubled just before the softmax. "
             "What is the weight now?",
-            query=example.names[i], key=example.names[j], now=shown(now),
-        ),
+            query=example.names[i], key=example.names[j], now=shown(now)),
         (then, say("Softmax sees differences between scores, and all of them have doubled.")),
         (now, say("The differences between the scores have doubled, so the weights do not stay.")),
         (2 * now if now <= 0.5 else math.nan, say("If all weights doubled, the row would sum to 2.")),
-        (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter.")),
-    )  # fmt: skip
+        (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter.")))  # fmt: skip
 
 
 def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -106,13 +100,11 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
         lambda shown: say(
             "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. "
             "What is the sum?",
-            temperature=Number(heat, 1), key=example.names[j],
-        ),
+            temperature=Number(heat, 1), key=example.names[j]),
         (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
         (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
         (float(column.mean()), say("That is the average of the column, not its sum.")),
-        (float(column.max()), say("That is one weight alone. Add up the whole column.")),
-    )  # fmt: skip
+        (float(column.max()), say("That is one weight alone. Add up the whole column.")))  # fmt: skip
 
 
 def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -130,15 +122,13 @@ def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Gen
                 "{number}, just before the softmax. What happens to this weight?", **said),
             Card(grows, say("All differences grow, so keys with less weight lose and this one gains.")),
             Card(stays, say("That is so when a constant is added. Multiplied scores have larger differences.")),
-            Card(shrinks, say("The row would become flatter if the scores were divided.")),
-        )  # fmt: skip
+            Card(shrinks, say("The row would become flatter if the scores were divided.")))  # fmt: skip
     return among(
         say("{query} puts the weight {weight} on {key}. Add {number} to every score in the row, just before the "
             "softmax. What happens to this weight?", **said),
         Card(stays, say("Every exp is multiplied by e^{number}, and so is their sum: it cancels.", number=number)),
         Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays.")),
-        Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")),
-    )  # fmt: skip
+        Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")))  # fmt: skip
 
 
 QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)

@@ -87,8 +87,7 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
         Card(say("A row with numbers of its own, as the position is another."),
              say("A row depends on the token alone. The same token has the same row at every position.")),
         Card(say("No row, as X has one for each different token."),
-             say("X has a row for each position in the sentence, also where a token repeats.")),
-    )  # fmt: skip
+             say("X has a row for each position in the sentence, also where a token repeats.")))  # fmt: skip
 
 
 QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)
