@@ -65,6 +65,11 @@ class HeadDerivation:
         elif tensor == "output":
             yield from self._before_output(i, j)
 
+    def derive(self, tensor: str, i: int, j: int) -> Iterator[Step]:
+        """All lines that lead to a cell, its own last."""
+        yield from self.before(tensor, i, j)
+        yield self.step(tensor, i, j)
+
     def sources(self, tensor: str, i: int, j: int) -> tuple[Cells, ...]:
         """The cells that a cell is made of."""
         if tensor in VECTORS:

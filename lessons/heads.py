@@ -11,9 +11,9 @@ from lessons.example import ExampleTrace
 from lessons.formulas import heads_formula
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
-from lessons.heads_notices import notice_parameters, notice_way
+from lessons.heads_notices import notice_concatenate, notice_joined, notice_parameters, notice_project, notice_split
 from lessons.heads_slices import slices_figure
-from lessons.heads_way import concatenate_figure, joined_figure, project_figure, split_figure
+from lessons.heads_way import concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads_weights import attend_figures, dropout_figure
 from lessons.questions.base import asking
 from lessons.questions.heads import QUESTIONS
@@ -58,20 +58,23 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
     """What one step looks like."""
     derivation = derive_heads(trace)
-    if choices.step == "attend":
-        return attend_figures(trace, derivation, choices.head)
-    if choices.step == "dropout":
-        return (dropout_figure(trace, derivation, choices.head),)
-    if choices.step == "slices":
-        return (slices_figure(trace),)
-    notice = notice_way(choices.step, trace)
-    if choices.step == "split":
-        return (split_figure(trace, derivation, choices.role, notice),)
-    figures = {"project": project_figure, "concatenate": concatenate_figure, "output": joined_figure}
-    return (figures[choices.step](trace, derivation, notice),)
-
-
-# Parameters.
+    match choices.step:
+        case "attend":
+            return attend_figures(trace, derivation, choices.head)
+        case "dropout":
+            return (dropout_figure(trace, derivation, choices.head),)
+        case "slices":
+            return (slices_figure(trace),)
+        case "project":
+            notice, bands, first = notice_project(trace), project_bands(derivation), "v"
+        case "split":
+            notice, bands = notice_split(trace), split_bands(derivation, choices.role)
+            first = f"{choices.role}.{trace.n_heads - 1}"
+        case "concatenate":
+            notice, bands, first = notice_concatenate(trace), concatenate_bands(derivation), "concatenated"
+        case "output":
+            notice, bands, first = notice_joined(trace), joined_bands(derivation), "output"
+    return (heads_figure(trace, notice, bands=bands, first=first),)
 
 
 def parameters_table(trace: HeadsTrace) -> Table:

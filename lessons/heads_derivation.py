@@ -37,6 +37,11 @@ class ManyHeadsDerivation:
     output: Float[Tensor, "tokens d_model"] | None = None
 
     @property
+    def n_heads(self) -> int:
+        """How many attentions there are."""
+        return len(self.heads.q)
+
+    @property
     def d_head(self) -> int:
         """The features of one head."""
         return self.heads.q.shape[-1]
@@ -44,7 +49,7 @@ class ManyHeadsDerivation:
     @property
     def d_model(self) -> int:
         """The features of all heads."""
-        return len(self.heads.q) * self.d_head
+        return self.n_heads * self.d_head
 
     @property
     def deep(self) -> bool:
@@ -78,13 +83,9 @@ class ManyHeadsDerivation:
             yield self._sum(tensor, i, j)
 
     def matrix(
-        self,
-        tensor: str,
-        title: Sentence,
-        values: Float[Tensor, "rows columns"],
-        features: Sequence[int],
+        self, tensor: str, title: Sentence, values: Float[Tensor, "rows columns"], features: Sequence[int],
         **changes: object,
-    ) -> Matrix:
+    ) -> Matrix:  # fmt: skip
         """A tensor of which these features are drawn: the columns of it, and of W_o the rows as well."""
         drawn = Axis(FEATURES, tuple(str(feature + 1) for feature in features))
         rows = features if tensor == "w_o" else range(len(self.names))
@@ -98,24 +99,23 @@ class ManyHeadsDerivation:
         return Matrix(**(look | changes))
 
     @cached_property
-    def _numbers(self) -> dict[str, list[list[float]]]:
-        """The tensors as nested lists, the features of all heads side by side."""
+    def tensors(self) -> dict[str, Tensor]:
+        """The tensors, the features of all heads side by side; without a module there is no X and no output."""
         heads = {key: getattr(self.heads, key) for key in VECTORS} | {"concatenated": self.heads.output}
-        whole = {"x": self.x, "output": self.output}
-        return {key: merge_heads(tensor).tolist() for key, tensor in heads.items()} | {
-            key: tensor.tolist() for key, tensor in whole.items() if tensor is not None
-        }
+        merged = {key: merge_heads(tensor) for key, tensor in heads.items()}
+        return merged if self.module is None else merged | {"x": self.x, "output": self.output}
+
+    @cached_property
+    def _numbers(self) -> dict[str, list[list[float]]]:
+        return {key: tensor.tolist() for key, tensor in self.tensors.items()}
 
     @cached_property
     def _by_head(self) -> tuple[HeadDerivation, ...]:
-        return tuple(map(self._of_head, range(len(self.heads.q))))
-
-    def _of_head(self, head: int) -> HeadDerivation:
-        attention = self.heads.select(head)
-        visible = attention.visible.tolist()
-        return HeadDerivation(
-            self.names, numbers_of(attention), visible, self.divisor, head, self._made_by(head), self.deep
-        )
+        return tuple(
+            HeadDerivation(self.names, numbers_of(attention), attention.visible.tolist(), self.divisor, head,
+                           self._made_by(head), self.deep)
+            for head, attention in enumerate(map(self.heads.select, range(self.n_heads)))
+        )  # fmt: skip
 
     def _made_by(self, head: int) -> Callable[[str, int, int], Step]:
         """How a feature of a query, key or value of this head comes about, in one line."""

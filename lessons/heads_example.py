@@ -51,10 +51,8 @@ class HeadsExample:
         if self.source not in HEADS_PRESETS:
             raise ValueError(f"source is one of {', '.join(HEADS_PRESETS)}, but got {self.source}")
         if not 1 <= len(self.tokens) == len(self.ids) <= MAX_TOKENS:
-            raise ValueError(
-                f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
-                f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids"
-            )
+            raise ValueError(f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
+                             f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids")  # fmt: skip
         most = HEADS_LIMITS["d_model"].most
         if self.source == "sentence" and not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
@@ -118,10 +116,9 @@ def run_heads(example: HeadsExample) -> SideBySide:
     x, module = tensors_of_heads(example)
     scale = module.d_head**-0.5 if example.scaling else 1.0
     output, trace = module.eval()(x, may_attend, scale=scale)
-    q, k, v = module.W_q(x), module.W_k(x), module.W_v(x)
     return HeadsTrace(
-        example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module,
-        x=x, q=q, k=k, v=v, concatenated=trace.concatenated, output=output,
+        example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x, q=module.W_q(x),
+        k=module.W_k(x), v=module.W_v(x), concatenated=trace.concatenated, output=output,
     )  # fmt: skip
 
 
@@ -182,12 +179,6 @@ def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
     return embed(torch.tensor(example.ids), table), draw_module(example, random)
 
 
-def draw_wide(example: HeadsExample) -> DrawnHeads:
-    """The drawn queries, keys and values come first, then the module, then two sentences, of which one is kept."""
-    x, module, _ = wide_stream(example)
-    return x, module
-
-
 def draw_planted(example: HeadsExample) -> DrawnHeads:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
     _, _, random = wide_stream(replace(example, **HEADS_PRESETS["wide"].fixed))
@@ -200,7 +191,10 @@ def draw_planted(example: HeadsExample) -> DrawnHeads:
 
 
 def wide_stream(example: HeadsExample) -> tuple[Tensor, MultiHeadAttention, torch.Generator]:
-    """The vectors and the module of the wide preset, and the generator that drew them."""
+    """The vectors and the module of the wide preset, and the generator that drew them.
+
+    The drawn queries, keys and values come first, then the module, then two sentences, of which one is kept.
+    """
     random = generator(example.seed)
     for _ in "qkv":
         torch.randn(2, 4, 8, generator=random)
@@ -210,9 +204,8 @@ def wide_stream(example: HeadsExample) -> tuple[Tensor, MultiHeadAttention, torc
 
 def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
     """The module with the sizes of the example; its weights come next in the stream."""
-    return MultiHeadAttention(
-        example.d_model, example.n_heads, bias=example.bias, dropout=example.dropout, generator=random
-    )
+    sizes = {"bias": example.bias, "dropout": example.dropout}
+    return MultiHeadAttention(example.d_model, example.n_heads, **sizes, generator=random)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,47 +218,44 @@ class HeadsPreset:
     remark: str = ""
 
 
-def numbered_tokens(count: int) -> dict[str, tuple]:
-    """Tokens without words, as they are chosen."""
-    return {"tokens": tuple(f"token {place + 1}" for place in range(count)), "ids": tuple(range(count))}
+def fixed_by_notebook(
+    *tokens: str, d_model: int, n_heads: int, bias: bool, ids: tuple[int, ...] | None = None
+) -> dict[str, object]:
+    """What a notebook fixes, named as in `HeadsExample`. All notebooks begin with the seed 42."""
+    sizes = {"d_model": d_model, "n_heads": n_heads, "bias": bias, "seed": 42}
+    return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
 
 
-def words(*tokens: str, ids: tuple[int, ...] | None = None) -> dict[str, tuple]:
-    """The tokens that a notebook names, as they are chosen."""
-    return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))}
+def numbered(count: int) -> list[str]:
+    """Tokens without words."""
+    return [f"token {place + 1}" for place in range(count)]
 
 
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence_heads),
     "journey": HeadsPreset(
         title="Your journey, twice over",
-        fixed=words(*JOURNEY_TOKENS) | {"d_model": 6, "n_heads": 2, "bias": False, "seed": 42},
-        draw=draw_journey_heads,
+        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False), draw=draw_journey_heads,
         remark="The notebook shows it without the mask, then with it.",
     ),
     "modules": HeadsPreset(
-        title="The cat sat down, 2 heads",
-        fixed=words("The", "cat", "sat", "down", ids=(5, 12, 31, 7))
-        | {"d_model": 8, "n_heads": 2, "bias": False, "seed": 42},
-        draw=draw_modules_heads,
-        remark="The notebook uses no mask here.",
+        title="The cat sat down, 2 heads", draw=draw_modules_heads, remark="The notebook uses no mask here.",
+        fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False),
     ),
     "wide": HeadsPreset(
         title="512 features, 8 heads",
-        fixed=numbered_tokens(10) | {"d_model": 512, "n_heads": 8, "bias": True, "seed": 42},
-        draw=draw_wide,
+        fixed=fixed_by_notebook(*numbered(10), d_model=512, n_heads=8, bias=True),
+        draw=lambda example: wide_stream(example)[:2],
         remark="These are the sizes of the first transformer. The notebook uses no mask here.",
     ),
     "planted": HeadsPreset(
-        title="The mat, 64 features",
-        fixed=words("The", "cat", "sat", "on", "the", "mat")
-        | {"d_model": 64, "n_heads": 4, "bias": True, "seed": 42},
-        draw=draw_planted,
+        title="The mat, 64 features", draw=draw_planted,
+        fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
         remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it.",
     ),
     "drawn": HeadsPreset(
         title="Two sentences at once",
-        fixed=numbered_tokens(4) | {"d_model": 8, "n_heads": 1, "bias": False, "seed": 42},
+        fixed=fixed_by_notebook(*numbered(4), d_model=8, n_heads=1, bias=False),
         remark="Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.",
     ),
 }  # fmt: skip

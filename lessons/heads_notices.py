@@ -20,33 +20,32 @@ def points(share: float) -> Number:
 
 def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
     """Whether the heads differ, and by how much: measured, not promised."""
-    projected, difference = isinstance(trace, HeadsTrace), head_difference(trace.heads)
     if trace.n_heads == 1:
         return (say("There is one head, so there is nothing to compare."),)
+    difference = head_difference(trace.heads)
     if difference is None:
         return (say("Every query sees a single key here, so all heads give the same weights."),)
+    things = say("heads") if isinstance(trace, HeadsTrace) else say("sentences")
     measured = say(
         "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, "
         "100 %: no key in common). Rows differ from uniform attention by {uniform} % on average.",
-        verdict=verdict_on_heads(difference.mean, projected=projected),
-        mean=points(difference.mean),
+        verdict=verdict_on_heads(difference.mean, things), mean=points(difference.mean),
         uniform=points(difference.from_uniform),
-    )
-    return measured, *notice_furthest(trace, difference)
+    )  # fmt: skip
+    return measured, *notice_furthest(trace, difference, things)
 
 
-def verdict_on_heads(mean: float, *, projected: bool) -> Sentence:
+def verdict_on_heads(mean: float, things: Sentence) -> Sentence:
     """How much heads differ, or the sentences of a batch, in words."""
     if mean < HARDLY:
-        return say("The heads hardly differ") if projected else say("The sentences hardly differ")
+        return say("The {things} hardly differ", things=things)
     if mean < CLEARLY:
-        return say("The heads differ a little") if projected else say("The sentences differ a little")
-    return say("The heads differ clearly") if projected else say("The sentences differ clearly")
+        return say("The {things} differ a little", things=things)
+    return say("The {things} differ clearly", things=things)
 
 
-def notice_furthest(trace: SideBySide, difference: HeadDifference) -> tuple[Sentence, ...]:
+def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Sentence) -> tuple[Sentence, ...]:
     """The rows that differ most; nothing where all differ alike."""
-    tokens = names(trace.tokens)
     furthest = leaders(difference.distances, lambda share: number(100 * share, 1))
     total, largest = difference.distances.numel(), points(float(difference.distances.max()))
     if len(furthest) == total:
@@ -54,52 +53,36 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference) -> tuple[Sent
     if len(furthest) > MOST_NAMED_HEADS:
         return (say("{count} of {total} pairs of rows share the largest difference, {largest} %.",
                     count=len(furthest), total=Count(total), largest=largest),)  # fmt: skip
-    rows = []
+    rows, tokens = [], names(trace.tokens)
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
-        if isinstance(trace, HeadsTrace):
-            rows.append(say("heads {a} and {b} in the row of {token}", a=a + 1, b=b + 1, token=token))
-        else:
-            rows.append(say("sentences {a} and {b} in the row of {token}", a=a + 1, b=b + 1, token=token))
+        rows.append(say("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
     return (say("Furthest apart are {rows}: {largest} %.", rows=All(tuple(rows)), largest=largest),)
 
 
-# The way of the tensors.
-
-
-def notice_way(step: str, trace: HeadsTrace) -> tuple[Sentence, ...]:
-    """What happens at one step, with the sizes of the moment."""
-    about = {"project": notice_project, "split": notice_split, "concatenate": notice_concatenate}
-    return about.get(step, notice_joined)(trace)
+# The way of the tensors: what happens at one step, with the sizes of the moment.
 
 
 def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """What a row of X becomes."""
-    made = say_count(
-        "Each row of X, a single number, becomes a query, a key and a value of one number each.",
-        "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
-        trace.x.shape[-1],
-    )
-    shared = say_count(
-        "There is only one head, so all of them are its own.",
-        "They are those of the {count} heads, side by side.",
-        trace.n_heads,
-    )
-    return made, shared
+    return (
+        say_count("Each row of X, a single number, becomes a query, a key and a value of one number each.",
+                  "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
+                  trace.x.shape[-1]),
+        say_count("There is only one head, so all of them are its own.",
+                  "They are those of the {count} heads, side by side.", trace.n_heads),
+    )  # fmt: skip
 
 
 def notice_split(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """How the features are shared out."""
     whole, parts = shape_in_words(trace.x.shape), shape_in_words(trace.heads.q.shape)
-    read = say("{whole} is read as {parts}.", whole=whole, parts=parts)
+    shared = say_count("Each head gets one feature of every token. No number changes.",
+                       "Each head gets {count} neighbouring features of every token. No number changes.",
+                       trace.d_head)  # fmt: skip
     if trace.n_heads == 1:
-        return read, say("The one head gets all features. No number changes.")
-    shared = say_count(
-        "Each head gets one feature of every token. No number changes.",
-        "Each head gets {count} neighbouring features of every token. No number changes.",
-        trace.d_head,
-    )
-    return read, shared
+        shared = say("The one head gets all features. No number changes.")
+    return say("{whole} is read as {parts}.", whole=whole, parts=parts), shared
 
 
 def notice_concatenate(trace: HeadsTrace) -> tuple[Sentence, ...]:
@@ -126,24 +109,19 @@ def notice_joined(trace: HeadsTrace) -> tuple[Sentence, ...]:
     longest, shortest = leaders(lengths), leaders(-lengths)
     most, least = Number(float(lengths.max())), Number(float(lengths.min()))
     if trace.n_heads == 1:
-        says = say("W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
-                   token=token, length=most)  # fmt: skip
-        return (says,)
+        return (say("W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
+                    token=token, length=most),)  # fmt: skip
     mixes = say("W_o mixes the heads: every number of the output is made from all of them.")
     if len(longest) == trace.n_heads:
         return mixes, say("For {token}, each head adds a vector of length {length}.", token=token, length=most)
     return (
         mixes,
-        say_count(
-            "For {token}, head {heads} adds the longest vector, of length {length}.",
-            "For {token}, heads {heads} add the longest vectors, of length {length} each.",
-            len(longest), token=token, heads=numbers_of_heads(longest), length=most,
-        ),
-        say_count(
-            "Head {heads} adds the shortest, of length {length}.",
-            "Heads {heads} add the shortest, of length {length} each.",
-            len(shortest), heads=numbers_of_heads(shortest), length=least,
-        ),
+        say_count("For {token}, head {heads} adds the longest vector, of length {length}.",
+                  "For {token}, heads {heads} add the longest vectors, of length {length} each.",
+                  len(longest), token=token, heads=numbers_of_heads(longest), length=most),
+        say_count("Head {heads} adds the shortest, of length {length}.",
+                  "Heads {heads} add the shortest, of length {length} each.",
+                  len(shortest), heads=numbers_of_heads(shortest), length=least),
     )  # fmt: skip
 
 
@@ -170,12 +148,11 @@ def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tup
 
 def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Sentence:
     """How many weights were dropped, and what became of the others."""
-    visible = int(trace.heads.visible[head].sum())
-    gone = int(was_dropped(trace, dropped, head).sum())
+    visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
     kept = Number(1 - trace.example.dropout)
+    if visible == gone == 1:
+        return say("In training, the only weight was dropped.")
     if visible == 1:
-        if gone:
-            return say("In training, the only weight was dropped.")
         return say("In training, the only weight was kept and divided by {kept}.", kept=kept)
     if gone == visible:
         return say("In training, all {visible} visible weights were dropped.", visible=visible)
@@ -195,18 +172,14 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Se
     """The rows whose sums are furthest from 1."""
     tokens, sums = names(trace.tokens), dropped.weights[head].sum(dim=-1)
     rows = [row for (row,) in leaders((sums - 1).abs())]
-    named, each = All(tuple(tokens[row] for row in rows)), [Number(float(sums[row])) for row in rows]
+    named, each = All(tuple(tokens[row] for row in rows)), tuple(Number(float(sums[row])) for row in rows)
     if len(set(map(written, each))) > 1:
-        return say(
-            "Furthest from 1 are the rows of {rows}, which now sum to {sums}.", rows=named, sums=All(tuple(each))
-        )
+        return say("Furthest from 1 are the rows of {rows}, which now sum to {sums}.", rows=named, sums=All(each))
     if len(rows) == len(tokens):
         return say_count("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
-    return say_count(
-        "Furthest from 1 is the row of {rows}, which now sums to {sum}.",
-        "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
-        len(rows), rows=named, sum=each[0],
-    )  # fmt: skip
+    return say_count("Furthest from 1 is the row of {rows}, which now sums to {sum}.",
+                     "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
+                     len(rows), rows=named, sum=each[0])  # fmt: skip
 
 
 # Parameters.
@@ -221,11 +194,10 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Sentence, ...]:
         many = say("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
     if trace.n_heads == 1:
         return many, say("The number of heads is not in it: several heads would share the same projections.")
-    shared = say_count(
+    return many, say_count(
         "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} "
         "would have.",
         "The number of heads is not in it: {heads} heads of {count} features share the projections that one head of "
         "{d} would have.",
         trace.d_head, heads=trace.n_heads, d=d_model,
     )  # fmt: skip
-    return many, shared

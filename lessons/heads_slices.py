@@ -1,6 +1,6 @@
 """Heads that project all features beside heads that only have a slice of them: what each can see, and its cost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from jaxtyping import Float
@@ -46,13 +46,11 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
     sliced = SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))
     projections = trace.module.W_q, trace.module.W_k, trace.module.W_v
     return Reach(
-        features=features,
-        d_head=trace.d_head,
+        features=features, d_head=trace.d_head,
         projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale),
         sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-        projected_numbers=sum(linear.weight.numel() for linear in projections),
-        sliced_numbers=sliced.W_qkv.numel(),
-    )
+        projected_numbers=sum(linear.weight.numel() for linear in projections), sliced_numbers=sliced.W_qkv.numel(),
+    )  # fmt: skip
 
 
 def slices_figure(trace: HeadsTrace) -> Matrices:
@@ -85,21 +83,15 @@ def changes_of(
     def outside(i: int, j: int) -> Iterator[Step]:
         return (change(i, place) for place, feature in enumerate(reach.features) if feature // reach.d_head != i)
 
+    def both_ways(i: int, j: int) -> tuple[Cells, ...]:
+        return Cells("projected", column=j), Cells("sliced", column=j), Cells(f"{key}_outside", row=i)
+
     look = {"rows": rows, "scale": "weight", "colour": "v"}
     return (
-        Matrix(key=key, title=title, values=changes, columns=columns, step=change, sources=both_ways(key), **look),
+        Matrix(key=key, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
         Matrix(key=f"{key}_outside", title=say("outside"), values=largest, columns=single_axis("outside"), step=most,
                before=outside, sources=lambda i, j: (Cells(key, row=i),), **look),
     )  # fmt: skip
-
-
-def both_ways(key: str) -> Callable[[int, int], tuple[Cells, ...]]:
-    """The same feature for both kinds of heads, and the largest change of this one."""
-    return lambda i, j: (
-        Cells("projected", column=j),
-        Cells("sliced", column=j),
-        Cells(f"{key}_outside", row=i),
-    )
 
 
 def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
@@ -107,14 +99,12 @@ def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
     cost = say(
         "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
         "head reads only its slice.",
-        projected=Count(reach.projected_numbers),
-        sliced=Count(reach.sliced_numbers),
-    )
+        projected=Count(reach.projected_numbers), sliced=Count(reach.sliced_numbers),
+    )  # fmt: skip
     if len(reach.projected) == 1:
         return cost, say("With one head the slice is the whole row of X, so the two kinds read the same features.")
-    changes = say(
+    return cost, say(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
         "{projected}, that of a sliced head by exactly 0.",
         projected=Size(float(reach.outside(reach.projected).max())),
     )
-    return cost, changes

@@ -20,7 +20,7 @@ from attention_core.randomness import generator
 from lessons.example import ExampleTrace
 from lessons.formatting import english
 from lessons.screen import Card, Question
-from lessons.sentence import Number, Sentence, Token, say
+from lessons.sentence import Argument, Number, Sentence, Token, say
 
 MOST_WRONG = 3
 ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not
@@ -59,6 +59,11 @@ def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
         if len(different) <= MOST_WRONG:
             different.setdefault(english(card.text), card)
     return Question(prompt, tuple(different.values()), 0) if len(different) > 1 else None
+
+
+def among_things(prompt: Sentence, *things: tuple[Argument, Sentence]) -> Asked:
+    """Things to choose from, each alone on its card and with what is said to whoever chose it, the right one first."""
+    return among(prompt, *(Card(say("{thing}", thing=thing), reply) for thing, reply in things))
 
 
 def among_numbers(prompt: Callable[[Callable[[float], Number]], Sentence], right: Value, *wrong: Value) -> Asked:

@@ -9,7 +9,7 @@ from attention_core.generation import GeneratedToken
 from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.formatting import seen
-from lessons.questions.base import CLEAR_LEAD, among, among_numbers, below, named
+from lessons.questions.base import CLEAR_LEAD, among, among_numbers, among_things, below
 from lessons.screen import Card, Question
 from lessons.sentence import Number, Sentence, Share, Token, say
 
@@ -24,23 +24,20 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
         return None
 
     def less(token: int) -> Sentence:
-        return say("Its probability is {probability}: another one has more.", probability=probability(token))
-
-    def probability(token: int) -> Number:
-        return Number(float(says[token]), 3)
+        return say("Its probability is {probability}: another one has more.", probability=Number(float(says[token]), 3))
 
     best, read = order[0], vocabulary.encode(new.window[-1:])[0]
     wrong = [
         (new.draw.token, say("This one was drawn. A draw takes unlikely characters too, as often as they deserve.")),
         (read, say("That is the last character read. The scores are for the one that follows it.")),
         *((token, less(token)) for token in order[1:]),
-    ]  # fmt: skip
-    return among(
+    ]
+    return among_things(
         say("The text so far ends with “{ending}”. Before any temperature or cut, which character does the model "
-            "find the likeliest to come next?", ending=ending(new)),
-        Card(named(called[best]), say("Its probability is {probability}: no other has as much.",
-                                      probability=probability(best))),
-        *(Card(named(called[p]), mend) for p, mend in wrong if p != best),
+            "find the likeliest to come next?", ending="".join(map(seen, new.window[-ENDING:]))),
+        (called[best], say("Its probability is {probability}: no other has as much.",
+                           probability=Number(float(says[best]), 3))),
+        *((called[token], mend) for token, mend in wrong if token != best),
     )  # fmt: skip
 
 
@@ -68,16 +65,15 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     right, single = int(keep_top_p(says, p).sum()), int((says >= p).sum())
     reached = Share(float(says[ranked(new.draw.logits)[:right]].sum()))
     top_p = {"p": Number(p)}
-    return among(
+    return among_things(
         say("At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?",
             size=size, **top_p),
-        Card(say("{count}", count=right),
-             say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
-                 right=right, reached=reached, **top_p)),
-        Card(say("{count}", count=single), say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
-        Card(say("{count}", count=right - 1), say("The character whose probability reaches the sum is kept too.")),
-        Card(say("{count}", count=round(p * size)), say("Top-p is a share of the probability, not of the vocabulary.")),
-        Card(say("{count}", count=size), say("All together have 1; top-p stops as soon as its sum is reached.")),
+        (right, say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
+                    right=right, reached=reached, **top_p)),
+        (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
+        (right - 1, say("The character whose probability reaches the sum is kept too.")),
+        (round(p * size), say("Top-p is a share of the probability, not of the vocabulary.")),
+        (size, say("All together have 1; top-p stops as soon as its sum is reached.")),
     )  # fmt: skip
 
 
@@ -112,11 +108,6 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
 def characters(vocabulary: Vocabulary) -> list[Token]:
     """Every character of the vocabulary, as sentences name it."""
     return [Token(text, place) for place, text in enumerate(vocabulary.tokens)]
-
-
-def ending(new: GeneratedToken) -> str:
-    """The last characters that were read."""
-    return "".join(map(seen, new.window[-ENDING:]))
 
 
 QUESTIONS = (most_probable, warmer, survivors, only_one, same_seed)

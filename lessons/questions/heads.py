@@ -8,7 +8,7 @@ import torch
 from lessons.formatting import names
 from lessons.heads_example import HeadsTrace, SideBySide, divisors, home_of
 from lessons.heads_slices import reach_of_heads
-from lessons.questions.base import among, among_numbers, below, one_of
+from lessons.questions.base import among, among_numbers, among_things, below, one_of, row_with_a_choice
 from lessons.screen import Card, Question
 from lessons.sentence import Count, Number, Sentence, say, say_count
 
@@ -20,20 +20,19 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
     if not isinstance(trace, HeadsTrace):
         return None
     (n, d_model), h, d_head = trace.q.shape, trace.n_heads, trace.d_head
-    return among(
+    return among_things(
         say_count(
             "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?",
             "Q is {shape}, and it is split among {count} heads. What is its shape then, heads × tokens × features?",
             h, shape=spaced(n, d_model),
         ),
-        Card(text(spaced(h, n, d_head)), say("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
-                                             d_model=d_model, heads=h)),
-        Card(text(spaced(h, n, d_model)), say("No head gets the whole query: the {d_model} features are shared out.",
-                                              d_model=d_model)),
-        Card(text(spaced(n, h, d_head)), say(
-            "These are the right numbers before the axes are swapped; the axis of the heads must come first, so that "
-            "each head has a matrix of its own.")),
-        Card(text(spaced(1, n, d_model)), say("That would be a single head. Here there are {heads}.", heads=h)),
+        (spaced(h, n, d_head), say("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
+                                   d_model=d_model, heads=h)),
+        (spaced(h, n, d_model), say("No head gets the whole query: the {d_model} features are shared out.",
+                                    d_model=d_model)),
+        (spaced(n, h, d_head), say("These are the right numbers before the axes are swapped; the axis of the heads "
+                                   "must come first, so that each head has a matrix of its own.")),
+        (spaced(1, n, d_model), say("That would be a single head. Here there are {heads}.", heads=h)),
     )  # fmt: skip
 
 
@@ -47,16 +46,15 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         return None
     other = others[below(len(others), random)]
     total = sum(parameter.numel() for parameter in trace.module.parameters())
-    return among(
+    return among_things(
         say("How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = "
             "{d_model} as now?", other=other, heads=h, d_model=d_model),
-        Card(count(total), say("As many as now: the same projections are cut into more or fewer pieces.")),
-        Card(count(total * other // h),
-             say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} "
-                 "features wide. Together they are what they were.", other=other, d_model=d_model)),
-        Card(count(total * h // other),
-             say("The features of a head change with the number of heads, but so does the number of parts: it evens "
-                 "out.")),
+        (Count(total), say("As many as now: the same projections are cut into more or fewer pieces.")),
+        (Count(total * other // h),
+         say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features "
+             "wide. Together they are what they were.", other=other, d_model=d_model)),
+        (Count(total * h // other), say("The features of a head change with the number of heads, but so does the "
+                                        "number of parts: it evens out.")),
     )  # fmt: skip
 
 
@@ -65,15 +63,14 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
     if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
         return None
     h, d_head, d_model = trace.n_heads, trace.d_head, trace.x.shape[-1]
-    return among(
+    return among_things(
         say("Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers "
             "would all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
-        Card(count(3 * h * d_head**2),
-             say("Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.", heads=h, d_head=d_head)),
-        Card(count(3 * d_model**2),
-             say("That is what multi-head attention has: there, every head projects all features. Heads are not "
-                 "slices.")),
-        Card(count(3 * d_head**2), say("That is one head. There are more.")),
+        (Count(3 * h * d_head**2),
+         say("Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.", heads=h, d_head=d_head)),
+        (Count(3 * d_model**2), say("That is what multi-head attention has: there, every head projects all features. "
+                                    "Heads are not slices.")),
+        (Count(3 * d_head**2), say("That is one head. There are more.")),
     )  # fmt: skip
 
 
@@ -113,23 +110,23 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
     h, d_head = trace.n_heads, trace.d_head
     feature = below(h * d_head, random)
     owner, place = home_of(feature, d_head)
-    return among(
+    return among_things(
         say("Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?",
             d_model=h * d_head, heads=h, feature=feature + 1),
-        Card(feature_of(place, owner), say_count("Each head has one feature.",
-                                                 "Each head has {count} neighbouring features.", d_head)),
-        Card(feature_of(feature // h, feature % h),
-             say("That deals them out like cards, one to each head in turn. Heads own neighbours.")),
-        Card(say("{answer}", answer=say("Feature {feature} of every head.", feature=feature + 1)),
-             say("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head)),
-        Card(feature_of(owner, place), say("That has head and feature the wrong way round.")),
+        (feature_of(place, owner),
+         say_count("Each head has one feature.", "Each head has {count} neighbouring features.", d_head)),
+        (feature_of(feature // h, feature % h),
+         say("That deals them out like cards, one to each head in turn. Heads own neighbours.")),
+        (say("Feature {feature} of every head.", feature=feature + 1),
+         say("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head)),
+        (feature_of(owner, place), say("That has head and feature the wrong way round.")),
     )  # fmt: skip
 
 
 def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """What stays is divided by 1 − p, and the row sums to whatever that gives."""
     p, attention, tokens = trace.example.dropout, trace.heads.select(head), names(trace.tokens)
-    query = one_of(attention.visible.sum(dim=-1) > 1, random)
+    query = row_with_a_choice(attention, random)
     if p == 0:
         return None
     key = one_of(attention.visible[query], random)
@@ -151,57 +148,41 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     """A head divides by the root of its own width. None where the scaling is off."""
     if not isinstance(trace, HeadsTrace) or not trace.example.scaling or trace.n_heads == 1:
         return None
-    h, d_head, d_model = trace.n_heads, trace.d_head, trace.x.shape[-1]
-    return among(
-        say("d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?",
-            d_model=d_model, heads=h),
-        Card(text(f"√{d_head}"), say("The query of one head has {d_model} ÷ {heads} features: that is d_k.",
-                                     d_model=d_model, heads=h)),
-        Card(text(f"√{d_model}"), say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
-                                      d_model=d_model, d_head=d_head)),
-        Card(text(f"√{h}"), say("The heads do not meet before their outputs are put side by side.")),
-        Card(text(f"√{len(trace.tokens)}"), say("The number of tokens does not make a dot product longer.")),
+    sizes = {"heads": trace.n_heads, "d_model": trace.x.shape[-1]}
+    return among_things(
+        say("d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?", **sizes),
+        (f"√{trace.d_head}", say("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **sizes)),
+        (f"√{sizes['d_model']}", say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
+                                     d_model=sizes["d_model"], d_head=trace.d_head)),
+        (f"√{trace.n_heads}", say("The heads do not meet before their outputs are put side by side.")),
+        (f"√{len(trace.tokens)}", say("The number of tokens does not make a dot product longer.")),
     )  # fmt: skip
 
 
 def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Each head has a whole matrix of weights. Always possible."""
     h, n, d_head = trace.n_heads, len(trace.tokens), trace.d_head
-    about = {"tokens": say_count("{count} token", "{count} tokens", n)}
+    tokens = say_count("{count} token", "{count} tokens", n)
     if isinstance(trace, HeadsTrace):
         prompt = say_count(
             "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?",
             "There are {count} heads and {tokens}. What is the shape of the tensor with all attention weights, heads "
             "first?",
-            h, **about,
+            h, tokens=tokens,
         )  # fmt: skip
-        why, alone = (
-            say("Each head has a weight for every pair of tokens."),
-            say("That is the matrix of a single head."),
-        )
+        why = say("Each head has a weight for every pair of tokens.")
+        alone = say("That is the matrix of a single head.")
     else:
         prompt = say("There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all "
-                     "attention weights, sentences first?", sentences=h, **about)  # fmt: skip
+                     "attention weights, sentences first?", sentences=h, tokens=tokens)  # fmt: skip
         why, alone = say("Each sentence has a weight for every pair of its tokens."), say("That is one sentence alone.")
-    return among(
+    return among_things(
         prompt,
-        Card(text(spaced(h, n, n)), why),
-        Card(
-            text(spaced(h, n, d_head)), say("That is the shape of the outputs. A weight belongs to a pair of tokens.")
-        ),
-        Card(text(spaced(n, n)), alone),
-        Card(text(spaced(h, d_head, d_head)), say("That compares features. Attention compares tokens.")),
+        (spaced(h, n, n), why),
+        (spaced(h, n, d_head), say("That is the shape of the outputs. A weight belongs to a pair of tokens.")),
+        (spaced(n, n), alone),
+        (spaced(h, d_head, d_head), say("That compares features. Attention compares tokens.")),
     )
-
-
-def text(symbols: str) -> Sentence:
-    """Symbols alone, as a card shows them."""
-    return say("{symbols}", symbols=symbols)
-
-
-def count(value: int) -> Sentence:
-    """A count alone, as a card shows it."""
-    return say("{count}", count=Count(value))
 
 
 def spaced(*axes: int) -> str:
@@ -211,16 +192,8 @@ def spaced(*axes: int) -> str:
 
 def feature_of(feature: int, head: int) -> Sentence:
     """A feature of a head, both counted from 0, as a card shows it."""
-    return say("{answer}", answer=say("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1))
+    return say("Feature {feature} of head {head}.", feature=feature + 1, head=head + 1)
 
 
-QUESTIONS = (
-    shape_after_split,
-    more_heads,
-    cost_of_slices,
-    who_notices,
-    where_a_feature_lives,
-    row_after_dropout,
-    divided_by,
-    shape_of_all_weights,
-)
+QUESTIONS = (shape_after_split, more_heads, cost_of_slices, who_notices, where_a_feature_lives, row_after_dropout,
+             divided_by, shape_of_all_weights)  # fmt: skip

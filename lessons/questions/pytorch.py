@@ -11,9 +11,9 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.pytorch_parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.formatting import names
-from lessons.questions.base import among, among_numbers, below, one_of
+from lessons.questions.base import among, among_numbers, among_things, below, one_of, shaped
 from lessons.screen import Card, Question
-from lessons.sentence import All, Sentence, Size, say
+from lessons.sentence import All, Size, say
 
 LEAST_DIFFERENCE = 0.01  # of other weights: a smaller one would look like the same
 
@@ -22,17 +22,14 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
     """nn.MultiheadAttention blocks where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     true = int(parity.may_attend[i].sum())
-    return among(
-        say(
-            "A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as "
+    return among_things(
+        say("A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as "
             "attn_mask, just as it is. At how many keys may {query} look?",
-            n=n, query=names(parity.tokens)[i], true=true,
-        ),
-        Card(how_many(n - true), say("nn.MultiheadAttention blocks where the mask is True.")),
-        Card(how_many(true), say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True "
-                                 "blocks.")),
-        Card(how_many(n), say("A mask is not ignored: where it is True, this function blocks.")),
-        Card(how_many(1), say("No token may look at itself for free: where the mask is True, this function blocks.")),
+            n=n, query=names(parity.tokens)[i], true=true),
+        (n - true, say("nn.MultiheadAttention blocks where the mask is True.")),
+        (true, say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.")),
+        (n, say("A mask is not ignored: where it is True, this function blocks.")),
+        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")),
     )  # fmt: skip
 
 
@@ -40,22 +37,15 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
     """F.scaled_dot_product_attention keeps where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     false = int((~parity.may_attend[i]).sum())
-    return among(
-        say(
-            "A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets "
+    return among_things(
+        say("A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets "
             "it as attn_mask, just as it is. At how many keys may {query} look?",
-            n=n, query=names(parity.tokens)[i], false=false,
-        ),
-        Card(how_many(n - false), say("F.scaled_dot_product_attention keeps where the mask is True.")),
-        Card(how_many(false), say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.")),
-        Card(how_many(n), say("A mask is not ignored: where it is False, this function blocks.")),
-        Card(how_many(0), say("A row that is True somewhere keeps something.")),
+            n=n, query=names(parity.tokens)[i], false=false),
+        (n - false, say("F.scaled_dot_product_attention keeps where the mask is True.")),
+        (false, say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.")),
+        (n, say("A mask is not ignored: where it is False, this function blocks.")),
+        (0, say("A row that is True somewhere keeps something.")),
     )  # fmt: skip
-
-
-def how_many(count: int) -> Sentence:
-    """A count alone, as a card shows it."""
-    return say("{count}", count=count)
 
 
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
@@ -93,8 +83,8 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
             "√{d_head}, then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?",
             key=who[j], query=who[i], score=shown(score), d_head=d_head,
         ),
-        (score / d_head, say("The function divides by √{d_head} as well, so the score is divided twice.",
-                             d_head=d_head)),
+        (score / d_head,
+         say("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head)),
         (score / root, say("That would be right, but the function divides once more, unless it is told a scale.")),
         (score, say("The function divides, and q was divided before.")),
         (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")),
@@ -110,11 +100,8 @@ def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | No
     if gap < LEAST_DIFFERENCE:
         return None
     return among(
-        say(
-            "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
-            "{n} × {d_model}, like ours. By how much do the two outputs differ?",
-            seed=seed, n=n, d_model=d_model,
-        ),
+        say("A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
+            "{n} × {d_model}, like ours. By how much do the two outputs differ?", seed=seed, n=n, d_model=d_model),
         Card(say("by up to {difference}", difference=Size(gap)),
              say("The same shape says nothing about the numbers: other weights give others.")),
         Card(say("by up to {difference}", difference=Size(max(parity.module_difference, 1e-8))),
@@ -127,28 +114,14 @@ def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question
     """Three projections on top of each other, each stored transposed. Always possible."""
     d_model = parity.x.shape[-1]
     return among(
-        say(
-            "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
-            "one. With {d_model} features of a token, what is its shape?",
-            d_model=d_model,
-        ),
-        Card(shape_card(3 * d_model, d_model),
+        say("nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
+            "one. With {d_model} features of a token, what is its shape?", d_model=d_model),
+        Card(shaped(3 * d_model, d_model),
              say("Three projections one below the other, a row for each result: it is used as x @ W.T.")),
-        Card(shape_card(d_model, 3 * d_model), say("That is how x @ W would want it. nn.Linear stores W transposed.")),
-        Card(shape_card(d_model, d_model), say("That is one projection. There are three in it.")),
+        Card(shaped(d_model, 3 * d_model), say("That is how x @ W would want it. nn.Linear stores W transposed.")),
+        Card(shaped(d_model, d_model), say("That is one projection. There are three in it.")),
     )  # fmt: skip
 
 
-def shape_card(rows: int, columns: int) -> Sentence:
-    """A shape, as a card shows it."""
-    return say("{rows} × {columns}", rows=rows, columns=columns)
-
-
-QUESTIONS = (
-    mask_for_the_module,
-    mask_for_the_function,
-    reported_weight,
-    divided_twice,
-    weights_of_its_own,
-    shape_of_packed_weights,
-)
+QUESTIONS = (mask_for_the_module, mask_for_the_function, reported_weight, divided_twice, weights_of_its_own,
+             shape_of_packed_weights)  # fmt: skip

@@ -11,8 +11,8 @@ from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.training import TrainingSettings
 from lessons.formatting import names, seen
-from lessons.questions.base import among, among_numbers, below, named
-from lessons.screen import Card, Question
+from lessons.questions.base import among_numbers, among_things, below
+from lessons.screen import Question
 from lessons.sentence import Sentence, say
 
 
@@ -33,13 +33,13 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
 
     tempting = [query, query - 1, query + 1, *torch.randperm(len(tokens), generator=random).tolist()]
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
-    return among(
+    return among_things(
         say("The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
             "carries it there. On which token does the row of {query} put its weight?",
             tokens=" ".join(map(seen, tokens)), **about),
-        Card(named(called[key]), say("The answer at {query} is “{answer}”, and here it stands: its value can be handed "
-                                     "on.", **about)),
-        *(Card(named(called[position]), finds(position)) for position in wrong),
+        (called[key],
+         say("The answer at {query} is “{answer}”, and here it stands: its value can be handed on.", **about)),
+        *((called[position], finds(position)) for position in wrong),
     )  # fmt: skip
 
 
@@ -81,16 +81,15 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     sizes = {key: weight.numel() for key, weight in TinyTransformer(settings.model, generator(0)).named_parameters()}
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
     layers, model = sum(n for key, n in sizes.items() if key.startswith("layers.")), settings.model
-    return among(
+    return among_things(
         say("Layers: {layers}; heads in each: {heads}; d_model: {d_model}. How many numbers does training change?",
             layers=model.n_layers, heads=model.n_heads, d_model=model.d_model),
-        Card(say("{count}", count=total),
-             say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
-                 tables=tables, layers=layers, after=total - tables - layers)),
-        Card(say("{count}", count=layers), say("So many are in the layers; what stands around them is trained, too.")),
-        Card(say("{count}", count=total - tables), say("The tables of vectors are trained as well.")),
-        Card(say("{count}", count=4 * model.d_model), say("A projection has a number for each pair of features.")),
-        Card(say("{count}", count=total + layers), say("The layers are counted twice.")),
+        (total, say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
+                    tables=tables, layers=layers, after=total - tables - layers)),
+        (layers, say("So many are in the layers; what stands around them is trained, too.")),
+        (total - tables, say("The tables of vectors are trained as well.")),
+        (4 * model.d_model, say("A projection has a number for each pair of features.")),
+        (total + layers, say("The layers are counted twice.")),
     )  # fmt: skip
 
 
