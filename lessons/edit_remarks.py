@@ -8,16 +8,8 @@ from lessons.formatting import apart
 from lessons.matrices import PAIRS
 from lessons.sentence import All, Sentence, Token, say, say_count
 
-RESULTS = {
-    "q": say("Q"),
-    "k": say("K"),
-    "v": say("V"),
-    "scores": say("the scores"),
-    "scaled": say("the scaled scores"),
-    "masked": say("the masked scores"),
-    "weights": say("the weights"),
-    "output": say("the output"),
-}
+RESULTS = {"q": say("Q"), "k": say("K"), "v": say("V"), "scores": say("the scores"), "scaled": say("the scaled scores"),
+           "masked": say("the masked scores"), "weights": say("the weights"), "output": say("the output")}  # fmt: skip
 
 
 def edit_remarks(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:

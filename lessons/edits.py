@@ -13,12 +13,7 @@ from torch import Tensor
 
 from attention_core.tokens import clean_text
 
-LETTER_OF = {
-    "x": "x",
-    "W_q": "q",
-    "W_k": "k",
-    "W_v": "v",
-}  # the matrices that can be edited, and how a link spells them
+LETTER_OF = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, as a link spells them
 LARGEST = 1000
 MOST_EDITS = 50
 MOST_PLACES = 99  # rows or columns that a link can count
@@ -59,6 +54,7 @@ class Edit:
 
 
 Edits = tuple[Edit, ...]
+Numbers = Float[Tensor, "rows columns"]
 
 
 def usable_number(typed: object) -> float:
@@ -81,11 +77,7 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
 
 
 def set_numbers(
-    edits: Edits,
-    matrix: str,
-    current: Float[Tensor, "rows columns"],
-    typed: Iterable[tuple[int, int, object]],
-    ids: tuple[int, ...] = (),
+    edits: Edits, matrix: str, current: Numbers, typed: Iterable[tuple[int, int, object]], ids: tuple[int, ...] = ()
 ) -> tuple[Edits, tuple[str, ...]]:
     """The edits with what was typed into a matrix: (row, column, value) each. And why some was refused.
 
@@ -107,9 +99,7 @@ def set_numbers(
     return edits, few(refused)
 
 
-def apply_edits(
-    matrices: dict[str, Float[Tensor, "rows columns"]], edits: Edits, ids: tuple[int, ...]
-) -> dict[str, Float[Tensor, "rows columns"]]:
+def apply_edits(matrices: dict[str, Numbers], edits: Edits, ids: tuple[int, ...]) -> dict[str, Numbers]:
     """Copies of the matrices with the numbers set by hand; edits outside a matrix wait and have no effect.
 
     A row of x is the row that the token's id fetches from the embedding table. So a number set in it
@@ -119,18 +109,13 @@ def apply_edits(
     for edit in edits:
         matrix = edited[edit.matrix]
         if edit.fits(matrix.shape):
-            matrix[rows_shared_with(edit, ids), edit.column] = edit.value
+            shared = edit.matrix == "x"
+            rows = [row for row, i in enumerate(ids) if i == ids[edit.row]] if shared else [edit.row]
+            matrix[rows, edit.column] = edit.value
     return edited
 
 
-def rows_shared_with(edit: Edit, ids: tuple[int, ...]) -> list[int]:
-    """The rows that an edit sets: in x those of all tokens with the same id, else its own alone."""
-    if edit.matrix != "x":
-        return [edit.row]
-    return [row for row, token_id in enumerate(ids) if token_id == ids[edit.row]]
-
-
-def waiting_notes(matrices: dict[str, Float[Tensor, "rows columns"]], edits: Edits) -> tuple[str, ...]:
+def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[str, ...]:
     """A sentence for each matrix that is too small for some of its edits."""
     notes = []
     for name, matrix in matrices.items():

@@ -14,8 +14,8 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
     """LaTeX for one stage of the pipeline: what is computed, and the shapes of what goes in and comes out."""
     n, d_model = trace.x.shape
     d_k, d_v = trace.example.d_k, trace.example.d_v
-    i, j = r"i", r"j"
     scale = r"\,/\sqrt{" + str(d_k) + "}" if trace.scale != 1 else ""
+    unmasked = r"\text{no mask: } S' \text{ stays as it is}"
     formulas = {
         "x": rf"X \in \mathbb{{R}}^{{{n}\times{d_model}}}",
         "qkv": rf"{Q} = X W_q,\quad {K} = X W_k,\quad {V} = X W_v"
@@ -23,10 +23,8 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
         + (rf",\quad {shape(n, d_model)}\cdot{shape(d_model, d_v)} = {shape(n, d_v)}" if d_v != d_k else ""),
         "scores": rf"S = {Q}{K}^\top \qquad {shape(n, d_k)}\cdot{shape(d_k, n)} = {shape(n, n)}",
         "scaled": rf"S' = S{scale} \qquad \text{{each of the }} {n * n} \text{{ scores}}",
-        "masked": rf"S'_{{{i}{j}}} = -\infty \ \text{{ where }} {j} > {i}"
-        if trace.example.causal
-        else r"\text{no mask: } S' \text{ stays as it is}",
-        "weights": rf"{A}_{{{i}{j}}} = \frac{{e^{{S'_{{{i}{j}}}}}}}{{\sum_{{m=1}}^{{{n}}} e^{{S'_{{{i}m}}}}}}"
+        "masked": r"S'_{ij} = -\infty \ \text{ where } j > i" if trace.example.causal else unmasked,
+        "weights": rf"{A}_{{ij}} = \frac{{e^{{S'_{{ij}}}}}}{{\sum_{{m=1}}^{{{n}}} e^{{S'_{{im}}}}}}"
         + r"\qquad \text{each row sums to } 1",
         "output": rf"O = {A}{V} \qquad {shape(n, n)}\cdot{shape(n, d_v)} = {shape(n, d_v)}",
     }

@@ -1,6 +1,7 @@
 """One head whose tokens have positions, and how its numbers come about."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from jaxtyping import Float
 from torch import Tensor
@@ -48,55 +49,35 @@ class PositionedHead:
         plain = HeadDerivation(self.names, numbers, attention.visible.tolist(), self.divisor, self.head)
         if self.kind == "none":
             return plain
-        return replace(plain, made=(Rotated if self.kind == "rotary" else Added)(self, plain).step)
+        return replace(plain, made=partial(turned_feature if self.kind == "rotary" else shifted_feature, self, plain))
 
 
-@dataclass(frozen=True, eq=False)
-class Added:
-    """Features of queries, keys and values where positions are added to X."""
-
-    own: PositionedHead
-    plain: HeadDerivation
-
-    def step(self, vector: str, token: int, feature: int) -> Step:
-        """A row of X and its position, times a column of W."""
-        added = self.own.added[token].tolist()
-        column = [row[feature] for row in self.plain.numbers[f"W_{vector}"]]
-        terms = zip(self.plain.numbers["x"][token], added, column, strict=True)
-        says = say(
-            "{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
-            vector=VECTORS[vector], token=self.own.names[token], feature=feature + 1,
-            column=self.own.head * len(self.plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}",
-        )  # fmt: skip
-        arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
-        return Step(says, arithmetic, self.plain.numbers[vector][token][feature])
+def shifted_feature(own: PositionedHead, plain: HeadDerivation, vector: str, token: int, feature: int) -> Step:
+    """A feature where positions are added to X: a row of X and its position, times a column of W."""
+    added = own.added[token].tolist()
+    column = [row[feature] for row in plain.numbers[f"W_{vector}"]]
+    terms = zip(plain.numbers["x"][token], added, column, strict=True)
+    says = say("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
+               vector=VECTORS[vector], token=own.names[token], feature=feature + 1,
+               column=own.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
+    arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
+    return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
 
-@dataclass(frozen=True, eq=False)
-class Rotated:
-    """Features of queries and keys that rotary positions turn; values stay as they are."""
-
-    own: PositionedHead
-    plain: HeadDerivation
-
-    def step(self, vector: str, token: int, feature: int) -> Step:
-        """Two features of the unturned vector, times cosine and sine of the angle of their pair."""
-        if vector == "v":
-            return self.plain.feature(vector, token, feature)
-        pair, second = divmod(feature, 2)
-        angle = self.own.angles[token, pair]
-        turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
-        parts = (self.product(vector, token, 2 * pair + half) for half in (0, 1))
-        says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
-                   vector=VECTORS[vector], token=self.own.names[token], feature=feature + 1,
-                   first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
-        arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
-        return Step(says, arithmetic, self.plain.numbers[vector][token][feature])
-
-    def product(self, vector: str, token: int, feature: int) -> str:
-        """A feature before it is turned."""
-        column = [row[feature] for row in self.plain.numbers[f"W_{vector}"]]
-        return sum_of_products(self.plain.numbers["x"][token], column)
+def turned_feature(own: PositionedHead, plain: HeadDerivation, vector: str, token: int, feature: int) -> Step:
+    """With rotary positions: two unturned features, times cosine and sine of their angle. Values stay as they are."""
+    if vector == "v":
+        return plain.feature(vector, token, feature)
+    pair, second = divmod(feature, 2)
+    angle = own.angles[token, pair]
+    turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
+    columns = zip(*(row[2 * pair : 2 * pair + 2] for row in plain.numbers[f"W_{vector}"]), strict=True)
+    parts = (sum_of_products(plain.numbers["x"][token], column) for column in columns)
+    says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
+               vector=VECTORS[vector], token=own.names[token], feature=feature + 1,
+               first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
+    arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
+    return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
 
 def head_projections(example: ExampleTrace, head: int) -> Projections:

@@ -151,21 +151,16 @@ def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Sentence
     row, column = divmod(int((then - first).abs().argmax()), first.shape[-1])
     before, after = apart(float(first[row, column]), float(then[row, column]))
     token = example.names[both.permutation[row]]
-    numbers = {"before": before, "after": after}
-    if of_weights and row == column:
-        return say(
-            "The order shows: {query} puts the weight {before} on itself if we attend first and {after} if we shuffle "
-            "first, and no weight differs by more.",
-            query=token, **numbers)  # fmt: skip
     if of_weights:
+        key = say("itself") if row == column else example.names[both.permutation[column]]
         return say(
             "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
             "first, and no weight differs by more.",
-            query=token, key=example.names[both.permutation[column]], **numbers)  # fmt: skip
+            query=token, key=key, before=before, after=after)  # fmt: skip
     return say(
         "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
         "shuffle first, and no number differs by more.",
-        feature=column + 1, token=token, **numbers)  # fmt: skip
+        feature=column + 1, token=token, before=before, after=after)  # fmt: skip
 
 
 def notice_no_trace(measured: Residual) -> Sentence:

@@ -5,12 +5,6 @@ from dataclasses import fields
 
 def shape_table(trace: object) -> list[dict[str, str]]:
     """For each tensor of a trace: its name, its axes as annotated, and their sizes now."""
-    return [
-        {
-            "tensor": field.name,
-            "axes": field.type.dim_str,
-            "shape": " × ".join(map(str, getattr(trace, field.name).shape)),
-        }
-        for field in fields(trace)
-        if hasattr(field.type, "dim_str")
-    ]
+    tensors = {field.name: field.type for field in fields(trace) if hasattr(field.type, "dim_str")}
+    shapes = {name: " × ".join(map(str, getattr(trace, name).shape)) for name in tensors}
+    return [{"tensor": name, "axes": kind.dim_str, "shape": shapes[name]} for name, kind in tensors.items()]

@@ -55,25 +55,21 @@ def column_of_pairs(
     derivation: HeadDerivation, attention: AttentionTrace, query: int, key: str, given: tuple[str, ...] = ()
 ) -> Matrix:
     """What one query makes of each key: its scores (scaled ones, where they are divided) or its weights."""
-    plain = derivation.divisor is None
-    title = {"weight": say("weight"), "score": say("score") if plain else say("scaled score")}[key]
-    tensor = attention.weights if key == "weight" else attention.masked
+    plain, scores = derivation.divisor is None, key == "score"
     visible = derivation.visible[query]
 
     def followed(i: int) -> str:
-        if key == "weight":
-            return "weights"
-        return "masked" if not visible[i] else "scores" if plain else "scaled"
-
-    def sources(i: int, j: int) -> tuple[Cells, ...]:
-        return (Cells("query", row=0), Cells("k", row=i)) if key == "score" else (Cells("score", column=0),)
+        return "weights" if not scores else "masked" if not visible[i] else "scores" if plain else "scaled"
 
     return Matrix(
-        key=key, title=title, values=tensor[query][:, None], rows=token_axis(texts(derivation), KEYS),
-        columns=single_axis(key), scale="weight" if key == "weight" else "number",
-        colour="weight" if key == "weight" else "ink", visible=[[seen] for seen in visible], given=key in given,
+        key=key, title=say("weight") if not scores else say("score") if plain else say("scaled score"),
+        values=(attention.masked if scores else attention.weights)[query][:, None],
+        rows=token_axis(texts(derivation), KEYS), columns=single_axis(key), scale="number" if scores else "weight",
+        colour="ink" if scores else "weight", visible=[[seen] for seen in visible], given=key in given,
         step=lambda i, j: derivation.step(followed(i), query, i),
-        before=lambda i, j: derivation.before(followed(i), query, i), sources=sources)  # fmt: skip
+        before=lambda i, j: derivation.before(followed(i), query, i),
+        sources=lambda i, j: (Cells("query", row=0), Cells("k", row=i)) if scores else (Cells("score", column=0),),
+    )  # fmt: skip
 
 
 def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, given: tuple[str, ...]) -> Matrix:

@@ -9,6 +9,7 @@ Wrong answers are what a real misconception would predict.
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -157,16 +158,10 @@ def row_with_a_choice(attention: AttentionTrace, random: Generator) -> int:
 
 
 def weights_if(
-    example: ExampleTrace,
-    head: int,
-    *,
-    causal: bool | None = None,
-    scaling: bool | None = None,
-    temperature: float = 1.0,
+    example: ExampleTrace, head: int, temperature: float = 1.0, **switched: bool
 ) -> Float[Tensor, "queries keys"]:
-    """The weights of a head with the causal mask or the scaling switched on or off, at a temperature."""
-    causal = example.example.causal if causal is None else causal
-    scaling = example.example.scaling if scaling is None else scaling
-    mask = causal_mask(len(example.tokens)) if causal else None
-    scale = 1 / math.sqrt(example.example.d_k) if scaling else 1.0
+    """The weights of a head at a temperature, with `causal` or `scaling` switched on or off."""
+    chosen = replace(example.example, **switched)
+    mask = causal_mask(len(example.tokens)) if chosen.causal else None
+    scale = 1 / math.sqrt(chosen.d_k) if chosen.scaling else 1.0
     return softmax_rows(mask_scores(scale_scores(example.heads.select(head).scores, scale / temperature), mask))

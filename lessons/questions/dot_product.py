@@ -1,7 +1,4 @@
-"""Questions of the lesson on dot products: can tokens attend without learned parameters?
-
-Each is about an example, of which only the rows of X matter.
-"""
+"""Can tokens attend without learned parameters? Questions about an example, of which only the rows of X matter."""
 
 from torch import Generator
 
@@ -19,8 +16,7 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     return among_tokens(
         say("Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
             query=names[i]),
-        names,
-        row,
+        names, row,
         say("Its vector points in a similar direction, or it is long, or both."),
         [(i, say("A token need not prefer itself: a longer vector can give a larger dot product.")),
          (longest, say("Its vector is as long as any, but the direction counts as well."))],

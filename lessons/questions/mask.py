@@ -1,7 +1,4 @@
-"""Questions of the lesson on masks: who may look at whom?
-
-Each is about an example, its head without a mask, and the same head with the mask on the screen.
-"""
+"""Who may look at whom? Questions about an example, its head without a mask, and with the mask on the screen."""
 
 from torch import Generator
 

@@ -1,7 +1,4 @@
-"""Questions of the lesson on outputs: what comes out?
-
-Each is about an example and one of its heads.
-"""
+"""What comes out? Questions about an example and one of its heads."""
 
 from jaxtyping import Float
 from torch import Generator, Tensor
@@ -66,8 +63,7 @@ def largest_contribution(example: ExampleTrace, head: int, random: Generator) ->
     return among_tokens(
         say("The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
             query=names[i]),
-        names,
-        parts,
+        names, parts,
         say("What counts is the weight times the length of the value."),
         [(heaviest, say("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
          (longest, say("No value is longer, but its weight in this row is too small."))],
@@ -82,24 +78,21 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) 
     change, to_other = (float((after[j] - before[position]).abs().max()) for position in (i, j))
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
         return None
-    two = {"one": example.names[i], "other": example.names[j]}
-    becomes = Card(say("It takes on the numbers of {token}.", token=two["other"]),
-                   say("Its query moves with it, so it does not become the other token."))  # fmt: skip
-    keeps, changes = (
-        say("It keeps its numbers."),
-        say("It gets other numbers, and not those of {token}.", token=two["other"]),
-    )
+    token, other = example.names[i], example.names[j]
+    keeps = say("It keeps its numbers.")
+    changes = say("It gets other numbers, and not those of {token}.", token=other)
+    right, wrong = (changes, keeps) if causal else (keeps, changes)
+    why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
     if causal:
         why = say("At its new position it may look at other tokens. The mask makes the order count.")
-        return among(
-            say("There is a causal mask. {one} and {other} swap positions, and each takes its query, key and value "
-                "along. What happens to the output of {one}?", **two),
-            Card(changes, why), Card(keeps, why), becomes)  # fmt: skip
-    why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
     return among(
-        say("There is no mask. {one} and {other} swap positions, and each takes its query, key and value along. "
-            "What happens to the output of {one}?", **two),
-        Card(keeps, why), Card(changes, why), becomes)  # fmt: skip
+        say("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. "
+            "What happens to the output of {one}?",
+            mask=say("a causal mask") if causal else say("no mask"), one=token, other=other),
+        Card(right, why),
+        Card(wrong, why),
+        Card(say("It takes on the numbers of {token}.", token=other),
+             say("Its query moves with it, so it does not become the other token.")))  # fmt: skip
 
 
 def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:

@@ -1,7 +1,4 @@
-"""Questions of the lesson on positions: does attention know the order?
-
-Each is about an example and one of its heads.
-"""
+"""Does attention know the order? Questions about an example and one of its heads."""
 
 import math
 
@@ -156,17 +153,12 @@ def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> As
     gap = float((both.permuted.output[n - 1 - i] - both.plain.output[i]).abs().max())
     if SAME < gap < OTHER:
         return None
-    if causal:
-        prompt = say("Causal mask, no positions. The sentence is reversed: its last token comes first. How does the "
-                     "output of {token} compare with before?", token=example.names[i])  # fmt: skip
-    else:
-        prompt = say("No mask, no positions. The sentence is reversed: its last token comes first. How does the output "
-                     "of {token} compare with before?", token=example.names[i])  # fmt: skip
+    prompt = say("{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of "
+                 "{token} compare with before?",
+                 mask=say("Causal mask") if causal else say("No mask"), token=example.names[i])  # fmt: skip
     stays = float((both.permuted.output - both.plain.output).abs().max())
-    still = Card(
-        say("The whole output stays as it is, row by row."),
-        say("The output rows are permuted in the same way as the tokens: they move with them."),
-    )
+    still = Card(say("The whole output stays as it is, row by row."),
+                 say("The output rows are permuted in the same way as the tokens: they move with them."))  # fmt: skip
     return same_or_other(
         prompt,
         gap <= SAME,

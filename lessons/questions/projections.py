@@ -1,4 +1,4 @@
-"""Questions of the lesson on projections: why queries, keys and values?"""
+"""Why queries, keys and values? Questions about an example and one of its heads."""
 
 from torch import Generator
 
@@ -27,8 +27,7 @@ def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
     token, key = (int(vectors.norm(dim=-1).argmax()) for vectors in (example.x, attention.k))
     return among_tokens(
         say("In this head, which token has the longest value vector?"),
-        example.names,
-        lengths,
+        example.names, lengths,
         say("At the same weight, its value adds more to an output than any other."),
         [(token, say("It has the longest row in X, but W_v stretches some directions and shrinks others.")),
          (key, say("It has the longest key. Keys and values come from different weights."))],

@@ -1,7 +1,4 @@
-"""Questions of the lesson on scores: why divide by √d_k?
-
-Each is about an example and one of its heads, its scores as they are and divided by √d_k.
-"""
+"""Why divide by √d_k? Questions about an example and one of its heads, its scores as they are and divided by √d_k."""
 
 import math
 
@@ -19,19 +16,17 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
     i = row_with_a_choice(plain, random)
     query = example.names[i]
     keys = plain.visible[i].nonzero()[:, 0].tolist()
-    down = plain.masked[:, i].argmax()
-    beliefs = [(i, say("A query need not fit the key of its own token: the two come from different weights."))]
-    if int(down) in keys:
-        mend = say("That is read down the column: its query fits the key of {token} best. Rows are queries.",
-                   token=query)  # fmt: skip
-        beliefs.insert(0, (int(down), mend))
+    down = int(plain.masked[:, i].argmax())
+    beliefs = [
+        (down, say("That is read down the column: its query fits the key of {token} best. Rows are queries.",
+                   token=query)),
+        (i, say("A query need not fit the key of its own token: the two come from different weights."))]  # fmt: skip
     return among_tokens(
         say("{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
             query=query, keys=len(keys)),
-        [example.names[key] for key in keys],
-        plain.scores[i][keys],
+        [example.names[key] for key in keys], plain.scores[i][keys],
         say("It has the largest number in the row of {query}.", query=query),
-        [(keys.index(position), mend) for position, mend in beliefs],
+        [(keys.index(position), mend) for position, mend in beliefs if position in keys],
         lambda place: say(
             "The score of {key} for {query} is {score}, and another is larger.",
             key=example.names[keys[place]], query=query, score=Number(float(plain.scores[i, keys[place]])),

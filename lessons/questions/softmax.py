@@ -1,7 +1,4 @@
-"""Questions of the lesson on softmax: how do scores become weights?
-
-Each is about an example, one of its heads, and the temperature on the screen.
-"""
+"""How do scores become weights? Questions about an example, one of its heads, and the temperature on the screen."""
 
 import math
 
@@ -33,8 +30,7 @@ def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Genera
     hidden = [] if attention.visible[i, best] else [(best, say("No score is larger, but the mask hides it."))]
     return among_tokens(
         say("On which key does {query} put its largest weight?", query=names[i]),
-        names,
-        row,
+        names, row,
         say("Softmax keeps the order: the largest visible score in the row gets the largest weight."),
         [*hidden,
          (column, say("That is read down the column: no token puts more weight on {query}. Rows are queries.",

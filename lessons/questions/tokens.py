@@ -1,7 +1,4 @@
-"""Questions of the lesson on tokens: what goes in?
-
-Each is about an example, of which only the tokens and the rows of X matter.
-"""
+"""What goes in? Questions about an example, of which only the tokens and the rows of X matter."""
 
 import torch
 from torch import Generator

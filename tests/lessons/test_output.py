@@ -121,12 +121,8 @@ def shorter_term(case, sentence):
 CELL = "What is feature {feature} of the output of {query}?"
 SHAPE = "In one head the weights are {weights} and V is {values}. What is the shape of the output?"
 TERMS = "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?"
-MASKED = (
-    "There is a causal mask. {one} and {other} swap positions, and each takes its query, key and value along. "
-    "What happens to the output of {one}?"
-)
-FREE = (
-    "There is no mask. {one} and {other} swap positions, and each takes its query, key and value along. "
+SWAP = (
+    "There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. "
     "What happens to the output of {one}?"
 )
 TIMES = "Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?"
@@ -149,8 +145,9 @@ ORACLE = {
     "{rows} × {columns}": chosen,
     CELL: chosen,
     TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
-    MASKED: chosen,
-    FREE: chosen,
+    SWAP: lambda case, prompt: (
+        chosen(case, prompt) | {"mask": "a causal mask" if case.example.example.causal else "no mask"}
+    ),
     TIMES: chosen,
     "That is the value of {key} alone. The others are mixed in, too.": chosen,
     "The term of {key} has length {length}; another is longer.": shorter_term,
@@ -246,8 +243,7 @@ ANSWERS = {
     CELL: answer_cell,
     SHAPE: answer_shape,
     TERMS: answer_terms,
-    MASKED: answer_masked,
-    FREE: answer_free,
+    SWAP: lambda case, prompt: (answer_masked if case.example.example.causal else answer_free)(case, prompt),
     TIMES: answer_times,
 }
 

@@ -112,11 +112,13 @@ def output_differs(case, sentence):
 
 def weight_differs(case, sentence):
     (then, _), (first, _) = both_orders(case)
-    tokens = {name: sentence.arguments[name].position for name in ("query", "key") if name in sentence.arguments}
-    row, column = (case.choices.permutation.index(tokens.get(name, tokens["query"])) for name in ("query", "key"))
+    query = sentence.arguments["query"].position
+    key = getattr(sentence.arguments["key"], "position", query)
+    row, column = (case.choices.permutation.index(token) for token in (query, key))
     gap = np.abs(first - then)
     assert gap[row, column] == pytest.approx(gap.max(), rel=1e-3)
-    return tokens | {"before": then[row, column], "after": first[row, column]}
+    said = {"query": query, "key": "itself" if key == query else key}
+    return said | {"before": then[row, column], "after": first[row, column]}
 
 
 def no_trace(case, sentence):
@@ -240,11 +242,10 @@ TWICE = {
     "sinusoidal": "No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their output "
     "rows compare?",
 }
-REVERSED = {
-    causal: f"{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of "
-    "{token} compare with before?"
-    for causal, mask in ((True, "Causal mask"), (False, "No mask"))
-}
+REVERSED = (
+    "{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of {token} "
+    "compare with before?"
+)
 
 
 def moved_before(case, sentence):
@@ -270,7 +271,6 @@ ORACLE = {
     "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
     "shuffle first, and no number differs by more.": output_differs,
     WEIGHT_DIFFERS: weight_differs,
-    WEIGHT_DIFFERS.replace("on {key}", "on itself"): weight_differs,
     "The output rows are permuted in the same way: no number differs by more than {single}. In double precision no "
     "number differs by more than {double}, so this is rounding.": no_trace,
     "at most {most}": lambda case, sentence: {"most": rounding(sentence.arguments["most"], residual(case))},
@@ -307,9 +307,13 @@ ORACLE = {
     },
     MOVED_TO_THE_FRONT: moved_before,
     ROTARY: rotary_score,
+    REVERSED: lambda case, prompt: {
+        "token": prompt.arguments["token"].position,
+        "mask": {True: "Causal mask", False: "No mask"}[is_masked(prompt)],
+    },
     **dict.fromkeys(
         (
-            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, *TWICE.values(), *REVERSED.values(),
+            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, *TWICE.values(),
             "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
             "stand.",
             "That is what {a} puts on itself.",
@@ -420,16 +424,17 @@ def answer_twice(kind):
     return answer
 
 
-def answer_reversed(causal):
-    def answer(case, prompt):
-        i, n = prompt.arguments["token"].position, len(x_of(case))
-        before, after = (run(case, x, "none", causal)[1] for x in (x_of(case), x_of(case)[::-1]))
-        same = np.abs(after[n - 1 - i] - before[i]).max() < 1e-3
-        still = "The output rows are permuted in the same way as the tokens: they move with them."
-        moved = {still: ...} if np.abs(after - before).max() > 1e-3 else {}
-        return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ...} | moved
+def is_masked(prompt):
+    return english(prompt).startswith("Causal mask, ")
 
-    return answer
+
+def answer_reversed(case, prompt):
+    i, n = prompt.arguments["token"].position, len(x_of(case))
+    before, after = (run(case, x, "none", is_masked(prompt))[1] for x in (x_of(case), x_of(case)[::-1]))
+    same = np.abs(after[n - 1 - i] - before[i]).max() < 1e-3
+    still = "The output rows are permuted in the same way as the tokens: they move with them."
+    moved = {still: ...} if np.abs(after - before).max() > 1e-3 else {}
+    return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ...} | moved
 
 
 def answer_wave(case, prompt):
@@ -453,7 +458,7 @@ ANSWERS = {
     ROTARY: answer_rotary,
     WAVE: answer_wave,
     **{prompt: answer_twice(kind) for kind, prompt in TWICE.items()},
-    **{prompt: answer_reversed(causal) for causal, prompt in REVERSED.items()},
+    REVERSED: answer_reversed,
 }
 
 
