@@ -6,14 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.attention import Mask
-from attention_core.masks import (
-    causal_mask,
-    full_mask,
-    mask_code,
-    mask_from_code,
-    padding_mask,
-    sliding_window_mask,
-)
+from attention_core.masks import causal_mask, full_mask, mask_code, mask_from_code, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
 from attention_ui.lesson import show_notes, stepper
 from attention_ui.links import SWITCH, Length, LinkRule, linked_number, write_in_link

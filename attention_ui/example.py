@@ -5,16 +5,7 @@ import streamlit as st
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, LinkRule, link_notes, too_large_in_link
-from lessons.example import (
-    DEFAULT_SENTENCE,
-    LIMITS,
-    PRESETS,
-    Example,
-    ExampleTrace,
-    Limit,
-    Preset,
-    run_example,
-)
+from lessons.example import DEFAULT_SENTENCE, LIMITS, PRESETS, Example, ExampleTrace, Limit, Preset, run_example
 from lessons.formatting import plural
 
 DEFAULTS = Example()

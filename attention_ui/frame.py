@@ -13,12 +13,7 @@ from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.training_runs import run_badge
 
 with page_turn():  # from the first command on: two frames at once would hold each other up
-    st.set_page_config(
-        page_title="Attention Lab",
-        page_icon=ICON,
-        layout="wide",
-        initial_sidebar_state=272,
-    )
+    st.set_page_config(page_title="Attention Lab", page_icon=ICON, layout="wide", initial_sidebar_state=272)
     st.html(Path(__file__).parent / "frame.css")
     overview, *lessons = CONTENTS
     # The default page has the address "/" alone; links may also say what it is.

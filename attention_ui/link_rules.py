@@ -1,12 +1,6 @@
 """What every control that a link can set takes, from all parts of the app."""
 
-from attention_ui import (
-    choices,
-    example,
-    many_heads,
-    training_controls,
-    writing_controls,
-)
+from attention_ui import choices, example, many_heads, training_controls, writing_controls
 from attention_ui.controls import positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
