@@ -53,7 +53,7 @@ def open_lesson(
     `own_mask` does not offer the switch of the causal mask.
     """
     address = address or lesson.__name__.rpartition(".")[2]
-    opening(address)
+    opening(lesson)
     example = current_trace(own_sizes=own_sizes, own_mask=own_mask)
     return LessonPage(lesson, address, example, head_choice(example) if heads else 0)
 

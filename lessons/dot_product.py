@@ -20,6 +20,12 @@ from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, Size, say
 from lessons.weighted_sum import View, weighted_sum
 
+HEADING = say("Can tokens attend without learned parameters?")
+OPENING = say(
+    "Compare one token with every token by the dot product, turn the scores into weights, and mix the rows by those "
+    "weights. This is attention already, with nothing learned in it."
+)
+
 MORE_THAN_ROUNDING = 1e-4
 GIVEN_ROWS = ("x", "query", "k", "v")
 

@@ -33,6 +33,12 @@ from lessons.questions.generate import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Token, say, say_count
 
+HEADING = say("How does it write?")
+OPENING = say(
+    "The model gives every character a probability, one is drawn and appended, and the next round begins. "
+    "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
+)
+
 CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
 DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1

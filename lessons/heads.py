@@ -20,6 +20,12 @@ from lessons.questions.heads import QUESTIONS
 from lessons.screen import Code, Figure, Screen, Table
 from lessons.sentence import Count, say
 
+HEADING = say("Why several heads?")
+OPENING = say(
+    "One head can express only one attention pattern. Several heads project all features, each to queries, keys and "
+    "values of their own; W_o mixes what they find. Sentence, seed, mask and scaling come from the sidebar."
+)
+
 RAN: dict[str, tuple[Callable, ...]] = {
     "project": (MultiHeadAttention.project,),
     "split": (MultiHeadAttention.project, split_heads),

@@ -20,6 +20,11 @@ from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Size, say
 from lessons.weighted_sum import View
 
+HEADING = say("Who may look at whom?")
+OPENING = say(
+    "A mask hides keys from queries. It is applied before the softmax, so the remaining weights still sum to 1."
+)
+
 LARGE_NEGATIVE = -1e9
 
 

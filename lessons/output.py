@@ -22,6 +22,12 @@ from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, Share, Size, say
 from lessons.weighted_sum import View, column_of_pairs, weighted_sum
 
+HEADING = say("What comes out?")
+OPENING = say(
+    "Each query receives the values it looked at, mixed by their weights. A large weight on a short value still adds "
+    "little."
+)
+
 GIVEN = ("query", "k", "score", "weight", "v")
 
 

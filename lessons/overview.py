@@ -13,6 +13,12 @@ from lessons.screen import Cells, Code, Matrices, Matrix, Screen
 from lessons.sentence import say
 from lessons.stages import STAGES, Stage, notice_stage
 
+HEADING = say("What does attention do, in one picture?")
+OPENING = say(
+    "Each token compares its **query** with the **key** of every token it may look at. It then receives a weighted "
+    "mix of their **values**, its own included."
+)
+
 STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}
 FOLLOWED_FIRST = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
 

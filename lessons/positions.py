@@ -25,6 +25,12 @@ from lessons.questions.positions import QUESTIONS
 from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import Sentence, Size, say
 
+HEADING = say("Does attention know the order?")
+OPENING = say(
+    "Shuffle the tokens and see what the output does. Then tell attention the positions, and shuffle again. The mask "
+    "and the positions stay where they are while the tokens move."
+)
+
 VISIBLE = 1e-6  # weights that differ by less differ by rounding
 KIND_NAMES: dict[PositionKind, Sentence] = {
     "none": say("no positions"),

@@ -19,6 +19,12 @@ from lessons.sentence import Sentence, Size, say
 from lessons.stages import longest
 from lessons.weighted_sum import View
 
+HEADING = say("Why queries, keys and values?")
+OPENING = say(
+    "Three matrices give every token three vectors: a query to compare with the keys, a key to be compared with, and "
+    "a value to pass on."
+)
+
 PROJECTION_TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
 SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
 

@@ -24,6 +24,12 @@ from lessons.questions.pytorch import QUESTIONS
 from lessons.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import Sentence, Size, say
 
+HEADING = say("Is this what PyTorch computes?")
+OPENING = say(
+    "The weights of the lesson on heads are copied into PyTorch's own functions. Equal shapes prove nothing, so "
+    "every number is compared."
+)
+
 THEIRS = {"module": "nn.MultiheadAttention", "fused": "scaled_dot_product_attention"}
 SINGLE_PRECISION = 7  # digits, or so
 

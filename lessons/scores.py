@@ -17,6 +17,12 @@ from lessons.questions.scores import QUESTIONS
 from lessons.screen import Code, Curves, Line, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import Number, Sentence, Share, Size, say
 
+HEADING = say("Why divide by the square root of d_k?")
+OPENING = say(
+    "The more features a query and a key have, the more their dot product varies. See what that does to the softmax, "
+    "with the division and without it."
+)
+
 KEYS, DRAWS = 16, 200
 MEASURE_TITLES = {
     "std": say("standard deviation of the scores"),

@@ -18,6 +18,11 @@ from lessons.questions.softmax import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Size, Token, say, say_count
 
+HEADING = say("How do scores become weights?")
+OPENING = say(
+    "Subtract the largest score, take the exponential, divide by the sum. Only differences between scores matter."
+)
+
 ORDER = ("scores", "shifted", "powers", "weights")
 SHIFT, FACTOR = 5.0, 2.0  # what is added to every score, and what every score is multiplied by
 NO_CHANGE = 1e-6

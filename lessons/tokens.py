@@ -17,6 +17,12 @@ from lessons.questions.tokens import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import All, Number, Sentence, say, say_count
 
+HEADING = say("What goes in?")
+OPENING = say(
+    "A text is split into tokens. Each token has an id, and each id picks one row of the embedding table. Those rows "
+    "are all that attention ever sees."
+)
+
 
 @dataclass(frozen=True)
 class Choices:

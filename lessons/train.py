@@ -13,6 +13,12 @@ from lessons.screen import Code, Film, Matrices, Question, Screen
 from lessons.sentence import Sentence, Share, say, say_count
 from lessons.training_curves import leak_sentences, loss_figure, right_answers
 
+HEADING = say("How do the weights get there?")
+OPENING = say(
+    "A small transformer starts with random weights and learns a task from examples. Press **Start** and watch its "
+    "heads take shape."
+)
+
 TRAINING_CODE = Code((train, predict, gradient_of))
 NOTHING = "·"  # where a position does not count
 HEADS_WIDTH, FILM_WIDTH = 630, 1000

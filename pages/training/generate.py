@@ -8,10 +8,10 @@ from attention_ui.panels.question import question_panel
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing
+from lessons import generate
 from lessons.formatting import written
-from lessons.generate import CODE
 
-opening("generate")
+opening(generate)
 writer = chosen_writer()
 request = writing_controls(writer)
 show_notes(*link_notes(), *writer.notes, *map(written, request.start.notes))
@@ -20,5 +20,5 @@ screen = live_writing(request)
 if screen is not None:
     question_panel("generate", screen.ask, cover=False)
 keep_panel(writer)
-show_code(CODE)
+show_code(generate.CODE)
 next_and_previous("generate")

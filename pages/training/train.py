@@ -7,18 +7,18 @@ from attention_ui.panels.code import show_code
 from attention_ui.panels.question import question_panel
 from attention_ui.run_tools import run_tools
 from attention_ui.training_controls import training_controls
+from lessons import train
 from lessons.task_texts import texts_of
-from lessons.train import TRAINING_CODE, questions_about
 
-opening("train")
+opening(train)
 choice = training_controls()
 show_notes(*choice.notes)
 show_sentence(texts_of(choice.task).in_short)
 run = live_run(choice)
 if choice.settings is not None:
-    question_panel("train", questions_about(choice.settings), cover=False)
+    question_panel("train", train.questions_about(choice.settings), cover=False)
 compare_panel(run)
 if run is not None:
     run_tools(run)
-show_code(TRAINING_CODE)
+show_code(train.TRAINING_CODE)
 next_and_previous("train")

@@ -50,7 +50,7 @@ def copy(tmp_path):
         assert not (tmp_path / path).exists()
         (tmp_path / path).write_text(code, encoding="utf-8")
     contents = (tmp_path / CONTENTS).read_text(encoding="utf-8")
-    before, start, after = contents.partition('    Entry(\n        "One head"')
+    before, start, after = contents.partition('    Entry("One head"')
     (tmp_path / CONTENTS).write_text(before + entry + start + after, encoding="utf-8")
     (tmp_path / "tests" / "pages" / "test_newcomer.py").write_text(VISIT, encoding="utf-8")
     return tmp_path
