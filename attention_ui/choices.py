@@ -8,11 +8,13 @@ import streamlit as st
 from attention_core.attention import Mask
 from attention_core.masks import causal_mask, full_mask, mask_code, mask_from_code, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
-from attention_ui.lesson import show_notes, stepper
-from attention_ui.links import SWITCH, Length, LinkRule, linked_number, write_in_link
+from attention_ui.controls.bound import bound_to_tokens, one_in_row, stepper
+from attention_ui.lesson import show_notes
+from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.formatting import written
+from lessons.sentence import say
 from lessons.stages import STAGES
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
@@ -41,13 +43,11 @@ def query_choice(trace: ExampleTrace) -> int:
     """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
     n_tokens = len(trace.tokens)
     names = {token.position + 1: written(token) for token in trace.names}
-    note = linked_number("asks", Limit(1, n_tokens), n_tokens)
-    chosen = st.selectbox(
-        "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",
-        persist_state="session",
-    )  # fmt: skip
-    write_in_link("asks")
-    show_notes(*filter(None, [note]))
+    with bound_to_tokens("asks", n_tokens, n_tokens):
+        chosen = st.selectbox(
+            "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",
+            persist_state="session",
+        )  # fmt: skip
     # A forged message may name what is no option; Streamlit hands its words over.
     return (chosen if isinstance(chosen, int) else n_tokens) - 1
 
@@ -75,7 +75,7 @@ def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tu
 
 def chosen_stage() -> str:
     """How far the picture of the overview is drawn; to the end at first."""
-    return stepper("step", STAGES, STEPS)
+    return stepper("step", STEPS, STAGES[-1])
 
 
 def measured_d_k() -> int:
@@ -84,18 +84,8 @@ def measured_d_k() -> int:
 
 
 def stepped(key: str) -> str:
-    """As `picked`; the arrow keys go from view to view."""
-    return stepper(key, list(VIEWS[key]), VIEWS[key], begin=next(iter(VIEWS[key])))
-
-
-def picked(key: str) -> str:
-    """One of the views of `VIEWS`; the first at first."""
-    options = VIEWS[key]
-    chosen = st.segmented_control(
-        key, list(options), default=next(iter(options)), format_func=options.get, required=True, key=key,
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen or next(iter(options))
+    """One of the views of `VIEWS`, the first at first; the arrow keys go from view to view."""
+    return stepper(key, VIEWS[key], next(iter(VIEWS[key])))
 
 
 def chosen_mask(n_tokens: int) -> Mask:
@@ -103,15 +93,13 @@ def chosen_mask(n_tokens: int) -> Mask:
     place, size = st.columns([3, 1])
     hand = st.container()
     with place:
-        kind = picked("mask")
+        kind = one_in_row("mask", "mask", VIEWS["mask"])
     with size:
         if kind == "window" and n_tokens > 1:
-            return sliding_window_mask(
-                n_tokens, size_slider("Hide keys this many positions away, or more", "width", n_tokens, 2)
-            )
+            hidden_from = size_slider("Hide keys this many positions away, or more", "width", n_tokens, 2)
+            return sliding_window_mask(n_tokens, hidden_from)
         if kind == "padding" and n_tokens > 1:
-            label = "Real tokens before the padding"
-            return padding_mask(n_tokens, size_slider(label, "real", n_tokens, n_tokens - 1))
+            return padding_mask(n_tokens, size_slider("Real tokens before the padding", "real", n_tokens, n_tokens - 1))
     if kind == "hand":
         with hand:
             return hand_drawn_mask(n_tokens)
@@ -120,11 +108,8 @@ def chosen_mask(n_tokens: int) -> Mask:
 
 def size_slider(label: str, key: str, n_tokens: int, default: int) -> int:
     """From 1 to the number of tokens; the link restores it."""
-    note = linked_number(key, Limit(1, n_tokens), default)
-    chosen = st.slider(label, 1, n_tokens, key=key, persist_state="session")
-    write_in_link(key)
-    show_notes(*filter(None, [note]))
-    return chosen
+    with bound_to_tokens(key, n_tokens, default):
+        return st.slider(label, 1, n_tokens, key=key, persist_state="session")
 
 
 def hand_drawn_mask(n_tokens: int) -> Mask:
@@ -143,7 +128,7 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
         mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
         with beside:
-            show_notes(f"This mask cannot be used: {error}. Until then the causal mask stands in.")
+            show_notes(say("This mask cannot be used: {why}. Until then the causal mask stands in.", why=str(error)))
         mask = causal
     if get_state("code_of_boxes") != (code, n_tokens):
         set_state("code_of_boxes", (code, n_tokens))

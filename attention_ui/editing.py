@@ -9,7 +9,8 @@ from attention_ui.state import get_state, set_state
 from lessons.edit_remarks import shared_row
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import english, plural, seen
+from lessons.formatting import english, seen
+from lessons.sentence import say_count
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50
@@ -27,7 +28,7 @@ def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
 def edits_line(edits: Edits) -> None:
     """That numbers are changed, and the way back; nothing while none is."""
     if edits:
-        st.text(f"{len(edits)} {plural('number', len(edits))} changed by hand")
+        st.text(english(say_count("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
         st.button("Reset", key="edits_reset", on_click=change_to, args=((),))
 
 

@@ -2,18 +2,21 @@
 
 import streamlit as st
 
+from attention_ui.controls.bound import bound_number, bound_slider, one_in_list, one_in_row
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, LinkRule, link_notes, too_large_in_link
-from lessons.example import DEFAULT_SENTENCE, LIMITS, PRESETS, Example, ExampleTrace, Limit, Preset, run_example
-from lessons.formatting import plural
+from lessons.example import DEFAULT_SENTENCE, LIMITS, PRESETS, Example, ExampleTrace, Preset, run_example
+from lessons.formatting import english
+from lessons.sentence import Sentence, say, say_count
 
 DEFAULTS = Example()
 SOURCES = {key: preset.title for key, preset in PRESETS.items()}
+UNITS = {"words": "words", "characters": "characters"}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
 LINK_RULES: dict[str, LinkRule] = {
     "example": SOURCES,
-    "unit": {unit: unit for unit in ("words", "characters")},
+    "unit": UNITS,
     "causal": SWITCH,
     "scaling": SWITCH,
     "init": WEIGHT_KINDS,
@@ -32,11 +35,11 @@ def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tupl
     with st.sidebar:
         st.subheader("The running example")
         changed = st.container(gap="xxsmall")
-        source = st.selectbox("Sentence", list(SOURCES), format_func=SOURCES.get, key="example", bind="query-params")
+        source = one_in_list("Sentence", "example", SOURCES)
         preset = PRESETS[source]
         choices = sentence_controls() if source == "sentence" else {}
         if preset.fixed:
-            st.markdown(what_is_fixed(preset))
+            st.markdown(english(what_is_fixed(preset)))
             choices |= batch_control() if source == "batch" else {}
         else:
             choices |= ({} if own_sizes else size_controls()) | seed_control()
@@ -59,66 +62,50 @@ def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tupl
 def sentence_controls() -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
     text = st.text_input("Your sentence", DEFAULT_SENTENCE, key="text", bind="query-params")
-    unit = st.segmented_control(
-        "Cut it into", ["words", "characters"], default="words", required=True, key="unit", bind="query-params"
-    )
-    return {"text": text or "", "unit": unit or "words"}
+    return {"text": text or "", "unit": one_in_row("Cut it into", "unit", UNITS, labelled=True)}
 
 
 def size_controls() -> dict[str, int]:
     """Features and heads."""
-    d_k = whole_number("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-    d_v = whole_number("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
-    n_heads = whole_number("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)
-    return {"d_k": d_k, "d_v": d_v, "n_heads": n_heads}
+    d_k = bound_slider("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = bound_slider("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    return {"d_k": d_k, "d_v": d_v, "n_heads": bound_slider("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)}
 
 
 def seed_control() -> dict[str, int]:
     """The seed."""
-    limit, label = LIMITS["seed"], "Seed of all random numbers"
-    seed = st.number_input(label, limit.least, limit.most, DEFAULTS.seed, key="seed", bind="query-params")
-    return {"seed": int(seed)}
+    return {"seed": int(bound_number("Seed of all random numbers", "seed", LIMITS["seed"], DEFAULTS.seed))}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    d_model = DEFAULTS.d_model
+    d_model, label = DEFAULTS.d_model, "$d_{model}$ · features of a token"
     if choose_d_model:
-        d_model = whole_number("$d_{model}$ · features of a token", "d_model", LIMITS["d_model"], DEFAULTS.d_model)
-    kind = st.selectbox(
-        "Weights drawn as", list(WEIGHT_KINDS), format_func=WEIGHT_KINDS.get, key="init", bind="query-params"
-    )
-    return {"d_model": d_model, "weight_kind": kind}
+        d_model = bound_slider(label, "d_model", LIMITS["d_model"], d_model)
+    return {"d_model": d_model, "weight_kind": one_in_list("Weights drawn as", "init", WEIGHT_KINDS)}
 
 
 def batch_control() -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
-    limit = LIMITS["sentence_of_batch"]
-    chosen = st.segmented_control(
-        "Look at sentence",
-        list(range(limit.least, limit.most + 1)),
-        default=DEFAULTS.sentence_of_batch,
-        required=True,
-        key="sentence_of_batch",
-        bind="query-params",
-    )
-    return {"sentence_of_batch": chosen or DEFAULTS.sentence_of_batch}
+    sentences = counted(LIMITS["sentence_of_batch"].most)
+    return {"sentence_of_batch": one_in_row("Look at sentence", "sentence_of_batch", sentences, labelled=True)}
 
 
-def what_is_fixed(preset: Preset) -> str:
+def counted(most: int) -> dict[int, str]:
+    """The numbers from 1 on, to choose from."""
+    return {number: str(number) for number in range(1, most + 1)}
+
+
+def what_is_fixed(preset: Preset) -> Sentence:
     """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
     fixed = preset.fixed
     sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
     formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
-    return (
-        f"The notebook fixes {formulas} {fixed.n_heads} {plural('head', fixed.n_heads)}, seed {fixed.seed} "
-        f"and weights drawn as {WEIGHT_KINDS[fixed.weight_kind]}. {preset.remark}"
-    )
-
-
-def whole_number(label: str, key: str, limit: Limit, default: int) -> int:
-    """A slider over whole numbers, bound to the address."""
-    return st.slider(label, limit.least, limit.most, default, key=key, bind="query-params")
+    return say_count(
+        "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
+        "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
+        fixed.n_heads, sizes=formulas, seed=fixed.seed, kind=WEIGHT_KINDS[fixed.weight_kind], remark=preset.remark,
+    )  # fmt: skip
 
 
 def head_choice(trace: ExampleTrace) -> int:
@@ -126,16 +113,9 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
-    show_notes(*filter(None, [too_large_in_link("head", n_heads)]))
-    chosen = st.segmented_control(
-        f"{n_heads} {plural('head', n_heads)}, each with its own W. Look at head",
-        list(range(1, n_heads + 1)),
-        default=1,
-        required=True,
-        key="head",
-        bind="query-params",
-    )
-    return (chosen or 1) - 1
+    show_notes(too_large_in_link("head", n_heads))
+    label = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
+    return one_in_row(english(label), "head", counted(n_heads), labelled=True) - 1
 
 
 def current_trace(*, own_sizes: bool = False, own_mask: bool = False) -> ExampleTrace:

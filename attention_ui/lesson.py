@@ -1,4 +1,4 @@
-"""The furniture every page shares: the steps, the charts, the notes."""
+"""The furniture every page shares: the charts, the notes."""
 
 import functools
 import re
@@ -15,31 +15,13 @@ from attention_ui.figures.template import alt_table, template, written_template
 from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english
+from lessons.formatting import english, written
 from lessons.sentence import Sentence
 
 LARGER = 15  # tenths
 FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900
 COVERED = "The numbers are covered until you have chosen an answer below."
 LEFT_OUT = "What there is to notice is left for you to find."
-
-
-def stepper(key: str, steps: Sequence[str], names: dict[str, str], begin: str | None = None) -> str:
-    """Previous, next and the row of all steps; the arrow keys work too. Opens at the last step unless told where.
-
-    The chosen step is part of the address. After the last step comes the first again.
-    """
-    chosen, begin = get_state(key), begin or steps[-1]
-    here = steps.index(chosen if chosen in steps else begin)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
-            target = steps[(here + move) % len(steps)]
-            st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=set_state, args=(key, target))
-        shown = st.segmented_control(
-            "Step", list(steps), default=begin, format_func=names.get, required=True, key=key,
-            bind="query-params", label_visibility="collapsed",
-        )  # fmt: skip
-    return shown or begin
 
 
 def style_without(names: Sequence[str]) -> str:
@@ -189,9 +171,10 @@ def show_sentence(sentence: Sentence) -> None:
     st.text(english(sentence))
 
 
-def show_notes(*sentences: str) -> None:
-    """Sentences that want to be seen. Shown literally, whatever a learner's text in them may say."""
-    if sentences:
+def show_notes(*notes: str | Sentence | None) -> None:
+    """What wants to be seen, where there is any. Shown literally, whatever a learner's text in it may say."""
+    notes = [note for note in notes if note]
+    if notes:
         with st.container(border=True, gap="small"):
-            for sentence in sentences:
-                st.text(sentence)
+            for note in notes:
+                st.text(written(note))

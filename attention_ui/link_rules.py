@@ -1,7 +1,7 @@
 """What every control that a link can set takes, from all parts of the app."""
 
-from attention_ui import choices, example, many_heads, training_controls, writing_controls
-from attention_ui.controls import positions, pytorch
+from attention_ui import choices, example, training_controls, writing_controls
+from attention_ui.controls import heads, positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 
@@ -10,7 +10,7 @@ LINK_RULES: dict[str, LinkRule] = {
     **choices.LINK_RULES,
     **code.LINK_RULES,
     **example.LINK_RULES,
-    **many_heads.LINK_RULES,
+    **heads.LINK_RULES,
     **positions.LINK_RULES,
     **pytorch.LINK_RULES,
     **training_controls.LINK_RULES,

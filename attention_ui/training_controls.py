@@ -7,6 +7,7 @@ import streamlit as st
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
+from attention_ui.controls.bound import bound_number, one_in_list, one_in_row
 from attention_ui.links import SWITCH, LinkRule, Span, link_notes
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
@@ -70,18 +71,11 @@ class Choice:
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
     with st.container(horizontal=True):
-        key = st.selectbox(
-            "Task", list(TASKS), list(TASKS).index(DEFAULT_TASK), format_func=TASK_TITLES.get, key="task",
-            bind="query-params", on_change=follow_task,
-        )  # fmt: skip
-        task, usual = TASKS[key], control_values(recommended(TASKS[key]))
-        span = SPANS["rate"]
-        rate = st.number_input(
-            "Learning rate", span.least, span.most, usual["rate"], step=0.001, format="%g", key="rate",
-            bind="query-params", width=NUMBER_WIDTH,
-        )  # fmt: skip
-        steps = bound_number("Steps", "steps", usual["steps"], step=50)
-        seed = bound_number("Seed", "train_seed", 0)
+        task = TASKS[one_in_list("Task", "task", TASK_TITLES, DEFAULT_TASK, on_change=follow_task)]
+        usual = control_values(recommended(task))
+        rate = any_number("Learning rate", "rate", usual, step=0.001)
+        steps = whole_number("Steps", "steps", usual["steps"], step=50)
+        seed = whole_number("Seed", "train_seed", 0)
     notes = link_notes()
     try:
         task, text_notes = chosen_text(task)
@@ -98,7 +92,7 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
         return task, ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
-        window = bound_number("Window (characters)", "window", task.window)
+        window = whole_number("Window (characters)", "window", task.window)
         apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
@@ -111,20 +105,13 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
             n_layers = size_choice("Layers", "layers", usual)
             n_heads = size_choice("Heads", "train_heads", usual)
             d_model = size_choice("Features", "features", usual)
-            batch = bound_number("Sequences per step", "batch", usual["batch"])
-            span = SPANS["spread"]
-            spread = st.number_input(
-                "Embedding std. deviation", span.least, span.most, usual["spread"], step=0.1, format="%g", key="spread",
-                bind="query-params", width=NUMBER_WIDTH,
-            )  # fmt: skip
+            batch = whole_number("Sequences per step", "batch", usual["batch"])
+            spread = any_number("Embedding std. deviation", "spread", usual, step=0.1)
         with st.container(horizontal=True):
             picked = [
-                st.selectbox(
-                    label, list(options), list(options).index(usual[key]), format_func=options.get, key=key,
-                    bind="query-params", width=CHOICE_WIDTH,
-                )
+                one_in_list(label, key, options, usual[key], width=CHOICE_WIDTH)
                 for key, (label, options) in CHOICES.items()
-            ]  # fmt: skip
+            ]
         with st.container(horizontal=True):
             switched = [st.toggle(label, usual[key], key=key, bind="query-params") for key, label in SWITCHES.items()]
     positions, heads, d_k, optimiser = picked
@@ -175,15 +162,14 @@ def set_task(settings: TrainingSettings) -> None:
 
 def size_choice(label: str, key: str, usual: dict[str, object]) -> int:
     """One of a few sizes, bound to the address."""
-    chosen = st.segmented_control(label, SIZES[key], default=usual[key], required=True, key=key, bind="query-params")
-    return chosen or usual[key]
+    return one_in_row(label, key, {size: str(size) for size in SIZES[key]}, usual[key], labelled=True)
 
 
-def bound_number(label: str, key: str, default: int, step: int = 1) -> int:
+def any_number(label: str, key: str, usual: dict[str, object], step: float) -> float:
+    """A number, whole or not, bound to the address."""
+    return bound_number(label, key, SPANS[key], usual[key], step=step, format="%g", width=NUMBER_WIDTH)
+
+
+def whole_number(label: str, key: str, begin: int, step: int = 1) -> int:
     """A whole number within its limits, bound to the address."""
-    limit = TRAINING_LIMITS[key]
-    return int(
-        st.number_input(
-            label, limit.least, limit.most, default, step=step, key=key, bind="query-params", width=NUMBER_WIDTH
-        )
-    )
+    return int(bound_number(label, key, TRAINING_LIMITS[key], begin, step=step, width=NUMBER_WIDTH))

@@ -9,6 +9,7 @@ import streamlit as st
 from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
+from attention_ui.controls.bound import one_in_row
 from attention_ui.links import hidden
 from attention_ui.save_load import bring_model, brought_model, download_history, download_model, run_checkpoint
 from attention_ui.server.process import scheduler
@@ -64,19 +65,11 @@ def shipped(name: str) -> Writer:
 
 def chosen_writer() -> Writer:
     """Draw the choice of the model. What is not there gives way to the notebook's, with a note."""
-    chosen = st.segmented_control(
-        "Who writes?", list(WRITERS), default="notebook", format_func=WRITERS.get, required=True, key="writer",
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
+    chosen = one_in_row("Who writes?", "writer", WRITERS)
     if chosen == "mine":
         return own_writer()
-    if chosen == "file":
-        return brought_writer()
-    return shipped("sea" if chosen == "sea" else "notebook")
-
-
-def brought_writer() -> Writer:
-    """The model from a file."""
+    if chosen != "file":
+        return shipped(chosen)
     brought = brought_model()
     if brought is None:
         return instead("No model was brought in this session. Choose a file below.")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.sampling import Sampling
+from attention_ui.controls.bound import bound_number
 from attention_ui.links import Length, LinkRule
 from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
@@ -51,16 +52,14 @@ def writing_controls(writer: Writer) -> Request:
     settle()
     playing = bool(get_state(PLAYS))
     begin, at_seed, at_length, temperature, top_k, top_p = st.columns([6, 4, 4, 6, 6, 6])
-    first = writer.checkpoint.settings.task.tokens[0]
     raw = begin.text_input(
-        "Begin with", "", key="begin", bind="query-params", placeholder=first, max_chars=LONGEST_BEGINNING
-    )
-    limit = WRITING_LIMITS["draw_seed"]
-    drawn = at_seed.number_input("Seed", limit.least, limit.most, 0, key="draw_seed", bind="query-params")
-    limit = WRITING_LIMITS["length"]
-    so_far = at_length.number_input(
-        "Characters", limit.least, limit.most, DEFAULT_LENGTH, key="length", bind="query-params", disabled=playing
-    )
+        "Begin with", "", key="begin", bind="query-params", placeholder=writer.checkpoint.settings.task.tokens[0],
+        max_chars=LONGEST_BEGINNING,
+    )  # fmt: skip
+    with at_seed:
+        seed = whole_within("Seed", "draw_seed", 0)
+    with at_length:
+        length = whole_within("Characters", "length", DEFAULT_LENGTH, disabled=playing)
     with temperature:
         heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
     with top_k:
@@ -68,9 +67,13 @@ def writing_controls(writer: Writer) -> Request:
     with top_p:
         share = chosen("Top-p", TOP_PS, "1", "top_p")
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
-    start = beginning_of(raw or "", writer.checkpoint.settings.task)
-    seed, length = WRITING_LIMITS["draw_seed"].clamp(int(drawn)), WRITING_LIMITS["length"].clamp(int(so_far))
-    return Request(writer, start, sampling, seed, length)
+    return Request(writer, beginning_of(raw or "", writer.checkpoint.settings.task), sampling, seed, length)
+
+
+def whole_within(label: str, key: str, begin: int, **look) -> int:
+    """A whole number within its limits, whatever a forged message says."""
+    limit = WRITING_LIMITS[key]
+    return limit.clamp(int(bound_number(label, key, limit, begin, **look)))
 
 
 def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:

@@ -61,11 +61,6 @@ def percent(value: float) -> str:
     return f"{value:.0%}".replace("%", " %")
 
 
-def plural(word: str, count: int) -> str:
-    """The word, with an s unless there is exactly one."""
-    return word if count == 1 else f"{word}s"
-
-
 def seen(token: str) -> str:
     """The token as it can be seen: a space gets a sign of its own."""
     return "␣" if token == " " else token

@@ -4,11 +4,13 @@ import streamlit as st
 
 from attention_core.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
 from attention_ui.choices import query_choice
+from attention_ui.controls.bound import bound_number, next_number, one_in_row
 from attention_ui.lesson import show_notes
 from attention_ui.links import Length, LinkRule
-from attention_ui.state import get_state, set_state
+from attention_ui.state import set_state
 from lessons.example import ExampleTrace, Limit
 from lessons.positions import Choices
+from lessons.sentence import say
 
 ORDER_VIEWS = {
     "output": "the output shuffles",
@@ -33,32 +35,24 @@ LINK_RULES: dict[str, LinkRule] = {
 
 def position_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    view = segmented("order_view", ORDER_VIEWS)
+    view = one_in_row("order_view", "order_view", ORDER_VIEWS)
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")
     return Choices(permutation, view, kind, causal, query_choice(example) if compared else 0)
 
 
-def segmented(key: str, options: dict[str, str]) -> str:
-    """One of a few choices in a row, the first at first."""
-    chosen = st.segmented_control(
-        key, list(options), default=next(iter(options)), format_func=options.get, required=True, key=key,
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen or next(iter(options))
-
-
 def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
     """The kind of positions, and whether the causal mask is on; rotary ones need an even number of features."""
     with st.container(horizontal=True, gap="medium"):
-        kind = segmented("positions", KINDS)
-        causal = segmented("order_mask", MASKS) == "causal"
+        kind = one_in_row("positions", "positions", KINDS)
+        causal = one_in_row("order_mask", "order_mask", MASKS) == "causal"
     if kind not in kinds_for(d_k):
-        show_notes(
-            f"Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. "
-            "Choose an even d_k in the sidebar. Until then no positions are given."
-        )
+        show_notes(say(
+            "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. "
+            "Choose an even d_k in the sidebar. Until then no positions are given.",
+            d_k=d_k,
+        ))  # fmt: skip
         kind = "none"
     return kind, causal
 
@@ -68,9 +62,7 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     n = len(example.tokens)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Another shuffle", key="shuffle_again", on_click=shuffle_again)
-        seed = st.number_input(
-            "Shuffle number", SHUFFLES.least, SHUFFLES.most, 0, key="shuffle", bind="query-params", width=130
-        )
+        seed = bound_number("Shuffle number", "shuffle", SHUFFLES, 0, width=130)
         shuffled = random_permutation(n, int(seed))
         typed = st.text_input(
             "or an order by hand: the old positions, in their new order", key="order", bind="query-params",
@@ -81,11 +73,12 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     try:
         return read_permutation(typed, n)
     except ValueError as error:
-        show_notes(f"This order cannot be used: {error}. Until then the shuffle of the number is shown.")
+        note = say("This order cannot be used: {why}. Until then the shuffle of the number is shown.", why=str(error))
+        show_notes(note)
         return shuffled
 
 
 def shuffle_again() -> None:
     """The next shuffle; an order typed by hand makes way for it."""
     set_state("order", "")
-    set_state("shuffle", (int(get_state("shuffle") or 0) + 1) % (SHUFFLES.most + 1))
+    next_number("shuffle", SHUFFLES)

@@ -3,14 +3,16 @@
 import streamlit as st
 
 from attention_ui.choices import chosen_mask
+from attention_ui.controls.bound import bound_number, next_number, one_in_row
+from attention_ui.controls.heads import HEADS_SOURCES, source_and_sizes
 from attention_ui.lesson import show_notes
 from attention_ui.links import LinkRule, text_in_link
-from attention_ui.many_heads import HEADS_SOURCES, source_and_sizes
 from attention_ui.state import get_state, set_state
 from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
 from lessons.pytorch import Choices
 from lessons.pytorch_cases import CASES
+from lessons.sentence import say
 
 PARITY_VIEWS = {
     "module": "nn.MultiheadAttention",
@@ -27,7 +29,7 @@ LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": DRAWS}
 def comparison_choices(running: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     example = heads_of_lesson(running)
-    view = chosen_comparison()
+    view = one_in_row("Compare", "parity", PARITY_VIEWS)
     may_attend = chosen_mask(len(run_heads(example).tokens))
     return Choices(example, may_attend, view, chosen_cases() if view == "cases" else 0)
 
@@ -41,35 +43,19 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     if asked in without:
         set_state("mh", "sentence")
         with notes:
-            show_notes(f"There is no module to compare in “{without[asked]}”. Here is your sentence instead.")
+            title = without[asked]
+            show_notes(say("There is no module to compare in “{title}”. Here is your sentence instead.", title=title))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(sources, notes)
     if not running.example.scaling:
-        show_notes(
+        show_notes(say(
             "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
-        )
+        ))  # fmt: skip
     return heads_example(running, source, **choices)
-
-
-def chosen_comparison() -> str:
-    """What to compare with what."""
-    chosen = st.segmented_control(
-        "Compare", list(PARITY_VIEWS), default="module", format_func=PARITY_VIEWS.get, required=True, key="parity",
-        bind="query-params", label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen or "module"
 
 
 def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.button(f"Another {CASES}", key="cases_again", on_click=draw_again)
-        drawn = st.number_input(
-            "Drawn from number", DRAWS.least, DRAWS.most, 0, key="cases", bind="query-params", width=150
-        )
-    return int(drawn)
-
-
-def draw_again() -> None:
-    """The next random cases."""
-    set_state("cases", (int(get_state("cases") or 0) + 1) % (DRAWS.most + 1))
+        st.button(f"Another {CASES}", key="cases_again", on_click=next_number, args=("cases", DRAWS))
+        return int(bound_number("Drawn from number", "cases", DRAWS, 0, width=150))

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 import streamlit as st
 
 from attention_core.reference import attend_with_loops, attend_with_numpy
+from attention_ui.controls.bound import one_in_row
 from attention_ui.lesson import show_rows
 from attention_ui.links import hidden, in_link
 from attention_ui.state import get_state, set_state
@@ -31,10 +32,7 @@ def show_code(code: Code) -> None:
         if code.attention is None:
             show_source(*code.functions)
             return
-        way = st.segmented_control(
-            "Written with", list(WAYS), default="torch", format_func=WAYS.get, required=True, key="code",
-            bind="query-params", label_visibility="collapsed",
-        )  # fmt: skip
+        way = one_in_row("Written with", "code", WAYS)
         st.text(english(compared(code.attention, code.scale)))
         show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, code.functions))
         show_rows(shape_table(code.attention))

@@ -1,7 +1,7 @@
 """Lesson: why several heads?"""
 
+from attention_ui.controls.heads import chosen_in_heads
 from attention_ui.lesson_page import open_lesson
-from attention_ui.many_heads import chosen_in_heads
 from lessons import heads
 
 page = open_lesson(heads, heads=False, own_sizes=True)

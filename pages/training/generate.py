@@ -9,12 +9,11 @@ from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing
 from lessons import generate
-from lessons.formatting import written
 
 opening(generate)
 writer = chosen_writer()
 request = writing_controls(writer)
-show_notes(*link_notes(), *writer.notes, *map(written, request.start.notes))
+show_notes(*link_notes(), *writer.notes, *request.start.notes)
 writing_buttons(request)
 screen = live_writing(request)
 if screen is not None:

@@ -10,9 +10,9 @@ from visiting import ROOT, chart, open_page, source_shown, texts
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from attention_ui.figures.grid import SMALLEST_CELL
 from attention_ui.lesson import FIGURE_HEIGHT
-from attention_ui.many_heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from lessons.example import Example, run_example
 from lessons.formatting import digits, together
 from lessons.heads import Choices, screen

@@ -6,9 +6,9 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
-from attention_ui import choices, many_heads
+from attention_ui import choices
 from attention_ui.contents import CONTENTS
-from attention_ui.controls import positions, pytorch
+from attention_ui.controls import heads, positions, pytorch
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -16,7 +16,7 @@ VIEWS = {
     "projections": ("role", choices.VIEWS["role"]),
     "mask": ("masking", choices.VIEWS["masking"]),
     "output": ("of", choices.VIEWS["of"]),
-    "heads": ("mh_step", many_heads.HEADS_STEPS),
+    "heads": ("mh_step", heads.HEADS_STEPS),
     "positions": ("order_view", positions.ORDER_VIEWS),
     "pytorch": ("parity", pytorch.PARITY_VIEWS),
 }

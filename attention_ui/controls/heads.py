@@ -4,21 +4,24 @@ import re
 
 import streamlit as st
 
+from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import ExampleTrace, Limit
-from lessons.formatting import plural
+from lessons.formatting import english
 from lessons.heads import Choices
 from lessons.heads_example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
     HeadsExample,
+    HeadsPreset,
     divisors,
     heads_example,
     n_attentions,
     nearest_divisor,
 )
+from lessons.sentence import Sentence, say, say_count
 
 HEADS_DEFAULTS = HeadsExample()
 HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
@@ -50,24 +53,19 @@ SOURCE_WIDTH, SIZE_WIDTH, DROPOUT_WIDTH = 240, 210, 150  # pixels; see `training
 
 def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
-    notes = st.container()
-    limit = HEADS_LIMITS["dropout_percent"]
+    notes, usual = st.container(), round(100 * HEADS_DEFAULTS.dropout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(HEADS_SOURCES, notes)
-        percent = st.slider(
-            "Dropout, percent", limit.least, limit.most, round(100 * HEADS_DEFAULTS.dropout), key="mh_dropout",
-            bind="query-params", width=DROPOUT_WIDTH,
-        )  # fmt: skip
+        limit = HEADS_LIMITS["dropout_percent"]
+        percent = bound_slider("Dropout, percent", "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
     return heads_example(running, source, dropout=percent / 100, **choices)
 
 
 def source_and_sizes(sources: dict[str, str], notes) -> tuple[str, dict[str, int | bool]]:
     """Which example, and its sizes where no notebook fixes them; drawn side by side in a row that is there."""
-    source = st.selectbox(
-        "Example", list(sources), format_func=sources.get, key="mh", bind="query-params", width=SOURCE_WIDTH
-    )
+    source = one_in_list("Example", "mh", sources, width=SOURCE_WIDTH)
     if HEADS_PRESETS[source].fixed:
-        st.text(what_the_notebook_fixes(source), width="stretch")
+        st.text(english(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
     return source, size_choices(notes)
 
@@ -75,17 +73,12 @@ def source_and_sizes(sources: dict[str, str], notes) -> tuple[str, dict[str, int
 def size_choices(notes) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
     label, limit = "$d_{model}$ · features", HEADS_LIMITS["d_model"]
-    d_model = st.slider(
-        label, limit.least, limit.most, HEADS_DEFAULTS.d_model, key="mh_d_model", bind="query-params", width=SIZE_WIDTH
-    )
+    d_model = bound_slider(label, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
     asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:
         with notes:
-            show_notes(
-                f"{asked} heads cannot share {d_model} {plural('feature', d_model)} evenly; "
-                f"the nearest number that can is {n_heads}."
-            )
+            show_notes(cannot_share(d_model, asked, n_heads))
     if len(divisors(d_model)) > 1:
         set_state("mh_heads", n_heads)
         usual = nearest_divisor(d_model, HEADS_DEFAULTS.n_heads)
@@ -96,15 +89,23 @@ def size_choices(notes) -> dict[str, int | bool]:
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 
-def what_the_notebook_fixes(source: str) -> str:
+def cannot_share(d_model: int, asked: int, n_heads: int) -> Sentence:
+    """Why another number of heads stands where one was asked for."""
+    return say_count(
+        "{asked} heads cannot share {count} feature evenly; the nearest number that can is {n_heads}.",
+        "{asked} heads cannot share {count} features evenly; the nearest number that can is {n_heads}.",
+        d_model, asked=asked, n_heads=n_heads,
+    )  # fmt: skip
+
+
+def what_the_notebook_fixes(preset: HeadsPreset) -> Sentence:
     """The sizes that a notebook chose."""
-    preset = HEADS_PRESETS[source]
-    d_model, n_heads, bias = (preset.fixed[key] for key in ("d_model", "n_heads", "bias"))
+    sizes = {name: preset.fixed[name] for name in ("d_model", "n_heads", "seed")} | {"remark": preset.remark}
     if preset.draw is None:
-        return f"Fixed: {d_model} features, seed {preset.fixed['seed']}. {preset.remark}"
-    with_bias = "with" if bias else "without"
-    sizes = f"{d_model} features, {n_heads} heads, {with_bias} bias, seed {preset.fixed['seed']}"
-    return f"Fixed: {sizes}. {preset.remark}"
+        return say("Fixed: {d_model} features, seed {seed}. {remark}", **sizes)
+    if preset.fixed["bias"]:
+        return say("Fixed: {d_model} features, {n_heads} heads, with bias, seed {seed}. {remark}", **sizes)
+    return say("Fixed: {d_model} features, {n_heads} heads, without bias, seed {seed}. {remark}", **sizes)
 
 
 def chosen_in_heads(running: ExampleTrace) -> Choices:
@@ -114,7 +115,7 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
     with steps:
         step = chosen_step(example)
     with choice:
-        role = chosen_role() if step == "split" else "q"
+        role = one_in_row("Split", "mh_role", HEADS_ROLES) if step == "split" else "q"
         head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
@@ -122,24 +123,10 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
 def chosen_step(example: HeadsExample) -> str:
     """Which step of the way to look at; at first the heads side by side."""
     projected = HEADS_PRESETS[example.source].draw is not None
-    steps = list(HEADS_STEPS) if projected else list(STEPS_WITHOUT_MODULE)
+    steps = {step: HEADS_STEPS[step] for step in (HEADS_STEPS if projected else STEPS_WITHOUT_MODULE)}
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
-    chosen = st.segmented_control(
-        "Step", steps, default="attend", format_func=HEADS_STEPS.get, required=True, key="mh_step", bind="query-params",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen or "attend"
-
-
-def chosen_role() -> str:
-    """Queries, keys or values."""
-    chosen = st.segmented_control(
-        "Split", list(HEADS_ROLES), default="q", format_func=HEADS_ROLES.get, required=True, key="mh_role",
-        bind="query-params",
-        label_visibility="collapsed",
-    )  # fmt: skip
-    return chosen or "q"
+    return one_in_row("Step", "mh_step", steps, "attend")
 
 
 def chosen_head(example: HeadsExample) -> int:
@@ -147,7 +134,7 @@ def chosen_head(example: HeadsExample) -> int:
     count, projected = n_attentions(example), HEADS_PRESETS[example.source].draw is not None
     if count == 1:
         return 0
-    show_notes(*filter(None, [too_large_in_link("mh_head", count)]))
+    show_notes(too_large_in_link("mh_head", count))
     follow_head_click()
     set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
     label = f"Show large: {'head' if projected else 'sentence'}"

@@ -1,0 +1,68 @@
+"""Controls bound to the address: the link says what was chosen with them, and sets them."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+import streamlit as st
+
+from attention_ui.lesson import show_notes
+from attention_ui.links import Span, linked_number, write_in_link
+from attention_ui.state import get_state, set_state
+from lessons.example import Limit
+
+T = TypeVar("T")
+
+
+def one_in_row(label: str, key: str, options: Mapping[T, str], begin: T | None = None, *, labelled: bool = False) -> T:
+    """One of a few choices side by side, at first the one to begin with, or the first of all.
+
+    The label can be seen where the row is `labelled`; else it is for screen readers alone.
+    """
+    begin = next(iter(options)) if begin is None else begin
+    chosen = st.segmented_control(
+        label, list(options), default=begin, format_func=options.get, required=True, key=key, bind="query-params",
+        label_visibility="visible" if labelled else "collapsed",
+    )  # fmt: skip
+    return chosen if chosen in options else begin  # a forged message may name what is none
+
+
+def stepper(key: str, steps: Mapping[str, str], begin: str) -> str:
+    """Previous, next and the row of all steps; the arrow keys work too. After the last step comes the first again."""
+    names, chosen = list(steps), get_state(key)
+    here = names.index(chosen if chosen in names else begin)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
+            target = names[(here + move) % len(names)]
+            st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=set_state, args=(key, target))
+        return one_in_row("Step", key, steps, begin)
+
+
+def one_in_list(label: str, key: str, options: Mapping[T, str], begin: T | None = None, **look) -> T:
+    """One of many choices in a list that unfolds, at first the one to begin with, or the first of all."""
+    at = 0 if begin is None else list(options).index(begin)
+    return st.selectbox(label, list(options), at, format_func=options.get, key=key, bind="query-params", **look)
+
+
+def bound_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
+    """A whole number within its limits, on a slider."""
+    return st.slider(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
+
+
+def bound_number(label: str, key: str, limit: Limit | Span, begin: float, **look) -> float:
+    """A number within its limits, to be typed; a whole one where the limits are."""
+    return st.number_input(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
+
+
+def next_number(key: str, limit: Limit) -> None:
+    """Let such a control show the next number; after the last comes 0."""
+    set_state(key, (int(get_state(key) or 0) + 1) % (limit.most + 1))
+
+
+@contextmanager
+def bound_to_tokens(key: str, n_tokens: int, begin: int) -> Iterator[None]:
+    """Around a control for a number from 1 to that of the tokens: Streamlit binds none whose limits change."""
+    note = linked_number(key, Limit(1, n_tokens), begin)
+    yield
+    write_in_link(key)
+    show_notes(note)
