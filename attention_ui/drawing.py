@@ -1,31 +1,20 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
 from attention_ui.figures.film import film_table
-from attention_ui.figures.grid import SMALLEST_CELL
+from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
-from attention_ui.figures.template import template
-from attention_ui.lesson import (
-    COVERED,
-    covered,
-    fitted_template,
-    grid_template,
-    liked,
-    offer_numbers,
-    own_template,
-    pick_chart,
-    show_chart,
-    show_rows,
-)
+from attention_ui.figures.template import template, written_template
+from attention_ui.lesson import COVERED, covered, liked, offer_numbers, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.panels.derivation import Picked
-from lessons.formatting import english, together, written
+from lessons.formatting import english, written
 from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
 
@@ -38,54 +27,24 @@ def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
         st.text(COVERED if covered(lesson) else " ".join(dict.fromkeys(map(english, sentences))))
 
 
-def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
-    """Draw one figure; the cell that was picked in it, where it has cells.
-
-    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked.
-    """
-    match figure:
-        case Matrices():
-            return draw_matrices(lesson, figure)
-        case Curves():
-            draw_curves(lesson, figure)
-        case Points():
-            draw_points(lesson, figure)
-        case Table():
-            draw_table(lesson, figure)
-        case Facts():
-            draw_facts(lesson, figure)
-        case Listing():
-            draw_listing(lesson, figure)
-        case Parts():
-            draw_parts(lesson, figure)
-        case Film():
-            draw_film(lesson, figure)
-        case _:
-            raise TypeError(f"no way to draw a {type(figure).__name__} is known")
-    return None
-
-
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
     spec, numbered = matrices_template(layout)
-    tables, alt = (
-        {"cells": matrices_table(figure, layout, numbered=numbered)},
-        together(figure.notice) or english(figure.name),
-    )
-    if lesson is None:
-        return show_chart(figure.key, english(figure.name), spec, tables, alt)
-    given = [matrix.key for matrix in figure.matrices if matrix.given]
-    return pick_chart(figure.key, english(figure.name), spec, tables, alt, lesson, given)
+    return show_chart(figure, spec, {"cells": matrices_table(figure, layout, numbered=numbered)}, lesson)
 
 
 def matrices_template(layout: Layout) -> tuple[dict, bool]:
-    """The template for a figure of matrices; and whether its cells have room for numbers."""
-    figure, rows = layout.figure, layout.rows + LINES_BELOW
-    if figure.numbered is None:
-        return fitted_template(layout.columns, rows, figure.width, figure.height)
-    template = grid_template(layout.columns, figure.width, rows=rows, height=figure.height, numbered=figure.numbered)
-    return template, figure.numbered
+    """The template with which a figure of matrices fits the screen of a laptop; and whether its cells have numbers.
+
+    Unless the figure says so itself, they have where they leave room for them; elsewhere colours show the whole and
+    the numbers come when a cell is pointed at.
+    """
+    figure = layout.figure
+    columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))
+    cell = liked(cell_size(columns, figure.width, numbered=bool(figure.numbered)))
+    numbered = cell >= SMALLEST_CELL if figure.numbered is None else figure.numbered
+    return sized(written_template(), cell), numbered
 
 
 def drawn_width(figure: Matrices) -> int:
@@ -98,8 +57,22 @@ def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
 
-    chart = template(curves_chart, *shape_of(figure))
-    show_chart(figure.key, english(figure.name), chart, curves_tables(figure), together(figure.notice), lesson)
+    show_chart(figure, template(curves_chart, *shape_of(figure)), curves_tables(figure), lesson)
+    say_whose_weights(figure)
+
+
+def draw_points(lesson: str | None, figure: Points) -> None:
+    """A cloud of points."""
+    from attention_ui.figures.points import points_chart, points_table  # with Altair
+
+    titles = english(figure.x), english(figure.y)
+    chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
+    show_chart(figure, chart, {"points": points_table(figure)}, lesson)
+    say_whose_weights(figure)
+
+
+def say_whose_weights(figure: Figure) -> None:
+    """Below a figure that does not say so itself."""
     if figure.weights is not None:
         st.caption(english(figure.weights))
 
@@ -119,9 +92,9 @@ def draw_film(lesson: str | None, film: Film) -> None:
     first = film.frames[0]
     layout = Layout(first)
     numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
-    chart = own_template(film_chart, layout.columns, len(film.frames), numbered=numbered)
-    tables = {"cells": film_table(film, layout, numbered=numbered)}
-    show_chart(film.key, english(film.name), chart, tables, together(film.notice), lesson)
+    cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
+    chart = sized(template(film_chart, len(film.frames)), cell)
+    show_chart(film, chart, {"cells": film_table(film, layout, numbered=numbered)}, lesson)
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:
@@ -129,22 +102,10 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     from attention_ui.figures.parts_chart import parts_chart
 
     chart = template(parts_chart, len(figure.rows), figure.width, liked(line_height(figure)))
-    show_chart(figure.key, english(figure.name), chart, {"bars": parts_table(figure)}, together(figure.notice), lesson)
+    show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 
-def draw_points(lesson: str, figure: Points) -> None:
-    """A cloud of points."""
-    from attention_ui.figures.points import points_chart, points_table  # with Altair
-
-    titles = english(figure.x), english(figure.y)
-    chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
-    tables = {"points": points_table(figure)}
-    show_chart(figure.key, english(figure.name), chart, tables, together(figure.notice), lesson)
-    if figure.weights is not None:
-        st.caption(english(figure.weights))
-
-
-def draw_facts(lesson: str, figure: Facts) -> None:
+def draw_facts(lesson: str | None, figure: Facts) -> None:
     """Numbers in large type, side by side; there are none while the lesson is covered."""
     if covered(lesson):
         return
@@ -152,7 +113,7 @@ def draw_facts(lesson: str, figure: Facts) -> None:
         place.metric(english(what), written(fact))
 
 
-def draw_listing(lesson: str, figure: Listing) -> None:
+def draw_listing(lesson: str | None, figure: Listing) -> None:
     """The source of functions that ran; there is none while the lesson is covered."""
     if not covered(lesson):
         st.subheader(english(figure.title), anchor=False)
@@ -177,3 +138,23 @@ def draw_rows(figure: Table) -> None:
     columns = [english(column) for column in figure.columns]
     rows = [dict(zip(columns, map(written, row), strict=True)) for row in figure.cells]
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
+
+
+DRAW: dict[type[Figure], Callable[[str | None, Figure], Picked | None]] = {
+    Matrices: draw_matrices,
+    Curves: draw_curves,
+    Points: draw_points,
+    Table: draw_table,
+    Facts: draw_facts,
+    Listing: draw_listing,
+    Parts: draw_parts,
+    Film: draw_film,
+}
+
+
+def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
+    """Draw one figure; the cell that was picked in it, where it has cells.
+
+    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked.
+    """
+    return DRAW[type(figure)](lesson, figure)

@@ -9,17 +9,16 @@ import streamlit as st
 
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
-from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.picture import can_be_drawn, svg_of
-from attention_ui.figures.template import alt_table, template, written_template
+from attention_ui.figures.template import alt_table
 from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english, written
+from lessons.formatting import english, together, written
+from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
 
 LARGER = 15  # tenths
-FIGURE_WIDTH, FIGURE_HEIGHT = 1000, 530  # pixels that are free on a screen of 1440×900
 COVERED = "The numbers are covered until you have chosen an answer below."
 LEFT_OUT = "What there is to notice is left for you to find."
 
@@ -32,31 +31,6 @@ def style_without(names: Sequence[str]) -> str:
 def large_switch() -> None:
     """For projectors: larger cells and numbers in every figure made of matrices."""
     st.toggle("Large figures, for a projector", key="large", bind="query-params")
-
-
-def grid_template(
-    columns: int, width: int = 1000, *, rows: int = 0, height: int = FIGURE_HEIGHT, numbered: bool = True
-) -> dict:
-    """The template for a figure of so many columns and rows, in the size this visitor likes."""
-    cell = cell_size(max(columns, -(-rows * width // height)), width, numbered=numbered)
-    return sized(written_template(), liked(cell))
-
-
-def own_template(builder: Callable, columns: int, *settings: int, numbered: bool = True) -> dict:
-    """As `grid_template`, for a figure of matrices that has a template of its own."""
-    return sized(template(builder, *settings), liked(cell_size(columns, 1000, numbered=numbered)))
-
-
-def fitted_template(
-    columns: int, rows: int, width: int = FIGURE_WIDTH, height: int = FIGURE_HEIGHT
-) -> tuple[dict, bool]:
-    """The template with which a figure fits the screen of a laptop; and whether its cells have room for numbers.
-
-    Where they have none, colours show the whole and the numbers come when a cell is pointed at.
-    """
-    needed = max(columns, -(-rows * width // height))
-    cell = liked(cell_size(needed, width, numbered=False))
-    return sized(written_template(), cell), cell >= SMALLEST_CELL
 
 
 def liked(cell: int) -> int:
@@ -79,47 +53,34 @@ def cover_switch() -> None:
 
 
 def show_chart(
-    key: str, name: str, spec: dict, tables: dict[str, pa.Table], alt: str, lesson: str | None = None
-) -> None:
-    """A chart from a shared template and fresh tables. The box scrolls sideways; the page never does.
-
-    `name` says what kind of picture it is and never changes; `alt` says what the numbers show. Where a `lesson`
-    is named, its question can cover the numbers.
-    """
-    yield_turn()
-    with st.container(key=key):
-        st.vega_lite_chart({**spec, "datasets": datasets_of(tables, alt, lesson)}, width="content", alt=name)
-        offer_numbers(key, tables.get("cells"), lesson)
-
-
-def pick_chart(
-    key: str,
-    name: str,
-    spec: dict,
-    tables: dict[str, pa.Table],
-    alt: str,
-    lesson: str | None = None,
-    given: Collection[str] = (),
+    figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: str | None
 ) -> tuple[str, int, int] | None:
-    """As `show_chart`, for a chart whose cells can be clicked: the matrix, row and column of the picked cell.
+    """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
-    Only a click asks the server; pointing never does. `name` must never change, or the chart is drawn anew.
-    A lesson's question does not cover the matrices that are `given`.
+    The box scrolls sideways; the page never does. Where a `lesson` is named, cells can be picked, and its question can
+    cover the numbers, but for matrices that are given. Only a click asks the server; pointing never does.
     """
     yield_turn()
-    with st.container(key=key):
+    alt, name, cells = together(figure.notice) or english(figure.name), english(figure.name), tables.get("cells")
+    picking = isinstance(figure, Matrices) and lesson is not None
+    given = [matrix.key for matrix in figure.matrices if matrix.given] if picking else []
+    chart = {**spec, "datasets": datasets_of(tables, alt, lesson, given)}
+    with st.container(key=figure.key):
+        if not picking:
+            st.vega_lite_chart(chart, width="content", alt=name)
+            offer_numbers(figure.key, cells, lesson)
+            return None
         state = st.vega_lite_chart(
-            {**spec, "datasets": datasets_of(tables, alt, lesson, given)}, width="content", alt=name,
-            key=f"{key}_chart", on_select="rerun", selection_mode=["pick"],
-        )  # fmt: skip
+            chart, width="content", alt=name, key=f"{figure.key}_chart", on_select="rerun", selection_mode=["pick"]
+        )
         with st.container(horizontal=True):
-            offer_numbers(key, tables.get("cells"), lesson)
-            offer_picture(key, tables.get("cells"), spec, lesson)
+            offer_numbers(figure.key, cells, lesson)
+            offer_picture(figure.key, cells, spec, lesson)
     return None if covered(lesson) else picked_cell(state)
 
 
 def datasets_of(
-    tables: dict[str, pa.Table], alt: str, lesson: str | None, given: Collection[str] = ()
+    tables: dict[str, pa.Table], alt: str, lesson: str | None, given: Collection[str]
 ) -> dict[str, pa.Table]:
     """The tables of a chart and its alternative text, covered where the lesson is."""
     if covered(lesson):
@@ -127,24 +88,23 @@ def datasets_of(
     return {**tables, "alt": alt_table(LEFT_OUT if lesson and hidden("caption") else alt)}
 
 
-def offer_numbers(key: str, table: pa.Table | None, lesson: str | None = None) -> None:
+def offer_numbers(key: str, table: pa.Table | None, lesson: str | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
-    if table is None or covered(lesson):
-        return
-    st.download_button(
-        "Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv", key=f"{key}_csv",
-        on_click="ignore", type="tertiary",
-    )  # fmt: skip
+    if table is not None and not covered(lesson):
+        offer("Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
-def offer_picture(key: str, table: pa.Table | None, spec: dict, lesson: str | None = None) -> None:
+def offer_picture(key: str, table: pa.Table, spec: dict, lesson: str | None) -> None:
     """A button that saves a figure of matrices as a picture that stays sharp at any size; Streamlit itself has PNG."""
-    if table is None or covered(lesson) or not can_be_drawn(table):
-        return
-    st.download_button(
-        "Picture as SVG", functools.partial(svg_of, table, spec["width"]["step"]), f"{key}.svg", "image/svg+xml",
-        key=f"{key}_svg", on_click="ignore", type="tertiary",
-    )  # fmt: skip
+    if not covered(lesson) and can_be_drawn(table):
+        picture = functools.partial(svg_of, table, spec["width"]["step"])
+        offer("Picture as SVG", picture, f"{key}.svg", "image/svg+xml")
+
+
+def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:
+    """A small button that saves what is made when it is pressed."""
+    key = file.replace(".", "_")
+    st.download_button(label, make, file, kind, key=key, on_click="ignore", type="tertiary")
 
 
 def picked_cell(state: dict) -> tuple[str, int, int] | None:

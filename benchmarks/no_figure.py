@@ -14,17 +14,19 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
-from attention_ui import lesson  # noqa: E402
+from attention_ui import lesson as furniture  # noqa: E402
+from lessons.formatting import english  # noqa: E402
+from lessons.screen import Figure  # noqa: E402
 
 
-def fingerprint(key: str, name: str, spec: dict, tables: dict, alt: str, *_, **__) -> None:
+def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None) -> None:
     """Instead of the figure: a short text that is different for different data."""
     data = hashlib.blake2b(digest_size=8)
     for table in tables.values():
         data.update(str(table.to_pydict()).encode())
-    with st.container(key=key):
-        st.text(f"{name} {data.hexdigest()}")
+    with st.container(key=figure.key):
+        st.text(f"{english(figure.name)} {data.hexdigest()}")
 
 
-lesson.show_chart = lesson.pick_chart = fingerprint
+furniture.show_chart = fingerprint
 app = App(str(ROOT / "attention_ui" / "frame.py"), lifespan=lifespan)

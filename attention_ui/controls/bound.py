@@ -11,10 +11,12 @@ from attention_ui.links import Span, linked_number, write_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import Limit
 
-T = TypeVar("T")
+One = TypeVar("One")
 
 
-def one_in_row(label: str, key: str, options: Mapping[T, str], begin: T | None = None, *, labelled: bool = False) -> T:
+def one_in_row(
+    label: str, key: str, options: Mapping[One, str], begin: One | None = None, *, labelled: bool = False
+) -> One:
     """One of a few choices side by side, at first the one to begin with, or the first of all.
 
     The label can be seen where the row is `labelled`; else it is for screen readers alone.
@@ -38,7 +40,7 @@ def stepper(key: str, steps: Mapping[str, str], begin: str) -> str:
         return one_in_row("Step", key, steps, begin)
 
 
-def one_in_list(label: str, key: str, options: Mapping[T, str], begin: T | None = None, **look) -> T:
+def one_in_list(label: str, key: str, options: Mapping[One, str], begin: One | None = None, **look) -> One:
     """One of many choices in a list that unfolds, at first the one to begin with, or the first of all."""
     at = 0 if begin is None else list(options).index(begin)
     return st.selectbox(label, list(options), at, format_func=options.get, key=key, bind="query-params", **look)

@@ -3,7 +3,7 @@
 import altair as alt
 
 from attention_ui.figures.curves import CurveShape
-from attention_ui.figures.layers import alt_layer, tone_scale
+from attention_ui.figures.layers import layered, role_colour
 
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
@@ -12,11 +12,11 @@ def curves_chart(*settings: object) -> alt.LayerChart:
     """The template for one shape. A layer that would have no rows is left out: Vega looks for its range in vain."""
     shape = CurveShape(*settings)
     source = alt.Chart(alt.NamedData(name="curves"))
-    x, tone = x_axis(shape), alt.Color("tone:N", scale=tone_scale(), legend=None)
+    x, tone = x_axis(shape), role_colour()
     y = y_axis(shape, "y")
     line = source.transform_filter("datum.style !== 'dots'").mark_line(strokeWidth=2.5)
     dash = alt.StrokeDash("style:N", legend=None, scale=alt.Scale(domain=list(DASHES), range=list(DASHES.values())))
-    layers = [alt_layer()]
+    layers = []
     if shape.banded:
         layers.append(
             source.mark_area(opacity=0.25).encode(x, y_axis(shape, "low"), tone, detail="line:N", y2="high:Q")
@@ -32,10 +32,7 @@ def curves_chart(*settings: object) -> alt.LayerChart:
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
     title = {"title": alt.TitleParams(shape.y, fontSize=13, offset=10)} if shape.above else {}
-    return alt.layer(*layers).properties(
-        width=shape.width, height=shape.height, autosize=alt.AutoSizeParams(type="fit", contains="padding"),
-        usermeta={"embedOptions": {"renderer": "svg", "actions": False}}, **title,
-    )  # fmt: skip
+    return layered(*layers, width=shape.width, height=shape.height, **title)
 
 
 def x_axis(shape: CurveShape) -> alt.X:
@@ -58,7 +55,7 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
 def levels(shape: CurveShape) -> list[alt.Chart]:
     """A dashed line across the picture for each level, and its name at the side where no line ends in one."""
     source = alt.Chart(alt.NamedData(name="levels")).transform_calculate(muted="'muted'")
-    tone = alt.Color("muted:N", scale=tone_scale(), legend=None)
+    tone = role_colour("muted")
     side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
     rule, name = source.mark_rule(strokeDash=[4, 4], strokeWidth=1), source.mark_text(dy=-7, fontSize=11, **side)
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]

@@ -10,6 +10,11 @@ def tone_scale() -> alt.Scale:
     return alt.Scale(domain=list(COLOUR_ROLES), range="category")
 
 
+def role_colour(field: str = "tone") -> alt.Color:
+    """The colour of the role that a thing plays, or of the one role that the field names."""
+    return alt.Color(f"{field}:N", scale=tone_scale(), legend=None)
+
+
 def score_scale() -> alt.Scale:
     """Diverging around 0; beyond the domain the colour stays, the number goes on."""
     return alt.Scale(domain=list(SCORE_DOMAIN), range="diverging", clamp=True)
@@ -28,3 +33,11 @@ def alt_layer() -> alt.Chart:
     """
     chart = alt.Chart(alt.NamedData(name="alt")).mark_text(opacity=0)
     return chart.encode(text=alt.value(""), description="text:N")
+
+
+def layered(*layers: alt.Chart, padded: bool = False, **look) -> alt.LayerChart:
+    """Layers on each other and the alternative text, as SVG. The size is that of all; `padded`, of the plot alone."""
+    sizing = {"type": "pad"} if padded else {"type": "fit", "contains": "padding"}
+    plain = {"embedOptions": {"renderer": "svg", "actions": False}}
+    chart = alt.layer(alt_layer(), *layers)
+    return chart.properties(autosize=alt.AutoSizeParams(**sizing), usermeta=plain, **look)

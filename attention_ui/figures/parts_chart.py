@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from attention_ui.figures.layers import alt_layer, tone_scale
+from attention_ui.figures.layers import layered, role_colour, tone_scale
 from attention_ui.figures.parts import LABEL_WIDTH, PANEL_WIDTH
 
 
@@ -11,19 +11,17 @@ def parts_chart(panels: int, width: int, step: int) -> alt.LayerChart:
     end_of_figure = panels * PANEL_WIDTH + LABEL_WIDTH
     x_scale = alt.Scale(domain=[-LABEL_WIDTH, end_of_figure], nice=False)
     y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
-    tone = alt.Color("tone:N", scale=tone_scale(), legend=None)
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
     font = max(10, min(13, step * 0.55))
 
     def words(kinds: tuple[str, ...], colour: str, at: str, **look) -> alt.Chart:
         where = alt.X(f"{at}:Q", axis=None, scale=x_scale)
-        colour = alt.Color(f"{colour}:N", scale=tone_scale(), legend=None)
-        return things(*kinds).mark_text(fontSize=font, aria=False, **look).encode(where, y, colour, text="text:N")
+        text = things(*kinds).mark_text(fontSize=font, aria=False, **look)
+        return text.encode(where, y, role_colour(colour), text="text:N")
 
-    return alt.layer(
-        alt_layer(),
-        things("bar", "drawn").mark_bar(cornerRadius=2, aria=False).encode(start, y, tone, x2=end),
+    return layered(
+        things("bar", "drawn").mark_bar(cornerRadius=2, aria=False).encode(start, y, role_colour(), x2=end),
         things("dropped")
         .mark_bar(cornerRadius=2, aria=False, filled=False, strokeDash=[3, 3], strokeWidth=1.5)
         .encode(start, y, outline, x2=end),
@@ -33,12 +31,8 @@ def parts_chart(panels: int, width: int, step: int) -> alt.LayerChart:
         words(("drawn",), "ink", "to", align="left", dx=4, fontWeight="bold"),
         words(("dropped",), "muted", "to", align="left", dx=4, fontStyle="italic"),
         pointed_line(y, x_scale, end_of_figure),
-    ).properties(
-        width=width,
-        height=alt.Step(step),
-        autosize=alt.AutoSizeParams(type="pad"),
-        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
-    )
+        padded=True, width=width, height=alt.Step(step),
+    )  # fmt: skip
 
 
 def things(*kinds: str) -> alt.Chart:
@@ -57,7 +51,7 @@ def pointed_line(y: alt.Y, x_scale: alt.Scale, end_of_figure: float) -> alt.Char
         .encode(
             alt.X("first:Q", axis=None, scale=x_scale),
             y,
-            alt.Color("muted:N", scale=tone_scale(), legend=None),
+            role_colour("muted"),
             x2="last:Q",
             fillOpacity=alt.condition(hover, alt.value(0.12), alt.value(0)),
             tooltip=alt.Tooltip("say:N", title=" "),

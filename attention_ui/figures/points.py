@@ -3,7 +3,7 @@
 import altair as alt
 import pyarrow as pa
 
-from attention_ui.figures.layers import alt_layer, tone_scale
+from attention_ui.figures.layers import layered, role_colour
 from lessons.formatting import english
 from lessons.screen import Points
 
@@ -22,19 +22,14 @@ def points_table(figure: Points) -> pa.Table:
 def points_chart(width: int, height: int, x: str, y: str, log_x: bool, log_y: bool) -> alt.LayerChart:
     """The template: a dot for each point."""
     points = alt.Chart(alt.NamedData(name="points")).transform_calculate(weight="'weight'")
-    return alt.layer(
-        alt_layer(),
-        points.mark_point(filled=True, size=36, opacity=0.6).encode(
-            alt.X("x:Q", title=x, scale=axis_scale(log_x), axis=axis(log_x, "~s")),
-            alt.Y("y:Q", title=y, scale=axis_scale(log_y), axis=axis(log_y, ".0e")),
-            alt.Color("weight:N", scale=tone_scale(), legend=None),
-            tooltip=alt.Tooltip("says:N", title=" "),
-            description="says:N",
-        ),
-    ).properties(
-        width=width, height=height, autosize=alt.AutoSizeParams(type="fit", contains="padding"),
-        usermeta={"embedOptions": {"renderer": "svg", "actions": False}},
-    )  # fmt: skip
+    dots = points.mark_point(filled=True, size=36, opacity=0.6).encode(
+        alt.X("x:Q", title=x, scale=axis_scale(log_x), axis=axis(log_x, "~s")),
+        alt.Y("y:Q", title=y, scale=axis_scale(log_y), axis=axis(log_y, ".0e")),
+        role_colour("weight"),
+        tooltip=alt.Tooltip("says:N", title=" "),
+        description="says:N",
+    )
+    return layered(dots, width=width, height=height)
 
 
 def axis_scale(logarithmic: bool) -> alt.Scale:

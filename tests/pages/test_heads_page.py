@@ -12,7 +12,6 @@ from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from attention_ui.figures.grid import SMALLEST_CELL
-from attention_ui.lesson import FIGURE_HEIGHT
 from lessons.example import Example, run_example
 from lessons.formatting import digits, together
 from lessons.heads import Choices, screen
@@ -24,6 +23,7 @@ from lessons.heads_example import (
     run_heads,
 )
 from lessons.heads_slices import reach_of_heads
+from lessons.screen import Matrices
 
 
 def open_heads(**query):
@@ -248,7 +248,7 @@ def test_numbers_that_do_not_fit_the_screen_wait_for_the_pointer(step, d_model):
     at = open_heads(mh_step=step, mh_d_model=d_model, example="sentence", text="a b c d e f g h i j k l")
     spec, tables, _ = chart(at)
     size = spec["height"]["step"]
-    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= FIGURE_HEIGHT
+    assert size * (1 + max(row["gy"] for row in tables["cells"])) <= Matrices.height
     texts_in_cells = {row["text"] for row in tables["cells"] if row["cell_tag"]}
     assert (texts_in_cells == {""}) == (size < SMALLEST_CELL)
 
