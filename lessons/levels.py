@@ -48,11 +48,7 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
     ways = (
         (say("Tensors by hand"), (heads_by_hand,), lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask)),
-        (
-            say("A module of our own"),
-            (heads_as_module, *MODULE_STEPS),
-            lambda: heads_as_module(ours, x, mask),
-        ),
+        (say("A module of our own"), (heads_as_module, *MODULE_STEPS), lambda: heads_as_module(ours, x, mask)),
         (say("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
     )
     return tuple(
@@ -78,47 +74,32 @@ def code_lines(*functions: Callable) -> int:
     count = 0
     for function in functions:
         source = textwrap.dedent(inspect.getsource(function))
-        description = ast.parse(source).body[0].body[0]
-        silent = range(description.lineno, description.end_lineno + 1) if is_text(description) else range(0)
+        body = ast.parse(source).body[0].body
+        described = isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
+        silent = range(body[0].lineno, body[0].end_lineno + 1) if described else range(0)
         lines = enumerate(source.splitlines(), start=1)
         count += sum(bool(line.split("#")[0].strip()) and number not in silent for number, line in lines)
     return count
 
 
-def is_text(statement: ast.stmt) -> bool:
-    """True for a description: a statement that is nothing but a string."""
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
 def level_listings(levels: tuple[Level, ...]) -> tuple[Listing, ...]:
     """The three ways side by side, each with its source."""
-    told = notice_levels(levels)
     return tuple(
-        Listing(
-            key=f"level{at}", name=say("One way to write multi-head attention"), beside=at > 0, title=level.title,
-            note=note_on(level), functions=level.functions, notice=() if at else (told,),
-        )
+        Listing(key=f"level{at}", name=say("One way to write multi-head attention"), beside=at > 0, title=level.title,
+                note=note_on(level), functions=level.functions, notice=() if at else (notice_levels(levels),))
         for at, level in enumerate(levels)
     )  # fmt: skip
 
 
 def notice_levels(levels: tuple[Level, ...]) -> Sentence:
     """The times as measured, with their range; no order is claimed that they do not show."""
-    ways = All(tuple(map(timing, levels)))
-    return say(
-        "Median of {runs} runs on this machine, at this moment: {ways}.", runs=len(levels[0].milliseconds), ways=ways
-    )
-
-
-def timing(level: Level) -> Sentence:
-    """How long one way takes."""
-    return say(
-        "{median} ms for “{way}” ({fastest} to {slowest})",
-        way=level.title,
-        median=Number(level.median, 3),
-        fastest=Number(min(level.milliseconds), 3),
-        slowest=Number(max(level.milliseconds), 3),
-    )
+    ways = tuple(
+        say("{median} ms for “{way}” ({fastest} to {slowest})", way=level.title, median=Number(level.median, 3),
+            fastest=Number(min(level.milliseconds), 3), slowest=Number(max(level.milliseconds), 3))
+        for level in levels
+    )  # fmt: skip
+    return say("Median of {runs} runs on this machine, at this moment: {ways}.",
+               runs=len(levels[0].milliseconds), ways=All(ways))  # fmt: skip
 
 
 def note_on(level: Level) -> Sentence:
@@ -128,8 +109,5 @@ def note_on(level: Level) -> Sentence:
         "double precision by at most {difference}.",
         "{lines} lines of code in the functions shown, {median} ms. The output differs from the same computation in "
         "double precision by at most {difference}.",
-        len(level.functions),
-        lines=level.lines,
-        median=Number(level.median, 3),
-        difference=Size(level.difference),
-    )
+        len(level.functions), lines=level.lines, median=Number(level.median, 3), difference=Size(level.difference),
+    )  # fmt: skip

@@ -1,11 +1,11 @@
 """Is this what PyTorch computes?"""
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.heads import merge_heads
@@ -64,16 +64,16 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
     if choices.view == "levels":
         yield from level_listings(three_levels(parity))
         return
-    derivation = derive_ours(parity)
+    derivation = ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, f"√{parity.ours.d_head}", parity.ours,
+                                     parity.x, parity.trace.output)  # fmt: skip
     if choices.view == "weights":
         band, notice = averaged_band(parity, derivation), notice_averaged(parity)
     elif choices.view == "meanings":
         two = one_mask_for_both(parity)
-        band, notice = meanings_band(parity, two, derivation), notice_meanings(parity, two)
+        band, notice = meanings_band(two, derivation), notice_meanings(parity, two)
     else:
         yield parity_rows(parity)
-        way = "fused" if choices.view == "fused" else "module"
-        band, notice = outputs_band(parity, way, derivation), [notice_parity(parity, way)]
+        band, notice = outputs_band(parity, choices.view, derivation), [notice_parity(parity, choices.view)]
     band = tuple(band)
     yield Matrices(
         key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
@@ -83,97 +83,61 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
     yield parameter_table(parity)
 
 
-def derive_ours(parity: Parity) -> ManyHeadsDerivation:
-    """For our own numbers; the scores are always divided by √d_head here."""
-    divisor = f"√{parity.trace.heads.q.shape[-1]}"
-    return ManyHeadsDerivation(
-        names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x, parity.trace.output
-    )
+# Outputs. The `view` is "module" or "fused".
 
 
 def parity_rows(parity: Parity) -> Facts:
     """The two largest differences, in large type."""
-    return Facts(
-        key="differences", name=say("How far apart ours and PyTorch's are"),
-        facts=(
-            (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)),
-            (say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)),
-        ),
-    )  # fmt: skip
+    facts = (
+        (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)),
+        (say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)),
+    )
+    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=facts)
 
 
-# Outputs.
-
-
-def outputs_band(parity: Parity, way: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
+def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
     """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
-    if way == "module":
-        tensor, ours, theirs = "output", parity.trace.output, parity.module
-    else:
-        tensor, ours, theirs = "concatenated", parity.trace.concatenated, merge_heads(parity.fused)
-    shown = shown_features(ours.shape[-1], parity.ours.n_heads)
-    ours, theirs = ours[:, shown], theirs[:, shown]
-    first = derivation.matrix(tensor, say("ours"), ours, shown, key="ours", colour="v")
-    yield first
-    axes = {"rows": first.rows, "columns": first.columns}
-    yield Matrix(
-        key="theirs", title=title_of(way), values=theirs, colour="v", step=step_of_theirs(way, ours, theirs),
-        before=first.derive, **axes,
-    )  # fmt: skip
-    most = parity.module_difference if way == "module" else parity.fused_difference
-    yield Matrix(
-        key="gap", title=say("difference"), values=theirs - ours, scale="difference", before=first.derive,
-        remark=say("at most {most}", most=Size(most)), step=step_of_difference(way, ours, theirs), **axes,
-    )  # fmt: skip
+    tensor, theirs, most = "output", parity.module, parity.module_difference
+    if view == "fused":
+        tensor, theirs, most = "concatenated", merge_heads(parity.fused), parity.fused_difference
+    shown = shown_features(derivation.d_model, derivation.n_heads)
+    ours, theirs = derivation.tensors[tensor][:, shown], theirs[:, shown]
+    gaps = theirs - ours
 
-
-def title_of(way: str) -> Sentence:
-    """The name of a function of PyTorch, over what it gives."""
-    return say("{function}", function=THEIRS[way])
-
-
-def step_of_theirs(way: str, ours: Tensor, theirs: Tensor) -> Callable[[int, int], Step]:
-    """Their number as ours and the difference that was measured."""
-    says = say("{function}: ours + the difference", function=THEIRS[way])
-
-    def step(i: int, j: int) -> Step:
+    def ours_and_difference(i: int, j: int) -> Step:
         one, other = float(ours[i, j]), float(theirs[i, j])
+        says = say("{function}: ours + the difference", function=THEIRS[view])
         return Step(says, addition(one, other - one), other)
 
-    return step
+    def difference(i: int, j: int) -> Step:
+        arithmetic = subtraction(float(theirs[i, j]), float(ours[i, j]))
+        return Step(say("{function} − ours", function=THEIRS[view]), arithmetic, float(gaps[i, j]))
+
+    first = derivation.matrix(tensor, say("ours"), ours, shown, key="ours", colour="v")
+    look = {"rows": first.rows, "columns": first.columns, "before": first.derive}
+    yield first
+    yield Matrix(key="theirs", title=say("{function}", function=THEIRS[view]), values=theirs, colour="v",
+                 step=ours_and_difference, **look)  # fmt: skip
+    yield Matrix(key="gap", title=say("difference"), values=gaps, scale="difference", step=difference,
+                 remark=say("at most {most}", most=Size(most)), **look)  # fmt: skip
 
 
-def step_of_difference(
-    way: str, ours: Float[Tensor, "tokens features"], theirs: Float[Tensor, "tokens features"]
-) -> Callable[[int, int], Step]:
-    """How a difference comes about, with digits enough to see it."""
-    says = say("{function} − ours", function=THEIRS[way])
-    gaps = (theirs - ours).tolist()
-    return lambda i, j: Step(says, subtraction(float(theirs[i, j]), float(ours[i, j])), gaps[i][j])
-
-
-def notice_parity(parity: Parity, way: str) -> Sentence:
+def notice_parity(parity: Parity, view: str) -> Sentence:
     """How close the two are, beside the size of the numbers themselves."""
-    difference = parity.module_difference if way == "module" else parity.fused_difference
-    numbers = parity.trace.output if way == "module" else parity.trace.heads.output
-    size = float(numbers.abs().max())
-    if difference == 0 and way == "module":
-        return say("Our output and that of nn.MultiheadAttention are the same to the last digit.")
+    outputs = say("Our output and that of nn.MultiheadAttention")
+    difference, numbers = parity.module_difference, parity.trace.output
+    if view == "fused":
+        outputs = say("The outputs of our heads and of F.scaled_dot_product_attention")
+        difference, numbers = parity.fused_difference, parity.trace.heads.output
     if difference == 0:
-        return say("The outputs of our heads and of F.scaled_dot_product_attention are the same to the last digit.")
+        return say("{outputs} are the same to the last digit.", outputs=outputs)
+    size = float(numbers.abs().max())
     digits = min(SINGLE_PRECISION, max(0, math.floor(-math.log10(difference / size))))
-    about = {"difference": Size(difference), "size": Size(size), "digits": digits}
-    if way == "module":
-        return say(
-            "Our output and that of nn.MultiheadAttention differ by at most {difference}, in numbers up to {size}: "
-            "about {digits} of the 7 or so digits of single precision agree.",
-            **about,
-        )
     return say(
-        "The outputs of our heads and of F.scaled_dot_product_attention differ by at most {difference}, in numbers up "
-        "to {size}: about {digits} of the 7 or so digits of single precision agree.",
-        **about,
-    )
+        "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of "
+        "single precision agree.",
+        outputs=outputs, difference=Size(difference), size=Size(size), digits=digits,
+    )  # fmt: skip
 
 
 # Parameters.
@@ -186,10 +150,8 @@ def parameter_table(parity: Parity) -> Table:
     rows = []
     for name, parameter in parity.ours.named_parameters():
         layer, kind = name.split(".")
-        stacked, alone = packed[kind]
-        if layer == "W_o":
-            where = alone
-        else:
+        stacked, where = packed[kind]
+        if layer != "W_o":
             part = ("W_q", "W_k", "W_v").index(layer)
             where = say("{parameter}, rows {first} to {last}",
                         parameter=stacked, first=part * d_model + 1, last=(part + 1) * d_model)  # fmt: skip

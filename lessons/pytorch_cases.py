@@ -20,36 +20,25 @@ def compared_cases(number: int) -> tuple[RandomCase, ...]:
 
 def case_figures(number: int) -> Iterator[Figure]:
     """The difference that any case has at most, and a cloud with a point for each."""
-    cases = compared_cases(number)
-    yield Facts(
-        key="largest_difference", name=say("How far apart random cases are"),
-        facts=((say("Of {count} cases none differs by more than", count=len(cases)),
-                Size(max(case.difference for case in cases))),),
-    )  # fmt: skip
+    cases, name = compared_cases(number), say("How far apart random cases are")
+    most = say("Of {count} cases none differs by more than", count=len(cases))
+    yield Facts(key="largest_difference", name=name, facts=((most, Size(max(case.difference for case in cases))),))
     differing = [case for case in cases if case.difference > 0]  # a logarithm has no place for 0
     yield Points(
-        key="cases_figure", name=say("How far apart random cases are"), width=760, logarithmic=(True, True),
+        key="cases_figure", name=name, width=760, logarithmic=(True, True), notice=tuple(notice_cases(cases)),
         xs=tuple(case.tokens * case.heads * case.d_head for case in differing),
         ys=tuple(case.difference for case in differing), says=tuple(map(case_says, differing)),
         x=say("numbers in the output: tokens × features"), y=say("difference of a case"),
-        notice=tuple(notice_cases(cases)),
         weights=say("Untrained: random weights for each case, all drawn from number {number}.", number=number),
     )  # fmt: skip
 
 
 def case_says(case: RandomCase) -> Sentence:
     """What pointing at a case says."""
-    about = {"tokens": case.tokens, "heads": case.heads, "features": case.d_head, "mask": MASK_NAMES[case.mask]}
-    if case.bias:
-        return say(
-            "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, with bias: differs by "
-            "{difference}",
-            **about, difference=Size(case.difference),
-        )  # fmt: skip
     return say(
-        "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, without bias: differs by "
-        "{difference}",
-        **about, difference=Size(case.difference),
+        "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs by {difference}",
+        tokens=case.tokens, heads=case.heads, features=case.d_head, mask=MASK_NAMES[case.mask],
+        bias=say("with bias") if case.bias else say("without bias"), difference=Size(case.difference),
     )  # fmt: skip
 
 
@@ -65,14 +54,9 @@ def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Sentence]:
         tokens=min(sizes[0]), more_tokens=max(sizes[0]), heads=min(sizes[1]), more_heads=max(sizes[1]),
         features=min(sizes[2]), more_features=max(sizes[2]),
     )  # fmt: skip
-    yield say(
-        "No number differs by more than {bound}; the median over the cases is {median}.",
-        bound=Size(max(differences)), median=Size(statistics.median(differences)),
-    )  # fmt: skip
+    yield say("No number differs by more than {bound}; the median over the cases is {median}.",
+              bound=Size(max(differences)), median=Size(statistics.median(differences)))  # fmt: skip
     exact = sum(difference == 0 for difference in differences)
     if exact:
-        yield say_count(
-            "{count} case agrees to the last digit and has no point here.",
-            "{count} cases agree to the last digit and have no point here.",
-            exact,
-        )
+        yield say_count("{count} case agrees to the last digit and has no point here.",
+                        "{count} cases agree to the last digit and have no point here.", exact)  # fmt: skip

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
 from attention_core.pytorch_parity import Parity, TwoMeanings
-from lessons.derivation import HeadDerivation, numbers_of
+from lessons.derivation import HeadDerivation
 from lessons.formatting import digits, names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
@@ -17,70 +17,58 @@ from lessons.screen import Matrix, Step
 from lessons.sentence import Number, Sentence, say, say_count
 
 
-def meanings_band(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
+def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
     """The mask, and the weights of head 1 that each function makes of it."""
-    mask, who, tokens = two.mask.float(), names(parity.tokens), parity.tokens
+    mask, own = two.mask.float(), derivation.head(0)
+    tokens = tuple(name.text for name in own.names)
 
     def entry(i: int, j: int) -> Step:
-        value = float(mask[i, j])
-        return Step(say("the mask for {query} → {key}: 1 is True", query=who[i], key=who[j]), digits(value), value)
+        says = say("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
+        return Step(says, digits(float(mask[i, j])), float(mask[i, j]))
 
     yield Matrix(
         key="mask", title=say("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
         columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True,
     )  # fmt: skip
-    yield blocked_weights(parity, two, derivation)
-    yield head_matrix(
-        derivation.head(0),
-        "weights",
-        say("scaled_dot_product_attention"),
-        two.kept[0],
-        key="kept",
-        visible=two.mask.tolist(),
-    )
+    yield blocked_weights(two, own)
+    yield head_matrix(own, "weights", say("scaled_dot_product_attention"), two.kept[0], key="kept",
+                      visible=two.mask.tolist())  # fmt: skip
 
 
-def blocked_weights(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDerivation) -> Matrix:
-    """What nn.MultiheadAttention makes of the mask: it blocks where True."""
-    followed, who, blind = derive_blocked(parity, two, derivation), names(parity.tokens), two.mask.all(dim=-1)
+def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
+    """What nn.MultiheadAttention makes of the mask: it blocks where True. A blind row has no numbers."""
+    blind, visible = two.mask.all(dim=-1), (~two.mask).tolist()
+    masked = torch.tensor(own.numbers["scaled"]).masked_fill(two.mask, -math.inf)
+    numbers = own.numbers | {"masked": masked.tolist(), "weights": two.blocked[0].tolist()}
+    followed = replace(own, numbers=numbers, visible=visible)
 
     def step(i: int, j: int) -> Step:
         if not blind[i]:
             return followed.step("weights", i, j)
         says = say("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
-                   query=who[i], key=who[j])  # fmt: skip
+                   query=own.names[i], key=own.names[j])  # fmt: skip
         return Step(says, "0 ÷ 0", math.nan)
 
     def before(i: int, j: int) -> Iterator[Step]:
         return iter(()) if blind[i] else followed.before("weights", i, j)
 
-    return head_matrix(
-        followed, "weights", say("nn.MultiheadAttention"), two.blocked[0], key="blocked", visible=(~two.mask).tolist(),
-        step=step, before=before,
-    )  # fmt: skip
-
-
-def derive_blocked(parity: Parity, two: TwoMeanings, derivation: ManyHeadsDerivation) -> HeadDerivation:
-    """For the weights of head 1 where the mask hides what it shows elsewhere. A blind row has no numbers."""
-    a, own = parity.trace.heads.select(0), derivation.head(0)
-    masked = a.scaled.masked_fill(two.mask, -math.inf)
-    turned = AttentionTrace(a.q, a.k, a.v, a.scores, a.scaled, masked, two.blocked[0], a.output)
-    return HeadDerivation(own.names, numbers_of(turned), (~two.mask).tolist(), own.divisor, 0, own.made, own.deep)
+    return head_matrix(followed, "weights", say("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step,
+                       before=before)  # fmt: skip
 
 
 def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Sentence]:
     """One cell where the mask is True, in both functions; and who is left with nothing to look at."""
     blocked, kept, who = two.blocked[0], two.kept[0], names(parity.tokens)
     i, j = telling_cell(two.mask, kept)
+    weight = float(blocked[i, j])
     yield say(
         "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
         "scaled_dot_product_attention {kept}.",
-        query=who[i], key=who[j], blocked=weight_or_none(float(blocked[i, j])), kept=Number(float(kept[i, j])),
+        query=who[i], key=who[j], blocked=say("“not a number”") if math.isnan(weight) else Number(weight),
+        kept=Number(float(kept[i, j])),
     )  # fmt: skip
-    yield say(
-        "Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
-        query=who[i], blocked=int((~two.mask[i]).sum()), kept=int(two.mask[i].sum()),
-    )  # fmt: skip
+    yield say("Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
+              query=who[i], blocked=int((~two.mask[i]).sum()), kept=int(two.mask[i].sum()))  # fmt: skip
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
     if blind:
         yield notice_blind_rows(parity, two, blind)
@@ -98,11 +86,6 @@ def telling_cell(mask: Bool[Tensor, "queries keys"], kept: Float[Tensor, "querie
             break
     shown = torch.where(mask & telling[:, None], kept, -1.0)
     return divmod(int(shown.argmax()), len(mask))
-
-
-def weight_or_none(weight: float) -> Sentence | Number:
-    """A weight, or that there is none."""
-    return say("“not a number”") if math.isnan(weight) else Number(weight)
 
 
 def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Sentence:

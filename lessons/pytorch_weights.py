@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from attention_core.pytorch_parity import Parity
 from lessons.formatting import addition, digits, factor, names
 from lessons.heads_derivation import ManyHeadsDerivation
-from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
+from lessons.matrices import head_matrix
 from lessons.screen import Matrix, Step
 from lessons.sentence import All, Number, Sentence, Size, say
 
@@ -17,13 +17,13 @@ def averaged_band(parity: Parity, derivation: ManyHeadsDerivation) -> Iterator[M
     shown = min(len(parity.per_head), max(1, MOST_COLUMNS // len(parity.tokens)), MOST_HEATMAPS)
     for head in range(shown):
         yield weights_of_head(parity, derivation, head)
-    yield average_of_heads(parity, shown)
+    yield average_of_heads(parity, derivation, shown)
 
 
 def weights_of_head(parity: Parity, derivation: ManyHeadsDerivation, head: int) -> Matrix:
     """PyTorch's weights of one head."""
-    ours, theirs = parity.trace.heads.weights[head].tolist(), parity.per_head[head].tolist()
-    own = derivation.head(head)
+    own, theirs = derivation.head(head), parity.per_head[head].tolist()
+    ours = own.numbers["weights"]
 
     def step(i: int, j: int) -> Step:
         if not own.visible[i][j]:
@@ -32,36 +32,30 @@ def weights_of_head(parity: Parity, derivation: ManyHeadsDerivation, head: int) 
         return Step(says, addition(ours[i][j], theirs[i][j] - ours[i][j]), theirs[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
-        yield from own.before("weights", i, j)
-        if own.visible[i][j]:
-            yield own.step("weights", i, j)
+        return own.derive("weights", i, j) if own.visible[i][j] else own.before("weights", i, j)
 
     title = say("head {head}", head=head + 1)
     return head_matrix(own, "weights", title, parity.per_head[head], key=f"map{head}", step=step, before=before)
 
 
-def average_of_heads(parity: Parity, place: int) -> Matrix:
+def average_of_heads(parity: Parity, derivation: ManyHeadsDerivation, place: int) -> Matrix:
     """What is reported."""
-    weights, visible, average = parity.per_head.tolist(), parity.may_attend.tolist(), parity.averaged.tolist()
-    tokens, who = parity.tokens, names(parity.tokens)
+    weights, average, own = parity.per_head.tolist(), parity.averaged.tolist(), derivation.head(0)
 
     def before(i: int, j: int) -> Iterator[Step]:
         for head, rows in enumerate(weights):
             yield Step(say("weight in head {head}", head=head + 1), digits(rows[i][j]), rows[i][j])
 
     def step(i: int, j: int) -> Step:
-        of = [rows[i][j] for rows in weights]
-        pair = {"query": who[i], "key": who[j]}
+        pair = {"query": own.names[i], "key": own.names[j]}
         says = say("average weight that {query} puts on {key}", **pair)
-        if not visible[i][j]:
+        if not own.visible[i][j]:
             says = say("average weight that {query} puts on {key}: masked in every head", **pair)
-        return Step(says, f"({' + '.join(map(factor, of))}) ÷ {len(of)}", average[i][j])
+        total = " + ".join(factor(rows[i][j]) for rows in weights)
+        return Step(says, f"({total}) ÷ {len(weights)}", average[i][j])
 
-    return Matrix(
-        key=f"map{place}", title=say("average of {count}", count=len(weights)), values=parity.averaged,
-        rows=token_axis(tokens, QUERIES), columns=token_axis(tokens, KEYS), scale="weight", colour="weight",
-        visible=visible, step=step, before=before,
-    )  # fmt: skip
+    title = say("average of {count}", count=len(weights))
+    return head_matrix(own, "weights", title, parity.averaged, key=f"map{place}", step=step, before=before)
 
 
 def notice_averaged(parity: Parity) -> Iterator[Sentence]:
@@ -71,22 +65,17 @@ def notice_averaged(parity: Parity) -> Iterator[Sentence]:
     else:
         gap = parity.per_head.max(dim=0).values - parity.per_head.min(dim=0).values
         i, j = divmod(int(gap.argmax()), len(parity.tokens))
-        who = names(parity.tokens)
+        query, key = (names(parity.tokens)[place] for place in (i, j))
         weights = All(tuple(Number(weight) for weight in parity.per_head[:, i, j].tolist()))
-        average = Number(float(parity.averaged[i, j]))
         if i == j:
-            yield say("Head by head, {query} puts the weights {weights} on itself.", query=who[i], weights=weights)
+            yield say("Head by head, {query} puts the weights {weights} on itself.", query=query, weights=weights)
         else:
-            yield say(
-                "Head by head, {query} puts the weights {weights} on {key}.",
-                query=who[i], key=who[j], weights=weights,
-            )  # fmt: skip
+            yield say("Head by head, {query} puts the weights {weights} on {key}.",
+                      query=query, key=key, weights=weights)  # fmt: skip
         yield say("Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
-                  average=average)  # fmt: skip
+                  average=Number(float(parity.averaged[i, j])))  # fmt: skip
     if parity.weights_difference == 0:
         yield say("Our weights are those of nn.MultiheadAttention to the last digit.")
     else:
-        yield say(
-            "Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
-            difference=Size(parity.weights_difference),
-        )
+        yield say("Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
+                  difference=Size(parity.weights_difference))  # fmt: skip

@@ -113,15 +113,19 @@ def only_rounding(said):
 # What is said.
 
 
-def difference(numbers):
-    def oracle(case, sentence):
-        said = sentence.arguments
-        size = np.abs(numbers(case)).max()
-        gap = only_rounding(said["difference"])
-        assert said["digits"] == min(7, math.floor(-math.log10(gap / said["size"].value))) >= 4
-        return {"difference": gap, "size": size, "digits": said["digits"]}
+OUTPUTS = {
+    "Our output and that of nn.MultiheadAttention": lambda case: output_of(case),
+    "The outputs of our heads and of F.scaled_dot_product_attention": lambda case: found(case),
+}
 
-    return oracle
+
+def difference(case, sentence):
+    said = sentence.arguments
+    outputs = dict(zip(("module", "fused"), OUTPUTS, strict=True))[case.choices.view]
+    size = np.abs(OUTPUTS[outputs](case)).max()
+    gap = only_rounding(said["difference"])
+    assert said["digits"] == min(7, math.floor(-math.log10(gap / said["size"].value))) >= 4
+    return {"outputs": outputs, "difference": gap, "size": size, "digits": said["digits"]}
 
 
 def found(case):
@@ -182,16 +186,14 @@ def cases_of(number):
     return tuple(random_cases(number, CASES))
 
 
-def one_case(bias):
-    def oracle(case, sentence):
-        said = dict(sentence.arguments)
-        mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[english(said["mask"])]
-        assert RandomCase(
-            said["tokens"], said["heads"], said["features"], mask, bias, said["difference"].value
-        ) in cases_of(case.choices.cases)
-        return said | {"mask": ..., "difference": only_rounding(said["difference"])}
-
-    return oracle
+def one_case(case, sentence):
+    said = dict(sentence.arguments)
+    mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[english(said["mask"])]
+    bias = {"with bias": True, "without bias": False}[english(said["bias"])]
+    assert RandomCase(
+        said["tokens"], said["heads"], said["features"], mask, bias, said["difference"].value
+    ) in cases_of(case.choices.cases)
+    return said | {"mask": ..., "bias": ..., "difference": only_rounding(said["difference"])}
 
 
 def covered_by_cases(case, sentence):
@@ -290,10 +292,8 @@ ORACLE = {
     "nn.MultiheadAttention differs by at most": lambda case, sentence: {},
     "F.scaled_dot_product_attention differs by at most": lambda case, sentence: {},
     "at most {most}": lambda case, sentence: {"most": only_rounding(sentence.arguments["most"])},
-    "Our output and that of nn.MultiheadAttention differ by at most {difference}, in numbers up to {size}: about "
-    "{digits} of the 7 or so digits of single precision agree.": difference(output_of),
-    "The outputs of our heads and of F.scaled_dot_product_attention differ by at most {difference}, in numbers up to "
-    "{size}: about {digits} of the 7 or so digits of single precision agree.": difference(found),
+    "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of single "
+    "precision agree.": difference,
     "head {head}": chosen,
     "{parameter}, rows {first} to {last}": rows_of_a_projection,
     "average of {count}": lambda case, sentence: {"count": trace_of(case).module.n_heads},
@@ -314,11 +314,8 @@ ORACLE = {
     "{count} case agrees to the last digit and has no point here.": lambda case, sentence: {
         "count": sum(one.difference == 0 for one in cases_of(case.choices.cases))
     },
-    **{
-        f"tokens: {{tokens}}, heads: {{heads}}, features in a head: {{features}}, {{mask}}, {word} bias: differs by "
-        "{difference}": one_case(word == "with")
-        for word in ("with", "without")
-    },
+    "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs by {difference}":
+        one_case,
     "Median of {runs} runs on this machine, at this moment: {ways}.": lambda case, sentence: {
         "runs": 15, "ways": [...] * 3
     },
