@@ -14,15 +14,12 @@ from lessons.sentence import All, Number, Sentence, Share, say, say_count
 def ablation_table(heads: Sequence[Ablation], layers: Sequence[Ablation], overlap: Overlap) -> Table:
     """A line for each head, then for each layer; and whether the sequences that count were seen in training."""
     return Table(
-        key="ablation",
-        name=say("What each head is worth"),
+        key="ablation", name=say("What each head is worth"),
         notice=(*ablation_sentences(heads), overlap_sentence(overlap)),
         columns=(say("ablated"), say("right answers left"), say("lost (percentage points)"), say("loss")),
-        cells=tuple(
-            (ablated_name(one), Share(one.accuracy), Number(100 * one.lost, 1), Number(one.loss))
-            for one in (*heads, *layers)
-        ),
-    )
+        cells=tuple((ablated_name(one), Share(one.accuracy), Number(100 * one.lost, 1), Number(one.loss))
+                    for one in (*heads, *layers)),
+    )  # fmt: skip
 
 
 def ablated_name(ablation: Ablation) -> Sentence:
@@ -53,8 +50,6 @@ def overlap_sentence(overlap: Overlap) -> Sentence:
         return say("None of the {total} evaluation sequences occurred in training.", total=overlap.total)
     if overlap.seen == overlap.total:
         return say("All of the {total} evaluation sequences occurred in training, too.", total=overlap.total)
-    return say_count(
-        "{count} of the {total} evaluation sequences occurred in training, too.",
-        "{count} of the {total} evaluation sequences occurred in training, too.",
-        overlap.seen, total=overlap.total,
-    )  # fmt: skip
+    return say_count("{count} of the {total} evaluation sequences occurred in training, too.",
+                     "{count} of the {total} evaluation sequences occurred in training, too.",
+                     overlap.seen, total=overlap.total)  # fmt: skip

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, field
 
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
@@ -39,80 +38,46 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A classical question: a task, and what is changed from the first run to the second."""
+    """A classical question: a task, what is changed from the first run to the second, and what both runs change."""
 
     question: Sentence
     task: Task
     first: Mapping[str, object]
     second: Mapping[str, object]
+    both: Mapping[str, object] = field(default_factory=dict)
 
     def settings(self, seed: int = 0) -> tuple[TrainingSettings, TrainingSettings]:
         """The settings of both runs, with the same seed."""
-        return recommended(self.task, seed, **self.first), recommended(self.task, seed, **self.second)
-
-
-def changed(
-    question: Sentence, task: Task, first: dict[str, object], second: dict[str, object], **both: object
-) -> Comparison:
-    """A comparison in which both runs share some changes of what is recommended."""
-    return Comparison(question, task, MappingProxyType(both | first), MappingProxyType(both | second))
+        first, second = (recommended(self.task, seed, **self.both, **own) for own in (self.first, self.second))
+        return first, second
 
 
 SEA = "she sells sea shells by the sea shore. the shells she sells are sea shells, i am sure. "
 
 COMPARISONS: dict[str, Comparison] = {
-    "positions": changed(
+    "positions": Comparison(
         say("Can letters be reversed without knowing where they stand?"),
-        TASKS["reverse"],
-        {"positions": "learned"},
-        {"positions": "none"},
-    ),
-    "scaling": changed(
+        TASKS["reverse"], {"positions": "learned"}, {"positions": "none"}),
+    "scaling": Comparison(
         say("Is a task with a large d_k learnt as soon without the division by √d_k?"),
-        TASKS["reverse"],
-        {"scaling": True},
-        {"scaling": False},
-        d_model=64,
-        d_k=512,
-        embedding_std=1.0,
-        steps=40,
-    ),
-    "layers": changed(
+        TASKS["reverse"], {"scaling": True}, {"scaling": False},
+        {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40}),
+    "layers": Comparison(
         say("Can one layer find what followed a letter, or does it take two?"),
-        TASKS["recall"],
-        {"n_layers": 2},
-        {"n_layers": 1},
-    ),
-    "induction": changed(
+        TASKS["recall"], {"n_layers": 2}, {"n_layers": 1}),
+    "induction": Comparison(
         say("At which moment does an induction head form, and can one layer grow one?"),
-        TASKS["induction"],
-        {"n_layers": 2},
-        {"n_layers": 1},
-    ),
-    "heads": changed(
+        TASKS["induction"], {"n_layers": 2}, {"n_layers": 1}),
+    "heads": Comparison(
         say("Can one head bring four letters along at once as soon as four heads can?"),
-        TASKS["last"],
-        {"n_heads": 4},
-        {"n_heads": 1},
-        d_model=16,
-        steps=600,
-    ),
-    "mask": changed(
+        TASKS["last"], {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
+    "mask": Comparison(
         say("What does a model of letters learn when it may look ahead?"),
-        CharacterTask(SEA * 4, 16, held_out_share=0.25),
-        {"causal": True},
-        {"causal": False},
-        steps=400,
-    ),
-    "slices": changed(
+        CharacterTask(SEA * 4, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
+    "slices": Comparison(
         say("Must a head see all features, or is a slice of them enough?"),
-        TASKS["recall"],
-        {"heads": "projected"},
-        {"heads": "sliced"},
-        n_heads=8,
-        learning_rate=0.005,
-    ),
-}
+        TASKS["recall"], {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
+}  # fmt: skip
 
 
 def differences(before: TrainingSettings, after: TrainingSettings) -> list[Difference]:
@@ -128,20 +93,20 @@ def task_difference(before: Task, after: Task) -> Difference:
     """Two tasks that are not equal, by their titles; of the same kind, by what is different about them."""
     if type(before) is not type(after):
         return Difference(say("task"), texts_of(before).title, texts_of(after).title)
-    changes = [
-        (name, getattr(before, name), getattr(after, name))
-        for name in before.__dataclass_fields__
-        if getattr(before, name) != getattr(after, name)
-    ]
-    if any(name == "text" for name, *_ in changes):
+    changed = [name for name in before.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
+    if "text" in changed:
         return Difference(say("text"), say("one text"), say("another text"))
-    was, now = (", ".join(f"{c[0].replace('_', ' ')} {c[i]}" for c in changes) for i in (1, 2))
+    was, now = (", ".join(f"{n.replace('_', ' ')} {getattr(task, n)}" for n in changed) for task in (before, after))
     return Difference(say("task"), was, now)
 
 
 def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]]:
     """Every setting but the task, with a name for the screen and its value as it is read aloud."""
     model = settings.model
+    switches = [
+        (say("causal mask"), model.causal), (say("division by √d_k"), model.scaling), (say("residual"), model.residual),
+        (say("layer norm"), model.layer_norm), (say("MLP"), model.mlp),
+    ]  # fmt: skip
     return [
         (say("layers"), str(model.n_layers)),
         (say("heads"), str(model.n_heads)),
@@ -149,11 +114,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
         (say("d_k"), str(model.query_features)),
         (say("the heads"), HEAD_WORDS[model.heads]),
         (say("positions"), POSITION_WORDS[model.positions]),
-        (say("causal mask"), on_or_off(model.causal)),
-        (say("division by √d_k"), on_or_off(model.scaling)),
-        (say("residual"), on_or_off(model.residual)),
-        (say("layer norm"), on_or_off(model.layer_norm)),
-        (say("MLP"), on_or_off(model.mlp)),
+        *((name, say("on") if switch else say("off")) for name, switch in switches),
         (say("standard deviation of the embedding"), f"{model.embedding_std:g}"),
         (say("context"), str(model.context)),
         (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
@@ -166,11 +127,6 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
     ]
 
 
-def on_or_off(switch: bool) -> Sentence:
-    """A switch as it is read aloud."""
-    return say("on") if switch else say("off")
-
-
 def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:
     """What came of two runs so far, from the last evaluation of each; it claims nothing beyond these runs."""
     if not first.evaluations or not second.evaluations:
@@ -178,8 +134,8 @@ def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tup
     one, other = first.evaluations[-1], second.evaluations[-1]
     said = [right_in_both(one, other)]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
-        weights = {"one": Number(one.weight), "other": Number(other.weight)}
-        said.append(say("Weight on the target cells: {one} and {other}.", **weights))
+        said.append(say("Weight on the target cells: {one} and {other}.",
+                        one=Number(one.weight), other=Number(other.weight)))  # fmt: skip
     return *said, verdict(one.accuracy, other.accuracy, one.learnt, other.learnt)
 
 

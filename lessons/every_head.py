@@ -26,55 +26,39 @@ def head_name(layer: int, head: int) -> Sentence:
 
 
 def every_head(
-    tokens: tuple[str, ...],
-    layers: Traces,
-    targets: Bool[Tensor, "queries keys"] | None = None,
-    *,
-    width: int = 630,
+    tokens: tuple[str, ...], layers: Traces, targets: Bool[Tensor, "queries keys"] | None = None, *, width: int = 630,
     key: str = "heads",
-) -> Matrices:
+) -> Matrices:  # fmt: skip
     """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked."""
     called = names(tokens)
-    maps = [
-        tuple(map_of(tokens, called, trace, layer, head, targets) for head in range(len(trace.weights)))
+    look = {"rows": token_axis(tokens, QUERIES), "columns": token_axis(tokens, KEYS), "marked": targets}
+    maps = tuple(
+        tuple(map_of(called, trace, layer, head, **look) for head in range(len(trace.weights)))
         for layer, trace in enumerate(layers)
-    ]
+    )
     single = all(len(heads) == 1 for heads in maps)
     return Matrices(
-        key=key,
-        name=say("The attention of every head"),
+        key=key, name=say("The attention of every head"), width=width, hint=ONLY_WEIGHTS, first=maps[0][0].key,
         notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
-        bands=(tuple(matrix for heads in maps for matrix in heads),) if single else tuple(maps),
-        first=maps[0][0].key,
+        bands=(tuple(heads[0] for heads in maps),) if single else maps,
         numbered=None if len(tokens) <= MOST_NUMBERED else False,
-        hint=ONLY_WEIGHTS,
-        width=width,
-    )
+    )  # fmt: skip
 
 
-def map_of(
-    tokens: tuple[str, ...],
-    called: Sequence[Token],
-    trace: AttentionTrace,
-    layer: int,
-    head: int,
-    targets: Bool[Tensor, "queries keys"] | None,
-) -> Matrix:
+def map_of(called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, **look: object) -> Matrix:
     """The weights of one head. There is nothing to follow: only the model as a whole leads to them."""
     weights, visible, name = trace.weights[head].tolist(), trace.visible[head].tolist(), head_name(layer, head)
 
     def step(i: int, j: int) -> Step:
         pair = {"head": name, "query": called[i], "key": called[j]}
+        says = say("{head}: {query} → {key}", **pair)
         if not visible[i][j]:
-            return Step(say("{head}: {query} → {key}: masked", **pair), digits(weights[i][j]), weights[i][j])
-        return Step(say("{head}: {query} → {key}", **pair), digits(weights[i][j]), weights[i][j])
+            says = say("{head}: {query} → {key}: masked", **pair)
+        return Step(says, digits(weights[i][j]), weights[i][j])
 
     key = f"{layer}.{head}"
-    return Matrix(
-        key=key, title=name, values=trace.weights[head], rows=token_axis(tokens, QUERIES),
-        columns=token_axis(tokens, KEYS), scale="weight", colour="weight", visible=visible, step=step, marked=targets,
-        sources=lambda i, j: (Cells(key, row=i),),
-    )  # fmt: skip
+    return Matrix(key=key, title=name, values=trace.weights[head], scale="weight", colour="weight", visible=visible,
+                  step=step, sources=lambda i, j: (Cells(key, row=i),), **look)  # fmt: skip
 
 
 def strongest_attention(called: Sequence[Token], layers: Traces) -> Sentence:
@@ -87,10 +71,8 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Sentence:
     weight = Share(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
         return say("Strongest attention: {weight}, in {count} cells alike.", weight=weight, count=len(strongest))
-    pairs = tuple(
-        say("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
-        for layer, head, i, j in strongest
-    )
+    pairs = tuple(say("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
+                  for layer, head, i, j in strongest)  # fmt: skip
     if len(pairs) > 1:
         return say("Strongest attention, {weight} each: {pairs}.", weight=weight, pairs=All(pairs))
     return say("Strongest attention: {pair}, {weight}.", pair=pairs[0], weight=weight)

@@ -4,16 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
-from attention_core.generation import (
-    GeneratedToken,
-    NewToken,
-    generate,
-    generate_token,
-    legal_steps,
-    never_an_input,
-)
+from attention_core.generation import GeneratedToken, NewToken, generate, generate_token, legal_steps, never_an_input
 from attention_core.sampling import (
     Sampling,
     draw_token,
@@ -74,13 +66,10 @@ def distribution(writing: Writing) -> Parts:
     """The whole vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     draw = writing.newest.draw
     return Parts(
-        key="distribution",
-        name=say("The distribution over the next character"),
-        notice=(*how_it_was_drawn(writing), where_the_number_fell(writing.newest)),
-        rows=DISTRIBUTIONS,
+        key="distribution", name=say("The distribution over the next character"), rows=DISTRIBUTIONS, width=580,
+        notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest)),
         parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()),
-        width=580,
-    )
+    )  # fmt: skip
 
 
 def character(writing: Writing, token: int) -> Part:
@@ -92,27 +81,22 @@ def character(writing: Writing, token: int) -> Part:
         "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
         token=Token(text, token), score=Number(float(draw.logits[token])), said=said, tempered=tempered, final=final,
     )  # fmt: skip
-    chosen = token == draw.token
-    remark = say("drawn") if chosen else None if draw.kept[token] else cut_that_dropped(draw.kept_by_top_k[token])
+    chosen, remark = token == draw.token, None
+    if chosen:
+        remark = say("drawn")
+    elif not draw.kept[token]:
+        remark = say("dropped by top-p") if draw.kept_by_top_k[token] else say("dropped by top-k")
     return Part(name=seen(text), shares=shares, says=(says,) * len(shares), chosen=chosen, remark=remark)
 
 
-def cut_that_dropped(kept_by_top_k: Tensor) -> Sentence:
-    """Which of the two cuts dropped a character."""
-    return say("dropped by top-p") if kept_by_top_k else say("dropped by top-k")
-
-
-def how_it_was_drawn(writing: Writing) -> tuple[Sentence, Sentence]:
-    """What the model gave the new character, and what else could have been drawn."""
-    draw, size = writing.newest.draw, len(writing.task.vocabulary)
-    given = say(
+def model_gave(writing: Writing) -> Sentence:
+    """What the model gave the new character."""
+    draw = writing.newest.draw
+    return say(
         "The new character is {token}: the model gave it {share} (rank {rank} of {size}).",
-        token=Token(writing.newest.token, draw.token),
-        share=Share(float(draw.probabilities[draw.token])),
-        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
-        size=size,
-    )
-    return given, what_could_be_drawn(writing)
+        token=Token(writing.newest.token, draw.token), share=Share(float(draw.probabilities[draw.token])),
+        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()), size=len(writing.task.vocabulary),
+    )  # fmt: skip
 
 
 def what_could_be_drawn(writing: Writing) -> Sentence:
@@ -124,10 +108,8 @@ def what_could_be_drawn(writing: Writing) -> Sentence:
     if writing.sampling.temperature == 0:
         return say("Nothing else could be drawn: at temperature 0 one character takes the whole probability.")
     if kept < size:
-        return say(
-            "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
-            kept=kept, size=size, final=final,
-        )  # fmt: skip
+        return say("It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
+                   kept=kept, size=size, final=final)  # fmt: skip
     if writing.sampling.temperature != 1:
         return say("After the temperature its chance was {final}.", final=final)
     return say("It was drawn from all {size}.", size=size)
@@ -151,16 +133,11 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
 def looks(new: GeneratedToken) -> Matrices:
     """The weights of the last character read on all of the window: for each layer a matrix, for each head a row."""
     return Matrices(
-        key="looks",
-        name=say("What the heads looked at"),
-        notice=(strongest_look(new),),
-        bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))),
-        first="0",
+        key="looks", name=say("What the heads looked at"), notice=(strongest_look(new),), first="0",
+        bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True, width=400,
         numbered=None if len(new.window) <= MOST_NUMBERED else False,
         hint=say("Rows are heads, columns are keys. Point at a cell to read its weight."),
-        beside=True,
-        width=400,
-    )
+    )  # fmt: skip
 
 
 def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
@@ -189,25 +166,15 @@ def strongest_look(new: GeneratedToken) -> Sentence:
     if len(new.window) == 1:
         return say("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
     strongest = leaders(weights, percent)
-    layer, head, key = strongest[0]
-    weight = Share(float(weights[layer, head, key]))
+    about = {"query": tokens[-1], "weight": Share(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
-        return say(
-            "{query}, the last character read, put its largest weight, {weight}, on {count} cells alike.",
-            query=tokens[-1], weight=weight, count=len(strongest),
-        )  # fmt: skip
-    if len(strongest) > 1:
-        cells = (
-            say("{key} ({head})", key=whom(tokens, key), head=head_name(layer, head)) for layer, head, key in strongest
-        )
-        return say(
-            "{query}, the last character read, looked most at {cells}: {weight} each.",
-            query=tokens[-1], cells=All(tuple(cells)), weight=weight,
-        )  # fmt: skip
-    return say(
-        "{query}, the last character read, looked most at {key}: {weight}, by {head}.",
-        query=tokens[-1], key=whom(tokens, key), weight=weight, head=head_name(layer, head),
-    )  # fmt: skip
+        return say("{query}, the last character read, put its largest weight, {weight}, on {count} cells alike.",
+                   count=len(strongest), **about)  # fmt: skip
+    cells = [{"key": whom(tokens, key), "head": head_name(layer, head)} for layer, head, key in strongest]
+    if len(cells) == 1:
+        return say("{query}, the last character read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
+    several = All(tuple(say("{key} ({head})", **cell) for cell in cells))
+    return say("{query}, the last character read, looked most at {cells}: {weight} each.", cells=several, **about)
 
 
 def whom(tokens: Sequence[Token], key: int) -> Sentence:
@@ -225,11 +192,8 @@ def window_read(new: NewToken) -> Sentence:
     """Which part of the text was read."""
     n = len(new.window)
     if new.first == 0:
-        return say_count(
-            "The model read the whole text before it: {count} character.",
-            "The model read the whole text before it: {count} characters.",
-            n,
-        )
+        return say_count("The model read the whole text before it: {count} character.",
+                         "The model read the whole text before it: {count} characters.", n)  # fmt: skip
     return say_count(
         "The model sees {n} characters at once: it read characters {first} to {last}, and the first is out of sight.",
         "The model sees {n} characters at once: it read characters {first} to {last}, and the first {count} are out of "
@@ -243,13 +207,11 @@ def training_steps(writing: Writing) -> tuple[Sentence, ...]:
     steps = legal_steps(writing.start, writing.written, writing.task.tokens[: writing.task.n_trained])
     if steps.total == 0:
         return ()
-    return (
-        say_count(
-            "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
-            "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
-            steps.legal, total=steps.total, share=Share(steps.legal / steps.total),
-        ),
-    )  # fmt: skip
+    return (say_count(
+        "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
+        "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
+        steps.legal, total=steps.total, share=Share(steps.legal / steps.total),
+    ),)  # fmt: skip
 
 
 def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sentence:

@@ -26,12 +26,9 @@ MOST_FRAMES = 40
 
 
 def train_screen(
-    history: TrainingHistory,
-    observed: ObservedText | ObservedTask,
-    leak: FutureLeak | None = None,
-    *,
+    history: TrainingHistory, observed: ObservedText | ObservedTask, leak: FutureLeak | None = None, *,
     width: int = HEADS_WIDTH,
-) -> Screen:
+) -> Screen:  # fmt: skip
     """A run at one of its steps: its curves, and what every head does there. `width` is free for the heads."""
     curves = (loss_figure(history), *([right_answers(history)] if history.evaluations else []))
     return Screen(
@@ -51,15 +48,13 @@ def observed_heads(observed: ObservedText | ObservedTask, width: int) -> Matrice
     """Every head on the text, or on the example of the task with its target cells marked."""
     if isinstance(observed, ObservedText):
         return every_head(observed.tokens, observed.layers, width=width)
-    target = observed.example.target_attention
-    marked = None if target is None else target.any(dim=0)
-    return every_head(observed.example.tokens, observed.layers, marked, width=width)
+    example, target = observed.example, observed.example.target_attention
+    return every_head(example.tokens, observed.layers, None if target is None else target.any(dim=0), width=width)
 
 
 def run_film(moments: Sequence[ObservedTask]) -> Film:
     """Every head at several moments of a run."""
-    frames = tuple(observed_heads(moment, FILM_WIDTH) for moment in moments)
-    said = tuple(moment_sentence(moment) for moment in moments)
+    frames, said = tuple(observed_heads(moment, FILM_WIDTH) for moment in moments), tuple(map(moment_sentence, moments))
     return Film(key="replay", name=say("Every head through time"), notice=said[-1:], frames=frames, moments=said)
 
 
@@ -92,8 +87,5 @@ def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:
     wrong = ["×" if r != s else " " for r, s in zip(right, said, strict=True)]
     widths = [max(map(len, column)) for column in zip(asked, right, said, strict=True)]
     rows = {"tokens": asked, "right answer": right, "its answer": said, "": wrong}
-    lines = (
-        f"{title:<12}  " + " ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        for title, row in rows.items()
-    )
-    return "\n".join(line.rstrip() for line in lines)
+    lines = (f"{title:<12}  " + " ".join(map(str.ljust, row, widths)) for title, row in rows.items())
+    return "\n".join(map(str.rstrip, lines))

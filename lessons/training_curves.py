@@ -5,7 +5,7 @@ from attention_core.tasks import CharacterTask, NoiseTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
 from lessons.every_head import head_name
 from lessons.formatting import apart, leaders, number, percent
-from lessons.screen import Curves, Line
+from lessons.screen import Array, Curves, Line
 from lessons.sentence import All, Number, Sentence, Share, say, say_count
 from lessons.task_texts import baseline_name, evaluated_on, texts_of
 
@@ -19,28 +19,18 @@ def loss_figure(history: TrainingHistory) -> Curves:
     """The training loss at every step and the evaluation loss now and then, between baselines that mean something."""
     settings, evaluations = history.settings, history.evaluations
     vectors = settings.model.output == "vectors"
-    dots = Line(
-        key="evaluation", name=say("evaluation loss"), style="dots", colour="q",
-        x=[e.step for e in evaluations], y=[e.loss for e in evaluations],
-    )  # fmt: skip
-    line = Line(
-        key="training", name=say("training loss"), colour="weight", x=range(len(history.losses)), y=history.losses
-    )
+    line = Line(key="training", name=say("training loss"), colour="weight",
+                x=range(len(history.losses)), y=history.losses)  # fmt: skip
+    dots = Line(key="evaluation", name=say("evaluation loss"), colour="q", style="dots",
+                x=[e.step for e in evaluations], y=[e.loss for e in evaluations])  # fmt: skip
     return Curves(
-        key="loss",
-        name=say("The loss while the model trains"),
+        key="loss", name=say("The loss while the model trains"), lines=(line, dots), width=WIDTH, height=190,
         notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
-        lines=(line, dots),
-        x=say("updates"),
-        y=say("loss (squared error)") if vectors else say("loss (nats)"),
+        x=say("updates"), y=say("loss (squared error)") if vectors else say("loss (nats)"),
         x_domain=(0, settings.steps),
-        levels=tuple(
-            (say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
-            for b in settings.task.baselines()
-        ),
-        width=WIDTH,
-        height=190,
-    )
+        levels=tuple((say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
+                     for b in settings.task.baselines()),
+    )  # fmt: skip
 
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
@@ -77,37 +67,25 @@ def among_baselines(task: Task, loss: float, *, ahead: bool = False) -> Sentence
 def right_answers(history: TrainingHistory) -> Curves:
     """The share of right answers, and how much weight heads put on the target cells, where a task has any."""
     task, evaluations = history.settings.task, history.evaluations
-    steps = [e.step for e in evaluations]
-    lines = [
-        Line(key="right", name=say("right answers"), x=steps, y=[e.accuracy for e in evaluations], colour="v",
-             points=True),
-    ]  # fmt: skip
+    look = {"x": [e.step for e in evaluations], "points": True}
+    lines = [Line(key="right", name=say("right answers"), y=[e.accuracy for e in evaluations], colour="v", **look)]
     if evaluations[-1].best_role_weights:
-        weights = [e.weight for e in evaluations]
-        lines.append(
-            Line(key="weight", name=say("weight on target cells"), x=steps, y=weights, colour="weight", style="dashed",
-                 points=True)
-        )  # fmt: skip
+        lines.append(Line(key="weight", name=say("weight on target cells"), y=[e.weight for e in evaluations],
+                          colour="weight", style="dashed", **look))  # fmt: skip
     return Curves(
-        key="progress",
-        name=say("Right answers while the model trains"),
-        notice=success_sentences(task, evaluations[-1]),
-        lines=tuple(lines),
-        x=say("updates"),
-        y=say("share") if len(lines) > 1 else say("right answers"),
-        x_domain=(0, history.settings.steps),
-        y_domain=(0, 1),
-        percent=True,
-        levels=((say("enough"), task.enough_right),),
-        width=WIDTH,
-        height=140,
-    )
+        key="progress", name=say("Right answers while the model trains"), width=WIDTH, height=140, percent=True,
+        notice=success_sentences(task, evaluations[-1]), lines=tuple(lines), x=say("updates"),
+        y=say("share") if len(lines) > 1 else say("right answers"), x_domain=(0, history.settings.steps),
+        y_domain=(0, 1), levels=((say("enough"), task.enough_right),),
+    )  # fmt: skip
 
 
 def success_sentences(task: Task, evaluation: Evaluation) -> tuple[Sentence, ...]:
     """The share of right answers, which head plays each role, and whether that is enough."""
     right = say("Right answers {where}: {share}.", where=evaluated_on(task), share=Share(evaluation.accuracy))
-    return right, *role_sentences(task, evaluation), verdict_on(task, evaluation)
+    roles = (texts_of(task).roles[role] for role in task.roles)
+    played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
+    return right, *played, verdict_on(task, evaluation)
 
 
 def verdict_on(task: Task, evaluation: Evaluation) -> Sentence:
@@ -126,19 +104,11 @@ def roles_count(task: Task) -> bool:
     return task.learnt(1.0, ()) and not task.learnt(1.0, (0.0,) * len(task.roles))
 
 
-def role_sentences(task: Task, evaluation: Evaluation) -> list[Sentence]:
-    """For each role of the task, which head plays it, and with how much of its weight."""
-    return [
-        role_sentence(task, texts_of(task).roles[role], weights)
-        for role, weights in zip(task.roles, evaluation.role_weights, strict=True)
-    ]
-
-
-def role_sentence(task: Task, role: Sentence, weights) -> Sentence:
-    """One role. Heads whose weight reads the same are all named."""
+def role_sentence(task: Task, role: Sentence, weights: Array) -> Sentence:
+    """Which head plays a role, with how much of its weight. Heads whose weight reads the same are all named."""
     heads = leaders(weights, number)
-    about = {"role": role, "weight": Number(float(weights[heads[0]]))}
-    about |= {"heads": All(tuple(head_name(*head) for head in heads))}
+    named = All(tuple(head_name(*head) for head in heads))
+    about = {"role": role, "weight": Number(float(weights[heads[0]])), "heads": named}
     if roles_count(task):
         return say("To {role}: {heads} with {weight} of the weight (enough: {enough}).", **about,
                    enough=Number(task.threshold))  # fmt: skip
