@@ -45,6 +45,7 @@ async def get_ready() -> None:
 def start_up() -> None:
     """Import what takes seconds to import, and warm it up. A failure is known at once, to /healthz and the log."""
     try:
+        import attention_ui.link_rules  # noqa: F401  and with it every lesson, while the browser loads
         from attention_ui.server.process import scheduler, warm_up
 
         warm_up()

@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
+# Two at a time: files stay whole, and one of the two has all servers and the browser (tests/conftest.py).
+TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])
 
@@ -40,7 +42,7 @@ def main() -> int:
     for check in (["ruff", "check", "."], ["ruff", "format", "--check", "."]):
         if failed := call(PYTHON, "-m", *check):
             return failed
-    return call(PYTHON, "-m", "pytest", *asked.rest)
+    return call(PYTHON, "-m", "pytest", *TWO_WORKERS, *asked.rest)
 
 
 def set_up(requirements: str) -> None:

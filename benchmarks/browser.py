@@ -5,6 +5,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -180,9 +181,9 @@ def measure_launches(times: int) -> list[Launch]:
         return [launch_once(browser) for _ in range(times + 1)][1:]
 
 
-def launch_once(browser: Browser) -> Launch:
+def launch_once(browser: Browser, folder: Path = OURS) -> Launch:
     """From the command to the painted overview."""
-    with Server(OURS) as server:
+    with Server(folder) as server:
         ready = time.perf_counter() - server.started
         context = browser.new_context(viewport=SIZE)
         page = context.new_page()
