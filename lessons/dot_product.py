@@ -68,21 +68,19 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    notice = notice_row(example.names, query, attention.weights[query], attention.visible[query])
     origins = say("a row of X"), say("the rows of X")
-    return notice, "weight", weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
+    bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
+    return notice_row(example.names, attention, query), "weight", bands
 
 
 def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
-    matrices = (
-        head_matrix(derivation, "x", say("X"), example.x, given=True),
-        head_matrix(derivation, "scores", say("X Xᵀ"), a.scores),
-        head_matrix(derivation, "weights", say("softmax of each row"), a.weights),
-        head_matrix(derivation, "output", say("weights × X"), a.output),
-    )
-    return notice_row(example.names, strong, a.weights[strong], a.visible[strong]), "weights", (matrices,)
+    matrices = (head_matrix(derivation, "x", say("X"), example.x, given=True),
+                head_matrix(derivation, "scores", say("X Xᵀ"), a.scores),
+                head_matrix(derivation, "weights", say("softmax of each row"), a.weights),
+                head_matrix(derivation, "output", say("weights × X"), a.output))  # fmt: skip
+    return notice_row(example.names, attention, strong), "weights", (matrices,)
 
 
 def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
@@ -127,8 +125,6 @@ def notice_ways(ways: LoopsBesideMatrices) -> Sentence:
     if ways.largest > MORE_THAN_ROUNDING:
         return say("Loops and matrices differ by up to {largest}: more than rounding explains.",
                    largest=Size(ways.largest))  # fmt: skip
-    return say(
-        "Loops and matrices give the same weights and output: they differ by at most {largest}. That is rounding: "
-        "Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
-        largest=Size(ways.largest),
-    )
+    return say("Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
+               "rounding: Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
+               largest=Size(ways.largest))  # fmt: skip

@@ -38,11 +38,8 @@ def tensors_of(example: ExampleTrace, head: int) -> dict[str, Tensor]:
 
 def what_follows(changed: dict[str, int], now: dict[str, Tensor]) -> tuple[Sentence, ...]:
     """How many numbers of each tensor are others now, and which tensors stayed as they were."""
-    counts = tuple(
-        say("{count} of {total} in {tensor}", count=changed[key], total=now[key].numel(), tensor=name)
-        for key, name in RESULTS.items()
-        if changed[key]
-    )
+    counts = tuple(say("{count} of {total} in {tensor}", count=changed[key], total=now[key].numel(), tensor=name)
+                   for key, name in RESULTS.items() if changed[key])  # fmt: skip
     same = tuple(name for key, name in RESULTS.items() if not changed[key])
     follows = say("So these numbers change: {counts}.", counts=All(counts))
     return (follows, say("Nothing changes in {tensors}.", tensors=All(same))) if same else (follows,)

@@ -123,28 +123,22 @@ def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[str, ...]
         waiting = sum(edit.matrix == name and not edit.fits(matrix.shape) for edit in edits)
         if waiting:
             which = "1 number changed by hand has" if waiting == 1 else f"{waiting} numbers changed by hand have"
-            notes.append(
-                f"{title(name)} is {rows}×{columns} now, and {which} no place in it. "
-                "Nothing is lost: what was changed counts again once there is room."
-            )
+            notes.append(f"{title(name)} is {rows}×{columns} now, and {which} no place in it. "
+                         "Nothing is lost: what was changed counts again once there is room.")  # fmt: skip
     return tuple(notes)
 
 
 def edits_code(edits: Edits) -> str:
     """The edits as a link spells them, with rows and columns counted from 1."""
-    return ";".join(
-        f"{LETTER_OF[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
-        for edit in edits
-    )
+    return ";".join(f"{LETTER_OF[edit.matrix]}{edit.row + 1},{edit.column + 1}={repr(edit.value).removesuffix('.0')}"
+                    for edit in edits)  # fmt: skip
 
 
 def parse_edits(code: str) -> tuple[Edits, tuple[str, ...]]:
     """The edits that a link spells, and a sentence for what cannot be read, which is left out."""
     if len(code) > MOST_CHARACTERS:
-        return (), (
-            f"The numbers changed by hand are written with {len(code):,} characters, "
-            f"more than the {MOST_CHARACTERS:,} that are read: none was changed.",
-        )
+        return (), (f"The numbers changed by hand are written with {len(code):,} characters, "
+                    f"more than the {MOST_CHARACTERS:,} that are read: none was changed.",)  # fmt: skip
     edits, bad = (), []
     for piece in filter(None, (piece.strip() for piece in code.split(";"))):
         try:

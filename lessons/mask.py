@@ -70,10 +70,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
     without, masked = say("weights without a mask"), say("weights with the mask")
-    return (
-        head_matrix(both.to_free, "weights", without, both.free.weights, key="without", visible=None),
-        head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"),
-    )
+    return (head_matrix(both.to_free, "weights", without, both.free.weights, key="without", visible=None),
+            head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"))  # fmt: skip
 
 
 def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -111,9 +109,8 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
                    most=Size(float(growth.max())))  # fmt: skip
     if len(grown) > 1:
         pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
-        return say(
-            "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} each.",
-            pairs=pairs, growth=Share(after - before))  # fmt: skip
+        return say("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
+                   "each.", pairs=pairs, growth=Share(after - before))  # fmt: skip
     return say("What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
                "more than any other.",
                query=example.names[query], key=example.names[key], before=Share(before),
@@ -155,10 +152,8 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
         return say(
             "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.", rows=rows, left=left
         )
-    return say(
-        "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a "
-        "whole that it may not see.",
-        query=example.names[lost[0][0]], left=left)  # fmt: skip
+    return say("Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
+               "a whole that it may not see.", query=example.names[lost[0][0]], left=left)  # fmt: skip
 
 
 def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -179,13 +174,11 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
         "before": lambda i, j: both.to_free.before("scaled", query, j),
     }
     weights = {"scale": "weight", "colour": "weight"}
-    bands = (
-        row("scores", say("scores"), scores, **scaled),
-        row("infinity", say("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
-        row("nan", say("softmax of −∞"), nan, **weights),
-        row("number", say("hidden with −1e9"), large),
-        row("even", say("softmax of −1e9"), even, **weights),
-    )
+    bands = (row("scores", say("scores"), scores, **scaled),
+             row("infinity", say("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
+             row("nan", say("softmax of −∞"), nan, **weights),
+             row("number", say("hidden with −1e9"), large),
+             row("even", say("softmax of −1e9"), even, **weights))  # fmt: skip
     return notice_blind(even), "even", bands
 
 

@@ -42,7 +42,7 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weighted sum of the values: of one query, of all, or how much each key contributes to it."""
     attention, derivation = example.heads.select(head), derive_head(example, head)
-    view = {"one": one_query, "all": all_queries, "parts": weights_and_shares}[choices.view]
+    view = {"one": one_query, "all": all_queries, "parts": shares_of_keys}[choices.view]
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
         key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
@@ -57,18 +57,15 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    notice = notice_mix(example.names, query, attention.weights[query], attention.visible[query])
-    return notice, "weight", weighted_sum(derivation, attention, query, given=GIVEN)
+    bands = weighted_sum(derivation, attention, query, given=GIVEN)
+    return notice_mix(example.names, attention, query), "weight", bands
 
 
 def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """The weights and the outputs of all queries."""
-    matrices = (
-        head_matrix(derivation, "weights", say("weights"), attention.weights, given=True),
-        head_matrix(derivation, "output", say("output"), attention.output),
-    )
-    notice = notice_mix(example.names, query, attention.weights[query], attention.visible[query])
-    return notice, "weights", (matrices,)
+    matrices = (head_matrix(derivation, "weights", say("weights"), attention.weights, given=True),
+                head_matrix(derivation, "output", say("output"), attention.output))  # fmt: skip
+    return notice_mix(example.names, attention, query), "weights", (matrices,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,9 +85,7 @@ def contributions(attention: AttentionTrace, query: int) -> Contributions:
     return Contributions(value_lengths, lengths, lengths / total if total > 0 else torch.zeros_like(lengths))
 
 
-def weights_and_shares(
-    example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int
-) -> View:
+def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """Weights beside contributions: a large weight on a short value adds little."""
     parts, rows = contributions(attention, query), token_axis(example.tokens, KEYS)
     lengths = parts.value_lengths.tolist()
@@ -100,12 +95,10 @@ def weights_and_shares(
         squares = " + ".join(f"{factor(v)}^2" for v in derivation.numbers["v"][i])
         return Step(say("length of the value of {key}", key=example.names[i]), f"({squares})^0.5", lengths[i])
 
-    def features(i: int, j: int) -> Iterator[Step]:
-        return (derivation.feature("v", i, feature) for feature in range(attention.v.shape[1]))
-
     matrices = (replace(weight, sources=lambda i, j: ()),
                 Matrix(key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
-                       columns=single_axis("length"), colour="v", step=length, before=features),
+                       columns=single_axis("length"), colour="v", step=length,
+                       before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1]))),
                 Matrix(key="share", title=say("share of weight × length"), values=parts.shares[:, None], rows=rows,
                        columns=single_axis("share"), scale="weight", colour="v", visible=weight.visible,
                        step=lambda i, j: share_of(derivation, parts, query, i),
@@ -148,19 +141,17 @@ def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts:
     weight, share, length = (float(one[key]) for one in (weights, parts.shares, parts.value_lengths))
     if percent(weight) != percent(share):
         at, average = apart(length, mean)
-        said = {"key": example.names[key], "weight": Share(weight), "share": Share(share)}
-        said |= {"length": at, "mean": average}
+        said = {"weight": Share(weight), "share": Share(share), "length": at, "mean": average}
         if share > weight:
-            return say(
-                "A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added up. "
-                "Its value has length {length}, more than the weighted mean of {mean}.", **said)  # fmt: skip
-        return say(
-            "A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added up. "
-            "Its value has length {length}, less than the weighted mean of {mean}.", **said)  # fmt: skip
+            return say("A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
+                       "up. Its value has length {length}, more than the weighted mean of {mean}.",
+                       key=example.names[key], **said)  # fmt: skip
+        return say("A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
+                   "up. Its value has length {length}, less than the weighted mean of {mean}.",
+                   key=example.names[key], **said)  # fmt: skip
     low, high = (float(one) for one in parts.value_lengths[visible].aminmax())
     if math.isclose(low, high, rel_tol=1e-6):
         return say("Each share equals its weight, as all these values have length {length}.", length=Size(high))
     low, high = apart(low, high)
-    return say(
-        "No share differs from its weight by more than {gap}. The lengths of the values run from {low} to {high}.",
-        gap=Size(float(gaps.max())), low=low, high=high)  # fmt: skip
+    return say("No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
+               "{high}.", gap=Size(float(gaps.max())), low=low, high=high)  # fmt: skip

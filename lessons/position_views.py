@@ -81,21 +81,16 @@ def notice_added(own: PositionedHead) -> Iterator[Sentence]:
         yield say("Nothing is added: a row of X says which token it is, and nothing says where it stands.")
         return
     if own.kind == "learned":
-        yield say(
-            "One row for each position, drawn at random from seed {seed}. They are untrained: only training would give "
-            "them a meaning.",
-            seed=own.seed,
-        )
+        yield say("One row for each position, drawn at random from seed {seed}. They are untrained: only training "
+                  "would give them a meaning.", seed=own.seed)  # fmt: skip
     else:
         waves = wavelengths(own.x.shape[-1])
         shown = {"first": Number(waves[0], 1), "last": Number(waves[-1], 0)}
         if len(waves) == 1:
             yield say("A wave over the positions, which repeats every {first} positions.", first=shown["first"])
         else:
-            yield say(
-                "Waves over the positions: the first features repeat every {first} positions, the last every {last}.",
-                **shown,
-            )
+            yield say("Waves over the positions: the first features repeat every {first} positions, the last every "
+                      "{last}.", **shown)  # fmt: skip
     yield say("On average an added row has the length {added}, and a row of X the length {x}.",
               added=Number(float(own.added.norm(dim=-1).mean())),
               x=Number(float(own.x.norm(dim=-1).mean())))  # fmt: skip
@@ -147,10 +142,8 @@ def notice_query_and_key(similarity: Similarity, who: Token) -> Iterator[Sentenc
         yield say("Without positions the query and the key of {token} have the cosine {cosine} at every distance.",
                   token=who, cosine=Number(similarity.at(0)))  # fmt: skip
         return
-    yield say(
-        "The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of 1, "
-        "{further} at 8 and {far} at 32.",
-        token=who, **told(similarity))  # fmt: skip
+    yield say("The query and the key of {token}, turned by rotary positions, have the cosine {near} at a distance of "
+              "1, {further} at 8 and {far} at 32.", token=who, **told(similarity))  # fmt: skip
     yield only_distance(similarity)
 
 
@@ -158,16 +151,12 @@ def notice_rows(similarity: Similarity, own: PositionedHead) -> Iterator[Sentenc
     """Whether rows that are added at near positions are more alike, and whether only the distance counts."""
     variation = Size(similarity.variation)
     if own.kind == "learned":
-        yield say(
-            "The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance means "
-            "nothing to them: pairs at the same distance differ by up to {variation}.",
-            seed=own.seed, variation=variation)  # fmt: skip
+        yield say("The vectors of learned positions are untrained here, drawn at random from seed {seed}, so distance "
+                  "means nothing to them: pairs at the same distance differ by up to {variation}.",
+                  seed=own.seed, variation=variation)  # fmt: skip
         return
-    yield say(
-        "The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} at 8 "
-        "and {far} at 32.",
-        **told(similarity),
-    )
+    yield say("The vectors of two sinusoidal positions have on average the cosine {near} at a distance of 1, {further} "
+              "at 8 and {far} at 32.", **told(similarity))  # fmt: skip
     width = own.x.shape[-1]
     if width % 2 == 0:
         yield only_distance(similarity)

@@ -117,9 +117,7 @@ def added_step(own: PositionedHead, token: int, feature: int) -> Step:
     if own.kind == "learned":
         says = say("position of {token}, feature {feature}: drawn at random, for it is not trained", **who)
         return Step(says, digits(value), value)
-    angle = Number(float(rotation_angles(*own.x.shape)[token, feature // 2]), 4)
-    if feature % 2:
-        says = say("position of {token}, feature {feature}: the cosine of {angle} radians", **who, angle=angle)
-    else:
-        says = say("position of {token}, feature {feature}: the sine of {angle} radians", **who, angle=angle)
-    return Step(says, digits(value), value)
+    who["angle"] = Number(float(rotation_angles(*own.x.shape)[token, feature // 2]), 4)
+    sine = say("position of {token}, feature {feature}: the sine of {angle} radians", **who)
+    cosine = say("position of {token}, feature {feature}: the cosine of {angle} radians", **who)
+    return Step(cosine if feature % 2 else sine, digits(value), value)

@@ -159,24 +159,21 @@ def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Sentence
     token = example.names[both.permutation[row]]
     if of_weights:
         key = say("itself") if row == column else example.names[both.permutation[column]]
-        return say(
-            "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle "
-            "first, and no weight differs by more.",
-            query=token, key=key, before=before, after=after)  # fmt: skip
-    return say(
-        "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
-        "shuffle first, and no number differs by more.",
-        feature=column + 1, token=token, before=before, after=after)  # fmt: skip
+        return say("The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
+                   "shuffle first, and no weight differs by more.",
+                   query=token, key=key, before=before, after=after)  # fmt: skip
+    return say("The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
+               "if we shuffle first, and no number differs by more.",
+               feature=column + 1, token=token, before=before, after=after)  # fmt: skip
 
 
 def notice_no_trace(measured: Residual) -> Sentence:
     """How small the difference is, and that it is rounding."""
     if measured.residual == 0:
         return say("The output rows are permuted in the same way, to the last digit.")
-    return say(
-        "The output rows are permuted in the same way: no number differs by more than {single}. In double precision "
-        "no number differs by more than {double}, so this is rounding.",
-        single=Size(measured.residual), double=Size(measured.precise))  # fmt: skip
+    return say("The output rows are permuted in the same way: no number differs by more than {single}. In double "
+               "precision no number differs by more than {double}, so this is rounding.",
+               single=Size(measured.residual), double=Size(measured.precise))  # fmt: skip
 
 
 def why_it_shows(measured: Residual) -> Sentence:
@@ -211,8 +208,5 @@ def notice_leak(residuals: tuple[Residual, ...]) -> Sentence:
     both = {"free": Size(free.residual), "masked": Size(masked.residual)}
     if not masked.knows_order:
         return say("Without positions it is {free}, with the causal mask {masked}.", **both)
-    return say(
-        "Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only itself, so "
-        "the mask reveals order.",
-        **both,
-    )
+    return say("Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
+               "itself, so the mask reveals order.", **both)  # fmt: skip

@@ -101,7 +101,6 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:
             "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Size(float(gaps.max()))
         )
     one, other = apart(there, back)
-    return say(
-        "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} "
-        "and the key of {one} give {back}.",
-        one=example.names[i], other=example.names[j], there=one, back=other)  # fmt: skip
+    return say("X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "
+               "{other} and the key of {one} give {back}.",
+               one=example.names[i], other=example.names[j], there=one, back=other)  # fmt: skip

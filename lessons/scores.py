@@ -14,7 +14,7 @@ from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix
 from lessons.questions.base import asking
 from lessons.questions.scores import QUESTIONS
-from lessons.screen import Code, Curves, Line, Matrices, Matrix, Screen, Step, Table
+from lessons.screen import Code, Curves, Line, Matrices, Matrix, Screen, Table
 from lessons.sentence import Number, Sentence, Share, Size, say
 
 HEADING = say("Why divide by the square root of d_k?")
@@ -76,17 +76,15 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sente
     """What the division does at one d_k."""
     without, with_division = apart(plain.jacobian, divided.jacobian)
     drawn = say("Measured on {draws} random queries, each with {keys} random keys.", draws=DRAWS, keys=KEYS)
+    before, after = ({"std": Number(m.std), "largest": Share(m.largest)} for m in (plain, divided))
     if plain.d_k == 1:
         return (
             say("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
-                "and the largest weight of a row is {largest} on average.",
-                std=Number(plain.std), largest=Share(plain.largest)),
+                "and the largest weight of a row is {largest} on average.", **before),
             drawn)  # fmt: skip
     return (say("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
-                "{largest} on average.",
-                d_k=plain.d_k, std=Number(plain.std), largest=Share(plain.largest)),
-            say("Divided by √{d_k}, they are {std} and {largest}.",
-                d_k=plain.d_k, std=Number(divided.std), largest=Share(divided.largest)),
+                "{largest} on average.", d_k=plain.d_k, **before),
+            say("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
             say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
                 without=without, divided=with_division),
             drawn)  # fmt: skip
@@ -96,12 +94,10 @@ def division_figure(example: ExampleTrace, head: int, plain: AttentionTrace, div
     """The running example without the division and with it, whatever its switch says."""
     d_k = plain.q.shape[-1]
     undone, done = derive_head(example, head, plain, "1"), derive_head(example, head, divided, f"√{d_k}")
-    band = (
-        visible_scores(undone, "scores", say("scores"), plain),
-        visible_scores(done, "scaled", say("÷ √d_k"), divided),
-        head_matrix(undone, "weights", say("weights of the scores"), plain.weights, key="plain"),
-        head_matrix(done, "weights", say("weights ÷ √d_k"), divided.weights, key="divided"),
-    )
+    band = (visible_scores(undone, "scores", say("scores"), plain),
+            visible_scores(done, "scaled", say("÷ √d_k"), divided),
+            head_matrix(undone, "weights", say("weights of the scores"), plain.weights, key="plain"),
+            head_matrix(done, "weights", say("weights ÷ √d_k"), divided.weights, key="divided"))  # fmt: skip
     return Matrices(
         key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),
         notice=(notice_own(plain, divided),), weights=whose_weights(example),
@@ -114,15 +110,10 @@ def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, att
     def at(i: int, j: int) -> str:
         return tensor if derivation.visible[i][j] else "masked"
 
-    def step(i: int, j: int) -> Step:
-        return derivation.step(at(i, j), i, j)
-
-    def before(i: int, j: int) -> Iterator[Step]:
-        return derivation.before(at(i, j), i, j)
-
     return head_matrix(
-        derivation, tensor, title, attention.masked, key=tensor, visible=derivation.visible, step=step, before=before
-    )
+        derivation, tensor, title, attention.masked, key=tensor, visible=derivation.visible,
+        step=lambda i, j: derivation.step(at(i, j), i, j), before=lambda i, j: derivation.before(at(i, j), i, j),
+    )  # fmt: skip
 
 
 def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
@@ -134,20 +125,15 @@ def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
         return say("Here all scores are equal, so the weights are equal shares, with the division and without.")
     said = {"d_k": d_k, "std": Size(before.std), "largest": Share(before.largest)}
     if d_k == 1:
-        return say(
-            "Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and the "
-            "largest weight of a row is {largest} on average.",
-            **said,
-        )
+        return say("Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
+                   "the largest weight of a row is {largest} on average.", **said)  # fmt: skip
     if percent(before.largest) == percent(after.largest):
-        return say(
-            "Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to {divided}. "
-            "The largest weight of a row stays at about {largest} on average.",
-            **said, divided=Size(after.std))  # fmt: skip
-    return say(
-        "Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row is "
-        "{largest} on average. After the division they are {divided} and {divided_largest}.",
-        **said, divided=Size(after.std), divided_largest=Share(after.largest))  # fmt: skip
+        return say("Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
+                   "{divided}. The largest weight of a row stays at about {largest} on average.",
+                   **said, divided=Size(after.std))  # fmt: skip
+    return say("Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
+               "is {largest} on average. After the division they are {divided} and {divided_largest}.",
+               **said, divided=Size(after.std), divided_largest=Share(after.largest))  # fmt: skip
 
 
 def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:

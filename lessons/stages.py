@@ -93,10 +93,9 @@ def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Se
     """A row with a strong preference, among those that have a choice."""
     choice = attention.visible.sum(dim=-1) > 1
     strongest = attention.weights.max(dim=-1).values.where(choice, -1.0)
-    query = int(strongest.argmax())
-    return (notice_row(example.names, query, attention.weights[query], attention.visible[query]),)
+    return (notice_row(example.names, attention, int(strongest.argmax())),)
 
 
 def notice_output(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
     """What the last query receives."""
-    return (notice_mix(example.names, len(example.tokens) - 1, attention.weights[-1], attention.visible[-1]),)
+    return (notice_mix(example.names, attention, len(example.tokens) - 1),)

@@ -126,10 +126,8 @@ def look_up(example: ExampleTrace, text: str) -> Lookup:
 
 def lookup_table(lookup: Lookup) -> Table:
     """The words that were looked up, with the rows they get."""
-    cells = tuple(
-        (token, token_id, *map(Number, row))
-        for token, token_id, row in zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
-    )
+    rows = zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
+    cells = tuple((token, token_id, *map(Number, row)) for token, token_id, row in rows)
     features = (say("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
     return Table(key="lookup", name=say("Words and their rows"), notice=(notice_lookup(lookup),),
                  columns=(say("token"), say("row"), *features), cells=cells)  # fmt: skip

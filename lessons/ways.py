@@ -8,7 +8,6 @@ from lessons.sentence import Sentence, Size, say
 def compared(attention: AttentionTrace, scale: float) -> Sentence:
     """That all three were run, and how far they are apart."""
     difference = compare_references(attention, scale)
-    return say(
-        "All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by at "
-        "most {loops} and NumPy by at most {numpy}.",
-        loops=Size(difference.loops), numpy=Size(difference.numpy))  # fmt: skip
+    return say("All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
+               "at most {loops} and NumPy by at most {numpy}.",
+               loops=Size(difference.loops), numpy=Size(difference.numpy))  # fmt: skip

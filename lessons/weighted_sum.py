@@ -44,11 +44,9 @@ def weighted_sum(
         of_head(key, key, title, remark=origins[1]) for key, title in (("k", say("keys")), ("v", say("values")))
     )
     score, weight = (column_of_pairs(derivation, attention, query, key, given) for key in ("score", "weight"))
-    return (
-        (asked,),
-        (keys, score, weight, values, products(derivation, attention, query, given)),
-        (None, None, None, None, output),
-    )
+    return ((asked,),
+            (keys, score, weight, values, products(derivation, attention, query, given)),
+            (None, None, None, None, output))  # fmt: skip
 
 
 def column_of_pairs(

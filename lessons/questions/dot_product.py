@@ -46,10 +46,9 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     x, query, key = example.x, example.names[i], example.names[j]
     dot, own, other = float(x[i] @ x[j]), float(x[i] @ x[i]), float(x[j] @ x[j])
     return among_numbers(
-        lambda shown: say(
-            "In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The row of {key} "
-            "holds {other} in its own column. What does it hold in that of {query}?",
-            query=query, key=key, own=shown(own), score=shown(dot), other=shown(other)),
+        lambda shown: say("In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The "
+                          "row of {key} holds {other} in its own column. What does it hold in that of {query}?",
+                          query=query, key=key, own=shown(own), score=shown(dot), other=shown(other)),
         (dot, say("Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.")),
         (other, say("That is {key} with itself, on the diagonal.", key=key)),
         (own, say("That is {query} with itself, on the diagonal.", query=query)),

@@ -56,10 +56,8 @@ def zeros_after_softmax(
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
     return among_numbers(
-        lambda shown: say(
-            "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. "
-            "What does the row of {query} sum to?",
-            n=n, query=example.names[query]),
+        lambda shown: say("Someone takes the softmax over all {n} keys first and only then writes 0 where the mask "
+                          "hides. What does the row of {query} sum to?", n=n, query=example.names[query]),
         (kept, say("The hidden keys have taken their share already. A mask must come before the softmax.")),
         (1.0, say("Only if the mask comes first: then the visible keys share the whole.")),
         (1 - kept, say("That is the share of the hidden keys, which was thrown away.")),

@@ -30,10 +30,9 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
     (i, j), weights = two_of(len(example.tokens), random), attention_with(example, head, causal=False).weights
     a, b = example.names[i], example.names[j]
     return among_numbers(
-        lambda shown: say(
-            "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight stands now in "
-            "row {row}, column {column} of the weights, where {a} is the query and {b} the key?",
-            a=a, b=b, row=j + 1, column=i + 1),
+        lambda shown: say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
+                          "stands now in row {row}, column {column} of the weights, where {a} is the query and {b} the "
+                          "key?", a=a, b=b, row=j + 1, column=i + 1),
         (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key "
                                    "of {b}, not where they stand.", a=a, b=b)),
         (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at "
@@ -71,10 +70,8 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
     return among_numbers(
-        lambda shown: say(
-            "Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the "
-            "row that goes in for {a} now?",
-            a=a, b=b, feature=f + 1),
+        lambda shown: say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature "
+                          "{feature} of the row that goes in for {a} now?", a=a, b=b, feature=f + 1),
         (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b)),
         (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves.")),
         (float(x[i, f]), say("That is its own vector alone. The vector of its position is added.")),
@@ -183,10 +180,9 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
     sine = say("The first feature is the sine of the position: the first two features turn by 1 radian at each.")
     cosine = say("The second feature is the cosine of the position: the first two features turn by 1 radian at each.")
     return among_numbers(
-        lambda shown: say(
-            "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
-            "{position}?",
-            feature=f + 1, token=example.names[position], position=position),
+        lambda shown: say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of "
+                          "{token}, at position {position}?",
+                          feature=f + 1, token=example.names[position], position=position),
         (wave(position), cosine if f else sine),
         (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
         (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),

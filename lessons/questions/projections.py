@@ -40,10 +40,8 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
     return among_numbers(
-        lambda shown: say(
-            "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
-            "{one}?",
-            one=one, other=other, score=shown(float(scores[a, b]))),
+        lambda shown: say("The query of {one} times the key of {other} is {score}. What is the query of {other} times "
+                          "the key of {one}?", one=one, other=other, score=shown(float(scores[a, b]))),
         (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric.")),
         (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.")),
         (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k.")),

@@ -78,10 +78,8 @@ def deviation_of_scores(
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
     return among_numbers(
-        lambda shown: say(
-            "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
-            "standard deviation of the scores q · k for d_k = {d_k}?",
-            d_k=d_k),
+        lambda shown: say("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. "
+                          "What is the standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
         (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. "
                              "The division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
         (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),

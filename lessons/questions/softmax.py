@@ -76,10 +76,9 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Genera
     row = attention.masked[[i]] / heat
     now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
     return among_numbers(
-        lambda shown: say(
-            "{query} puts the weight {now} on {key}. All scores in the row are doubled just before the softmax. "
-            "What is the weight now?",
-            query=example.names[i], key=example.names[j], now=shown(now)),
+        lambda shown: say("{query} puts the weight {now} on {key}. All scores in the row are doubled just before the "
+                          "softmax. What is the weight now?",
+                          query=example.names[i], key=example.names[j], now=shown(now)),
         (then, say("Softmax sees differences between scores, and all of them have doubled.")),
         (now, say("The differences between the scores have doubled, so the weights do not stay.")),
         (2 * now if now <= 0.5 else math.nan, say("If all weights doubled, the row would sum to 2.")),
@@ -93,10 +92,8 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
     j = below(len(example.tokens), random)
     column = weights_if(example, head, temperature=heat)[:, j]
     return among_numbers(
-        lambda shown: say(
-            "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. "
-            "What is the sum?",
-            temperature=Number(heat, 1), key=example.names[j]),
+        lambda shown: say("At temperature {temperature}, add up the weights that all tokens put on {key}, down its "
+                          "column. What is the sum?", temperature=Number(heat, 1), key=example.names[j]),
         (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
         (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
         (float(column.mean()), say("That is the average of the column, not its sum.")),
