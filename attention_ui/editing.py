@@ -1,11 +1,12 @@
 """Numbers changed by hand: the text that carries them in the address, and the tables to type them into."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
-from attention_ui.lesson import show_notes
-from attention_ui.links import hidden
-from attention_ui.state import get_state, set_state
+from attention_ui.lesson import fold, show_notes
+from attention_ui.state import get_state, set_state, take_state
 from lessons.edit_remarks import shared_row
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
@@ -33,16 +34,16 @@ def edits_line(edits: Edits) -> None:
 
 
 def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
-    """The tables for the matrices in view. Filled when it is opened."""
-    if hidden("edit"):
-        return
-    with st.expander("Change numbers by hand", key="editing_open", on_change="rerun") as panel:
-        if panel.open:
-            show_notes(*(get_state("edits_refused") or ()))
-            set_state("edits_refused", ())
-            edit_buttons(trace.example.edits, IN_VIEW[view])
-            for matrix in IN_VIEW[view]:
-                editor(trace, head, matrix)
+    """The tables for the matrices in view, in a fold."""
+    fold("edit", "Change numbers by hand", "editing_open", partial(draw_editors, trace, head, IN_VIEW[view]))
+
+
+def draw_editors(trace: ExampleTrace, head: int, matrices: tuple[str, ...]) -> None:
+    """Undo and reset, and a table for each matrix."""
+    show_notes(*(take_state("edits_refused") or ()))
+    edit_buttons(trace.example.edits, matrices)
+    for matrix in matrices:
+        editor(trace, head, matrix)
 
 
 def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
@@ -51,11 +52,9 @@ def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
     with st.container(horizontal=True):
         st.button("Undo", key="edits_undo", on_click=undo, disabled=not undone)
         for matrix in matrices:
-            others = tuple(edit for edit in edits if edit.matrix != matrix)
-            same = others == edits
-            st.button(
-                f"Reset {title(matrix)}", key=f"reset_{matrix}", on_click=change_to, args=(others,), disabled=same
-            )
+            rest = tuple(edit for edit in edits if edit.matrix != matrix)
+            name, same = f"Reset {title(matrix)}", rest == edits
+            st.button(name, key=f"reset_{matrix}", on_click=change_to, args=(rest,), disabled=same)
         st.button("Reset all", key="reset_all", on_click=change_to, args=((),), disabled=not edits)
 
 
@@ -70,14 +69,11 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
         st.text(f"{matrix}: rows are features of x, columns are features of {matrix[-1]}")
         names = [f"x {feature + 1}" for feature in range(rows)]
     key = f"editor_{matrix}_{head}_{rows}x{columns}_{generation()}"
+    looks = {str(j + 1): number_column(j) for j in range(columns)}
     st.data_editor(
-        pd.DataFrame(numbers.tolist(), columns=[str(j + 1) for j in range(columns)], index=names),
-        key=key,
-        num_rows="fixed",
-        column_config={str(j + 1): number_column(j) for j in range(columns)},
-        on_change=take_typed,
-        args=(trace, head, matrix, key),
-    )
+        pd.DataFrame(numbers.tolist(), columns=list(looks), index=names), key=key, num_rows="fixed",
+        column_config=looks, on_change=take_typed, args=(trace, head, matrix, key),
+    )  # fmt: skip
     if matrix == "x":
         st.text(english(shared_row(trace)))
 

@@ -126,9 +126,15 @@ def show_rows(rows: Sequence[Mapping[str, object]], width: str | int = "stretch"
     st.dataframe(pa.Table.from_pylist(rows), hide_index=True, width=width)
 
 
-def show_sentence(sentence: Sentence) -> None:
-    """A sentence, literally: it may hold a learner's text."""
-    st.text(english(sentence))
+def fold(part: str, title: str, key: str, fill: Callable[[], None]) -> None:
+    """What stands below a title until it is opened, and is made only then; nothing where a class leaves it out.
+
+    Every element on a page costs the browser time at each change.
+    """
+    if not hidden(part):
+        with st.expander(title, key=key, on_change="rerun") as opened:
+            if opened.open:
+                fill()
 
 
 def show_notes(*notes: str | Sentence | None) -> None:

@@ -107,14 +107,10 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
 def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:
     """A figure of matrices and, where the screen is wide enough, a panel at its right."""
     with st.container(horizontal=True, gap="medium"):
-        place, panel = (
-            st.container(width=max(drawn_width(figure), LINE_WIDTH) + MARGIN),
-            st.container(width=PANEL_WIDTH),
-        )
-    with place:
-        picked = draw_figure(lesson, figure)
-    with panel:
-        beside()
+        with st.container(width=max(drawn_width(figure), LINE_WIDTH) + MARGIN):
+            picked = draw_figure(lesson, figure)
+        with st.container(width=PANEL_WIDTH):
+            beside()
     return picked
 
 

@@ -28,6 +28,7 @@ class Length:
 
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
 LinkRule = Limit | Span | Length | dict[str, str]
+MOST_QUOTED = 20  # characters
 SWITCH = {"true": "true", "false": "false"}
 
 
@@ -65,7 +66,7 @@ def text_in_link(name: str) -> str:
 
 def number_in_link(name: str) -> int | None:
     """The whole number that the link gives for a widget whose choices depend on others; None without one."""
-    asked = st.query_params.get(name, "")
+    asked = text_in_link(name)
     return int(asked) if asked.isascii() and asked.isdigit() else None
 
 
@@ -106,14 +107,15 @@ def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | Non
     """The beginning that fits, and the sentence that says so."""
     if len(asked) <= length.most:
         return asked, None
-    return asked[: length.most], (
-        f"{link_says(name, asked)}, which has {len(asked):,} characters; the first {length.most} are used."
-    )
+    note = f"{link_says(name, asked)}, which has {len(asked):,} characters; the first {length.most} are used."
+    return asked[: length.most], note
 
 
 def link_says(name: str, asked: str) -> str:
-    """The beginning of a sentence about what cannot be."""
-    return f"The link says {name} = {shortened(asked) or 'nothing'}"
+    """The beginning of a sentence about what cannot be; what was asked may be anything, so it is made fit to show."""
+    clean = clean_text(asked).text
+    shown = clean if len(clean) <= MOST_QUOTED else f"{clean[:MOST_QUOTED]}…"
+    return f"The link says {name} = {shown or 'nothing'}"
 
 
 def linked_number(name: str, limit: Limit, default: int) -> str | None:
@@ -150,33 +152,22 @@ def too_large_in_link(name: str, most: int) -> str | None:
     return None if asked is None or asked <= most else f"{link_says(name, str(asked))}, but here are only {most}."
 
 
-def in_link(name: str) -> bool:
-    """True when the address says something of this name."""
-    return name in st.query_params
-
-
 def switched_on_in_link(name: str) -> bool:
     """True when the address turns this switch on."""
-    return st.query_params.get(name, "").lower() == "true"
+    return text_in_link(name).lower() == "true"
 
 
 def hidden(part: str) -> bool:
     """True when the link of this class leaves the part out: `?hide=predict,code`."""
-    return part in st.query_params.get("hide", "").split(",")
+    return part in left_out()
 
 
 def left_out() -> list[str]:
     """The names of all that the link of this class leaves out, those that can be names."""
-    return [name for name in st.query_params.get("hide", "").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
+    return [name for name in text_in_link("hide").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
 
 
 def go_to(page) -> None:
     """Open another page. What the teacher's link hides stays hidden; the widgets bring their own parameters."""
-    hide = st.query_params.get("hide")
+    hide = text_in_link("hide")
     st.switch_page(page, query_params={"hide": hide} if hide else {})
-
-
-def shortened(text: str, most: int = 20) -> str:
-    """The beginning of a text that may be anything, made fit to show."""
-    clean = clean_text(text).text
-    return clean if len(clean) <= most else f"{clean[:most]}…"

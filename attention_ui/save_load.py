@@ -9,6 +9,7 @@ from attention_ui.state import get_state, set_state
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.run import RunView
 
+# The model that this visitor brought last, why the last file could not be used, and the file.
 BROUGHT, PROBLEM, FILE = "brought_model", "brought_problem", "model_file"
 MEGABYTES = 1
 
@@ -21,41 +22,27 @@ def run_checkpoint(view: RunView) -> Checkpoint:
 def download_model(model: Callable[[], Checkpoint]) -> None:
     """A button that saves the model; the file is made at the click."""
     st.download_button(
-        "Download the model",
-        lambda: save_checkpoint(model()),
-        "attention-lab-model.safetensors",
-        mime="application/octet-stream",
-        key="download_model",
-        on_click="ignore",
-    )
+        "Download the model", lambda: save_checkpoint(model()), "attention-lab-model.safetensors",
+        "application/octet-stream", key="download_model", on_click="ignore",
+    )  # fmt: skip
 
 
 def download_history(history: Callable[[], str] | None) -> None:
     """A button that saves the history as CSV; None where there is none."""
+    why_not = None if history is not None else "A file holds the model, not the way to it."
     st.download_button(
-        "Download the history (CSV)",
-        history if history is not None else "",
-        "attention-lab-history.csv",
-        mime="text/csv",
-        key="download_history",
-        on_click="ignore",
-        disabled=history is None,
-        help=None if history is not None else "A file holds the model, not the way to it.",
-    )
+        "Download the history (CSV)", history or "", "attention-lab-history.csv", "text/csv", key="download_history",
+        on_click="ignore", disabled=history is None, help=why_not,
+    )  # fmt: skip
 
 
 def bring_model(then: Callable[[], None]) -> None:
     """Take a model from a file, and do `then`. A file that cannot be used changes nothing but the note."""
     st.file_uploader(
-        "Bring a model that was saved here",
-        type=["safetensors"],
-        max_upload_size=MEGABYTES,
-        key=FILE,
-        on_change=take_in,
-        args=(then,),
-    )
-    if problem := get_state(PROBLEM):
-        show_notes(problem)
+        "Bring a model that was saved here", type=["safetensors"], max_upload_size=MEGABYTES, key=FILE,
+        on_change=take_in, args=(then,),
+    )  # fmt: skip
+    show_notes(get_state(PROBLEM))
 
 
 def take_in(then: Callable[[], None]) -> None:
@@ -71,8 +58,3 @@ def take_in(then: Callable[[], None]) -> None:
         set_state(PROBLEM, f"This file cannot be used: {error}{kept}")
     else:
         then()
-
-
-def brought_model() -> Checkpoint | None:
-    """The model this visitor brought last, if any."""
-    return get_state(BROUGHT)

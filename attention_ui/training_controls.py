@@ -28,7 +28,14 @@ TRAINING_LIMITS = {
     "batch": Limit(1, MAX_BATCH),
 }
 SPANS = {"rate": Span(0.0001, 1000.0), "spread": Span(0.0, 100.0), "heat": Span(0.0, 2.0)}
-SIZES = {"layers": (1, 2, 3, 4), "train_heads": (1, 2, 4, 8), "features": (8, 16, 32, 64)}
+SIZES = {
+    key: (label, {size: str(size) for size in sizes})
+    for key, label, sizes in (
+        ("layers", "Layers", (1, 2, 3, 4)),
+        ("train_heads", "Heads", (1, 2, 4, 8)),
+        ("features", "Features", (8, 16, 32, 64)),
+    )
+}
 CHOICES = {
     key: (label, {name: written(words) for name, words in options.items()})
     for key, label, options in (
@@ -45,13 +52,18 @@ SWITCHES = {
     "norm": "Layer norm",
     "mlp": "MLP",
 }
+MODEL_SETTINGS = {  # by the key of their control, as those of the training below
+    "layers": "n_layers", "train_heads": "n_heads", "features": "d_model", "query_features": "d_k", "kind": "heads",
+    "spread": "embedding_std", "train_positions": "positions", "train_causal": "causal", "train_scaling": "scaling",
+    "residual": "residual", "norm": "layer_norm", "mlp": "mlp",
+}  # fmt: skip
+RUN_SETTINGS = {"rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser"}
 HELD_OUT_SHARE = 0.25
 NUMBER_WIDTH, CHOICE_WIDTH = 160, 220  # pixels; a row of them needs no columns, which cost as much as the controls
 LINK_RULES: dict[str, LinkRule] = {
     **TRAINING_LIMITS,
     **SPANS,
-    **{key: {str(size): str(size) for size in sizes} for key, sizes in SIZES.items()},
-    **{key: {str(short): label for short, label in options.items()} for key, (_, options) in CHOICES.items()},
+    **{key: {str(short): name for short, name in options.items()} for key, (_, options) in (SIZES | CHOICES).items()},
     **{key: SWITCH for key in (*SWITCHES, "apart")},
     "task": TASK_TITLES,
     "classic": QUESTIONS,
@@ -100,41 +112,28 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
 
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
+    chosen = {}
     with st.expander("The model and its training"):
         with st.container(horizontal=True):
-            n_layers = size_choice("Layers", "layers", usual)
-            n_heads = size_choice("Heads", "train_heads", usual)
-            d_model = size_choice("Features", "features", usual)
-            batch = whole_number("Sequences per step", "batch", usual["batch"])
-            spread = any_number("Embedding std. deviation", "spread", usual, step=0.1)
+            for key, (label, sizes) in SIZES.items():
+                chosen[key] = one_in_row(label, key, sizes, usual[key], labelled=True)
+            chosen["batch"] = whole_number("Sequences per step", "batch", usual["batch"])
+            chosen["spread"] = any_number("Embedding std. deviation", "spread", usual, step=0.1)
         with st.container(horizontal=True):
-            picked = [
-                one_in_list(label, key, options, usual[key], width=CHOICE_WIDTH)
-                for key, (label, options) in CHOICES.items()
-            ]
+            for key, (label, options) in CHOICES.items():
+                chosen[key] = one_in_list(label, key, options, usual[key], width=CHOICE_WIDTH)
         with st.container(horizontal=True):
-            switched = [st.toggle(label, usual[key], key=key, bind="query-params") for key, label in SWITCHES.items()]
-    positions, heads, d_k, optimiser = picked
-    causal, scaling, residual, layer_norm, mlp = switched
-    return {
-        **{"n_layers": n_layers, "n_heads": n_heads, "d_model": d_model, "d_k": d_k or None, "batch_size": batch},
-        **{"embedding_std": spread},
-        **{"positions": positions, "heads": heads, "optimiser": optimiser, "causal": causal, "scaling": scaling},
-        **{"residual": residual, "layer_norm": layer_norm, "mlp": mlp},
-    }
+            for key, label in SWITCHES.items():
+                chosen[key] = st.toggle(label, usual[key], key=key, bind="query-params")
+    names = MODEL_SETTINGS | RUN_SETTINGS
+    return {names[key]: value for key, value in chosen.items()} | {"d_k": chosen["query_features"] or None}
 
 
 def control_values(settings: TrainingSettings) -> dict[str, object]:
     """What each control shows for these settings."""
-    model = settings.model
-    return {
-        **{"rate": settings.learning_rate, "steps": settings.steps, "batch": settings.batch_size},
-        **{"spread": model.embedding_std},
-        **{"layers": model.n_layers, "train_heads": model.n_heads, "features": model.d_model},
-        **{"train_positions": model.positions, "kind": model.heads, "query_features": model.d_k or 0},
-        **{"optimiser": settings.optimiser, "train_causal": model.causal, "train_scaling": model.scaling},
-        **{"residual": model.residual, "norm": model.layer_norm, "mlp": model.mlp},
-    }
+    of_model = {key: getattr(settings.model, name) for key, name in MODEL_SETTINGS.items()}
+    of_run = {key: getattr(settings, name) for key, name in RUN_SETTINGS.items()}
+    return {**of_model, **of_run, "query_features": settings.model.d_k or 0}
 
 
 def follow_task() -> None:
@@ -158,11 +157,6 @@ def set_task(settings: TrainingSettings) -> None:
         for key, value in {"learn": task.text, "window": task.window, "apart": task.held_out_share > 0}.items():
             set_state(key, value)
     set_controls(settings)
-
-
-def size_choice(label: str, key: str, usual: dict[str, object]) -> int:
-    """One of a few sizes, bound to the address."""
-    return one_in_row(label, key, {size: str(size) for size in SIZES[key]}, usual[key], labelled=True)
 
 
 def any_number(label: str, key: str, usual: dict[str, object], step: float) -> float:

@@ -10,13 +10,12 @@ from attention_core.model import ModelConfig, notebook_model
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import one_in_row
-from attention_ui.links import hidden
-from attention_ui.save_load import bring_model, brought_model, download_history, download_model, run_checkpoint
+from attention_ui.lesson import fold
+from attention_ui.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
 from attention_ui.server.process import scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import RUN
 from runs.checkpoint import Checkpoint, check_writes, run_history
-from runs.run import RunView
 
 NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {
@@ -70,7 +69,7 @@ def chosen_writer() -> Writer:
         return own_writer()
     if chosen != "file":
         return shipped(chosen)
-    brought = brought_model()
+    brought = get_state(BROUGHT)
     if brought is None:
         return instead("No model was brought in this session. Choose a file below.")
     return Writer(brought, None)
@@ -87,18 +86,13 @@ def own_writer() -> Writer:
     except ValueError as error:
         return instead(f"Your model cannot write: {error}.")
     before = get_state("own_writer")
-    if before is not None and same_model(before.checkpoint, view):
+    same = (view.settings, view.snapshot.step)  # all that decides which weights a run has
+    if before is not None and (before.checkpoint.settings, before.checkpoint.updates) == same:
         return before
-    untrained = "Your model had no update yet, so it knows nothing of its text."
-    notes = () if view.snapshot.step else (untrained,)
+    notes = () if view.snapshot.step else ("Your model had no update yet, so it knows nothing of its text.",)
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
     set_state("own_writer", writer)
     return writer
-
-
-def same_model(checkpoint: Checkpoint, view: RunView) -> bool:
-    """True when the run shows the very model that was kept: settings and updates are all that decides."""
-    return (checkpoint.settings, checkpoint.updates) == (view.settings, view.snapshot.step)
 
 
 def instead(why: str) -> Writer:
@@ -109,11 +103,12 @@ def instead(why: str) -> Writer:
 
 def keep_panel(writer: Writer) -> None:
     """A fold with the downloads of this model and its history, and a place for a file."""
-    if hidden("keep"):
-        return
-    with st.expander("Keep this model, or bring one", key="keep_open", on_change="rerun") as panel:
-        if panel.open:
-            with st.container(horizontal=True):
-                download_model(lambda: writer.checkpoint)
-                download_history(writer.history)
-            bring_model(then=functools.partial(set_state, "writer", "file"))
+    fold("keep", "Keep this model, or bring one", "keep_open", functools.partial(draw_keeping, writer))
+
+
+def draw_keeping(writer: Writer) -> None:
+    """The downloads side by side, and below them the place for a file."""
+    with st.container(horizontal=True):
+        download_model(lambda: writer.checkpoint)
+        download_history(writer.history)
+    bring_model(then=functools.partial(set_state, "writer", "file"))

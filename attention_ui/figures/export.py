@@ -11,7 +11,9 @@ def csv_of(table: pa.Table) -> bytes:
 
     Of curves: every point.
     """
-    return csv_bytes(matrix_cells(table) if "cell_tag" in table.column_names else table)
+    buffer = io.BytesIO()
+    csv.write_csv(matrix_cells(table) if "cell_tag" in table.column_names else table, buffer)
+    return buffer.getvalue()
 
 
 def matrix_cells(table: pa.Table) -> pa.Table:
@@ -23,10 +25,3 @@ def matrix_cells(table: pa.Table) -> pa.Table:
             row, column = (int(part) + 1 for part in place.split(","))
             lines.append({"matrix": matrix, "row": row, "column": column, "value": cell["v"]})
     return pa.Table.from_pylist(lines)
-
-
-def csv_bytes(table: pa.Table) -> bytes:
-    """The table in the CSV format, with a header."""
-    buffer = io.BytesIO()
-    csv.write_csv(table, buffer)
-    return buffer.getvalue()

@@ -2,14 +2,14 @@
 
 import inspect
 from collections.abc import Callable
-from contextlib import nullcontext
+from functools import partial
 
 import streamlit as st
 
 from attention_core.reference import attend_with_loops, attend_with_numpy
 from attention_ui.controls.bound import one_in_row
-from attention_ui.lesson import show_rows
-from attention_ui.links import hidden, in_link
+from attention_ui.lesson import fold, show_rows
+from attention_ui.links import text_in_link
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
 from lessons.screen import Code
@@ -21,43 +21,24 @@ LINK_RULES = {"code": WAYS}
 
 
 def show_code(code: Code) -> None:
-    """The functions of this lesson as they stand in the files that ran.
+    """The functions of this lesson, in a fold. A link that asks for one way of writing opens it, once."""
+    if get_state("code_open") is None and text_in_link("code"):
+        set_state("code_open", True)
+    fold("code", "The code that ran", "code_open", partial(draw_code, code))
+
+
+def draw_code(code: Code) -> None:
+    """The functions as they stand in the files that ran.
 
     Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
     """
-    open_for_link("code")
-    with source_panel() as panel:
-        if not panel.open:
-            return
-        if code.attention is None:
-            show_source(*code.functions)
-            return
-        way = one_in_row("Written with", "code", WAYS)
-        st.text(english(compared(code.attention, code.scale)))
-        show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, code.functions))
-        show_rows(shape_table(code.attention))
-
-
-def open_for_link(name: str) -> None:
-    """A link that asks for one way of writing opens the panel, once."""
-    if get_state("code_open") is None and in_link(name):
-        set_state("code_open", True)
-
-
-def source_panel():
-    """A fold that is filled when it is opened: every element on a page costs the browser time at each change."""
-    if hidden("code"):
-        return ClosedPanel()
-    return st.expander("The code that ran", key="code_open", on_change="rerun")
-
-
-class ClosedPanel(nullcontext):
-    """Stands in for a panel that a class does not see."""
-
-    open = False
-
-    def __enter__(self):
-        return self
+    if code.attention is None:
+        show_source(*code.functions)
+        return
+    way = one_in_row("Written with", "code", WAYS)
+    st.text(english(compared(code.attention, code.scale)))
+    show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, code.functions))
+    show_rows(shape_table(code.attention))
 
 
 def show_source(*functions: Callable) -> None:

@@ -1,10 +1,11 @@
 """Trace one number: the arithmetic of a cell that was clicked or chosen, line by line down to X and W."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
-from attention_ui.links import hidden
+from attention_ui.lesson import fold
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, equation
 from lessons.screen import Axis, Matrices, Matrix, Step
@@ -17,23 +18,19 @@ def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None
 
     It opens at a click on a cell; the selectors reach every cell without a mouse.
     """
-    matrices = {
-        matrix.key: matrix
-        for figure in figures
-        for matrix in figure.matrices
-        if matrix.step is not None and matrix.drawn
-    }
-    if not matrices:
-        return
-    follow_click(picked, matrices)
-    if hidden("trace"):
-        return
-    with st.expander("Trace one number", key="trace_open", on_change="rerun") as panel:
-        if panel.open:
-            st.caption("Click a number in the picture, or choose it here.")
-            first = next((figure.first for figure in figures if figure.first in matrices), next(iter(matrices)))
-            matrix, row, column = chosen_cell(matrices, first)
-            show_steps(matrices[matrix].derive(row, column))
+    reachable = [matrix for figure in figures for matrix in figure.matrices if matrix.step is not None and matrix.drawn]
+    matrices = {matrix.key: matrix for matrix in reachable}
+    if matrices:
+        follow_click(picked, matrices)
+        first = next((figure.first for figure in figures if figure.first in matrices), next(iter(matrices)))
+        fold("trace", "Trace one number", "trace_open", partial(draw_derivation, matrices, first))
+
+
+def draw_derivation(matrices: dict[str, Matrix], first: str) -> None:
+    """The selectors of a cell, and how it comes about."""
+    st.caption("Click a number in the picture, or choose it here.")
+    matrix, row, column = chosen_cell(matrices, first)
+    show_steps(matrices[matrix].derive(row, column))
 
 
 def show_steps(steps: Sequence[Step]) -> None:

@@ -2,7 +2,8 @@
 
 from attention_ui.comparing import compare_panel, live_run
 from attention_ui.contents import next_and_previous, opening
-from attention_ui.lesson import show_notes, show_sentence
+from attention_ui.drawing import draw_notice
+from attention_ui.lesson import show_notes
 from attention_ui.panels.code import show_code
 from attention_ui.panels.question import question_panel
 from attention_ui.run_tools import run_tools
@@ -13,7 +14,7 @@ from lessons.task_texts import texts_of
 opening(train)
 choice = training_controls()
 show_notes(*choice.notes)
-show_sentence(texts_of(choice.task).in_short)
+draw_notice(None, [texts_of(choice.task).in_short])
 run = live_run(choice)
 if choice.settings is not None:
     question_panel("train", train.questions_about(choice.settings), cover=False)
