@@ -1,6 +1,7 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -10,10 +11,9 @@ from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import COVERED, covered, liked, offer_numbers, show_chart, show_rows
+from attention_ui.lesson import COVERED, Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
-from attention_ui.panels.derivation import Picked
 from lessons.formatting import english, written
 from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
@@ -123,13 +123,9 @@ def draw_listing(lesson: str | None, figure: Listing) -> None:
 
 def draw_table(lesson: str | None, figure: Table) -> None:
     """A small table; there is none while the lesson is covered. A folded one is made when it is opened."""
-    if covered(lesson):
-        return
-    if figure.folded:
-        with st.expander(english(figure.name), key=figure.key, on_change="rerun") as fold:
-            if fold.open:
-                draw_rows(figure)
-    else:
+    if figure.folded and not covered(lesson):
+        fold(figure.key, english(figure.name), figure.key, partial(draw_rows, figure))
+    elif not covered(lesson):
         draw_rows(figure)
 
 

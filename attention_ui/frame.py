@@ -6,7 +6,6 @@ import streamlit as st
 
 from attention_ui.contents import CONTENTS, TRAINING_SECTION
 from attention_ui.icon import ICON
-from attention_ui.lesson import large_switch, style_without
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.links import left_out, repair_link
 from attention_ui.server.process import lower_priority, page_turn
@@ -24,9 +23,9 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     repair_link(page, LINK_RULES)
     if page in menu[TRAINING_SECTION]:
         lower_priority()
-    if left_out():
-        st.html(style_without(left_out()))
+    if left_out():  # what is hidden stays on the page and keeps what the link says
+        st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
-        large_switch()
+        st.toggle("Large figures, for a projector", key="large", bind="query-params")
     page.run()

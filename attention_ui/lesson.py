@@ -13,24 +13,15 @@ from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.template import alt_table
 from attention_ui.links import hidden, switched_on_in_link
 from attention_ui.server.process import yield_turn
-from attention_ui.state import get_state, set_state
+from attention_ui.state import get_state
 from lessons.formatting import english, together, written
 from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
 
+Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
 COVERED = "The numbers are covered until you have chosen an answer below."
 LEFT_OUT = "What there is to notice is left for you to find."
-
-
-def style_without(names: Sequence[str]) -> str:
-    """A style sheet that hides the controls with these keys. They stay on the page and keep what the link says."""
-    return "<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in names) + "</style>"
-
-
-def large_switch() -> None:
-    """For projectors: larger cells and numbers in every figure made of matrices."""
-    st.toggle("Large figures, for a projector", key="large", bind="query-params")
 
 
 def liked(cell: int) -> int:
@@ -47,14 +38,7 @@ def covered(lesson: str | None) -> bool:
     return bool(switch) and not hidden("predict")
 
 
-def cover_switch() -> None:
-    """Drawn with a question, so below the figure that it covers."""
-    set_state("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
-
-
-def show_chart(
-    figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: str | None
-) -> tuple[str, int, int] | None:
+def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: str | None) -> Picked | None:
     """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
     The box scrolls sideways; the page never does. Where a `lesson` is named, cells can be picked, and its question can
@@ -107,7 +91,7 @@ def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:
     st.download_button(label, make, file, kind, key=key, on_click="ignore", type="tertiary")
 
 
-def picked_cell(state: dict) -> tuple[str, int, int] | None:
+def picked_cell(state: dict) -> Picked | None:
     """The cell that the browser says was picked, if it says so in the way the figures do."""
     found = re.fullmatch(r"\|(.+) (\d{1,4}),(\d{1,4})\|", str(first_pick(state).get("cell_tag")), re.ASCII)
     return (found[1], int(found[2]), int(found[3])) if found else None

@@ -10,9 +10,9 @@ import streamlit as st
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
-from attention_ui.lesson import covered
+from attention_ui.lesson import Picked, covered
 from attention_ui.panels.code import show_code
-from attention_ui.panels.derivation import Picked, derivation_panel
+from attention_ui.panels.derivation import derivation_panel
 from attention_ui.panels.question import question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited

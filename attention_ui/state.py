@@ -1,11 +1,6 @@
 """The only file that touches session state: what one visitor has, and nobody else."""
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import streamlit as st
-
-T = TypeVar("T")
 
 
 def get_state(name: str) -> object | None:
@@ -16,13 +11,6 @@ def get_state(name: str) -> object | None:
 def set_state(name: str, value: object) -> None:
     """Keep something for this visitor; also sets the widget with this key, before it is drawn."""
     st.session_state[name] = value
-
-
-def state_default(name: str, make: Callable[[], T]) -> T:
-    """What is kept for this visitor under this name; made the first time."""
-    if name not in st.session_state:
-        st.session_state[name] = make()
-    return st.session_state[name]
 
 
 def take_state(name: str) -> object | None:

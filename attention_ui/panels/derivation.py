@@ -5,12 +5,10 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.lesson import fold
+from attention_ui.lesson import Picked, fold
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, equation
-from lessons.screen import Axis, Matrices, Matrix, Step
-
-Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
+from lessons.screen import Axis, Matrices, Matrix
 
 
 def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None:
@@ -27,17 +25,12 @@ def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None
 
 
 def draw_derivation(matrices: dict[str, Matrix], first: str) -> None:
-    """The selectors of a cell, and how it comes about."""
+    """The selectors of a cell, and how it comes about: each line in words, and below it the arithmetic."""
     st.caption("Click a number in the picture, or choose it here.")
     matrix, row, column = chosen_cell(matrices, first)
-    show_steps(matrices[matrix].derive(row, column))
-
-
-def show_steps(steps: Sequence[Step]) -> None:
-    """Each line in words, which may hold a learner's text, and below it the arithmetic."""
     with st.container(gap="xxsmall"):
-        for step in steps:
-            st.text(english(step.meaning))
+        for step in matrices[matrix].derive(row, column):
+            st.text(english(step.meaning))  # it may hold a learner's text
             st.code(equation(step), language=None, wrap_lines=True)
 
 

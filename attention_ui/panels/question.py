@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_ui.lesson import cover_switch
 from attention_ui.links import hidden
-from attention_ui.state import get_state, set_state, state_default
+from attention_ui.state import get_state, set_state
 from lessons.formatting import english
 from lessons.screen import Question
 
@@ -38,9 +37,10 @@ def question_panel(lesson: str, ask: Ask, *, cover: bool = True) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             left = get_state(f"{lesson}_question") or 0
             st.button("Another question", key=f"{lesson}_another", on_click=set_state, args=(f"{lesson}_left", left))
-            show_score()
-            if cover:
-                cover_switch()
+            if tries := first_tries():
+                st.text(f"{sum(tries.values())} of {len(tries)} first tries")
+            if cover:  # drawn below the figures that it covers, so what it says is kept for them
+                set_state("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
 
 
 def as_text(question: Question) -> str:
@@ -67,14 +67,9 @@ def reveal(lesson: str, question: Question, chosen: int) -> None:
 
 def first_tries() -> dict[tuple[str, str], bool]:
     """The questions this visitor has answered, and whether the first choice was right."""
-    return state_default("first_tries", dict)
-
-
-def show_score() -> None:
-    """How many first choices were right, once there is one."""
-    tries = first_tries()
-    if tries:
-        st.text(f"{sum(tries.values())} of {len(tries)} first tries")
+    if get_state("first_tries") is None:
+        set_state("first_tries", {})
+    return get_state("first_tries")
 
 
 def question_number(lesson: str, ask: Ask) -> int:
