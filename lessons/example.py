@@ -45,13 +45,9 @@ class Limit:
 
 
 LIMITS = {
-    "d_model": Limit(1, 12),
-    "d_k": Limit(1, 8),
-    "d_v": Limit(1, 8),
-    "n_heads": Limit(1, 4),
-    "seed": Limit(0, MAX_SEED),
-    "sentence_of_batch": Limit(1, 2),
-}
+    "d_model": Limit(1, 12), "d_k": Limit(1, 8), "d_v": Limit(1, 8), "n_heads": Limit(1, 4),
+    "seed": Limit(0, MAX_SEED), "sentence_of_batch": Limit(1, 2),
+}  # fmt: skip
 
 JOURNEY_TOKENS = ("Your", "journey", "starts", "with", "one", "step")
 JOURNEY_X = (

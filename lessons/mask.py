@@ -111,9 +111,8 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
         pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
         return say("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
                    "each.", pairs=pairs, growth=Share(after - before))  # fmt: skip
-    return say("What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
-               "more than any other.",
-               query=example.names[query], key=example.names[key], before=Share(before),
+    return say("What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, more "
+               "than any other.", query=example.names[query], key=example.names[key], before=Share(before),
                after=Share(after))  # fmt: skip
 
 
@@ -169,12 +168,9 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
         steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]}
         return (Matrix(key=key, title=title, values=values[None], **(axes | steps_of | look)),)
 
-    scaled = {
-        "step": lambda i, j: both.to_free.step("scaled", query, j),
-        "before": lambda i, j: both.to_free.before("scaled", query, j),
-    }
     weights = {"scale": "weight", "colour": "weight"}
-    bands = (row("scores", say("scores"), scores, **scaled),
+    bands = (row("scores", say("scores"), scores, step=lambda i, j: both.to_free.step("scaled", query, j),
+                 before=lambda i, j: both.to_free.before("scaled", query, j)),
              row("infinity", say("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
              row("nan", say("softmax of −∞"), nan, **weights),
              row("number", say("hidden with −1e9"), large),
@@ -208,5 +204,4 @@ def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> d
 def notice_blind(even: Float[Tensor, " keys"]) -> Sentence:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
     return say("A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
-               "and nothing warns you. Attention Lab refuses such a mask.",
-               even=Number(float(even[0])))  # fmt: skip
+               "and nothing warns you. Attention Lab refuses such a mask.", even=Number(float(even[0])))  # fmt: skip

@@ -1,6 +1,6 @@
 """How do scores become weights?"""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -72,10 +72,9 @@ def softmax_row(
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's row from its scores to its weights, and what becomes of it when all scores change alike."""
     attention, heat = example.heads.select(head), choices.temperature
-    row, added, doubled = (
-        softmax_row(attention, choices.query, heat, times=times, plus=plus)
-        for times, plus in ((1.0, 0.0), (1.0, SHIFT), (FACTOR, 0.0))
-    )
+    row = softmax_row(attention, choices.query, heat)
+    added = softmax_row(attention, choices.query, heat, plus=SHIFT)
+    doubled = softmax_row(attention, choices.query, heat, times=FACTOR)
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
         key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
@@ -163,29 +162,24 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
     weights = {"scale": "weight", "colour": "weight"}
 
     def line(key: str, title: Sentence, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
-        def sources(i: int, j: int) -> Iterable[Cells]:
-            above = ORDER[: ORDER.index(key)] if key in ORDER else ()
-            return (*(Cells(before, i, j) for before in above), *also)
+        above = ORDER[: ORDER.index(key)] if key in ORDER else ()
+        follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j)}
+        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look),
+                       sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also)),)  # fmt: skip
 
-        follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j), "sources": sources}
-        return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look)),)
-
-    def changed(meaning: Sentence, change: str, other: RowSoftmax) -> dict[str, object]:
-        return weights | {
-            "step": lambda i, j: way.share(other, j),
-            "before": lambda i, j: way.before_changed(meaning, change, other, j),
-        }
-
-    row, scores = way.row, Cells("scores", row=0)
-    plus, times = say("plus {number}", number=Number(SHIFT, 0)), say("times {number}", number=Number(FACTOR, 0))
-    return (line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
-            line("shifted", say("minus largest"), row.shifted, scores),
-            line("powers", say("exp"), row.powers),
-            line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
-            line("added", say("if all + {number}", number=Number(SHIFT, 0)), added.weights, scores,
-                 **changed(plus, f"+ {SHIFT:g}", added)),
-            line("multiplied", say("if all × {number}", number=Number(FACTOR, 0)), doubled.weights, scores,
-                 **changed(times, f"· {FACTOR:g}", doubled)))  # fmt: skip
+    row, scores, shift, double = way.row, Cells("scores", row=0), Number(SHIFT, 0), Number(FACTOR, 0)
+    plus, times = say("plus {number}", number=shift), say("times {number}", number=double)
+    return (
+        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
+        line("shifted", say("minus largest"), row.shifted, scores),
+        line("powers", say("exp"), row.powers),
+        line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
+        line("added", say("if all + {number}", number=shift), added.weights, scores, **weights,
+             step=lambda i, j: way.share(added, j),
+             before=lambda i, j: way.before_changed(plus, f"+ {SHIFT:g}", added, j)),
+        line("multiplied", say("if all × {number}", number=double), doubled.weights, scores, **weights,
+             step=lambda i, j: way.share(doubled, j),
+             before=lambda i, j: way.before_changed(times, f"· {FACTOR:g}", doubled, j)))  # fmt: skip
 
 
 def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:

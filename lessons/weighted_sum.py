@@ -28,9 +28,6 @@ def weighted_sum(
     """
     name = derivation.names[query]
 
-    def of_head(key: str, tensor: str, title: Sentence, **look: object) -> Matrix:
-        return head_matrix(derivation, tensor, title, getattr(attention, tensor), key=key, given=key in given, **look)
-
     asked = Matrix(
         key="query", title=say("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
         columns=feature_axis(attention.q.shape[1]), colour="q", remark=origins[0], given="query" in given,
@@ -41,7 +38,8 @@ def weighted_sum(
                     before=lambda i, j: derivation.before("output", query, j),
                     sources=lambda i, j: (Cells("part", column=j),), given="sum" in given)  # fmt: skip
     keys, values = (
-        of_head(key, key, title, remark=origins[1]) for key, title in (("k", say("keys")), ("v", say("values")))
+        head_matrix(derivation, key, title, getattr(attention, key), key=key, given=key in given, remark=origins[1])
+        for key, title in (("k", say("keys")), ("v", say("values")))
     )
     score, weight = (column_of_pairs(derivation, attention, query, key, given) for key in ("score", "weight"))
     return ((asked,),

@@ -29,6 +29,7 @@ CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digi
 
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
+Prompt = Sentence | Callable[[Callable[[float], Number]], Sentence]  # made with what writes numbers as the cards do
 Value = tuple[float, Sentence]  # a number to choose, and what is said to whoever chose it
 
 
@@ -67,26 +68,16 @@ def among_things(prompt: Sentence, *things: tuple[Argument, Sentence]) -> Asked:
     return among(prompt, *(Card(say("{thing}", thing=thing), reply) for thing, reply in things))
 
 
-def among_numbers(prompt: Callable[[Callable[[float], Number]], Sentence], right: Value, *wrong: Value) -> Asked:
-    """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right.
+def among_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
+    """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right."""
 
-    `prompt` is given the function that writes numbers with these decimals.
-    """
+    def cards(decimals: int) -> list[Card]:
+        clear = (v for v in wrong if math.isfinite(v[0]) and abs(v[0] - right[0]) >= 1.5 * 10**-decimals)
+        return [Card(say("{number}", number=Number(value, decimals)), reply) for value, reply in (right, *clear)]
 
-    def far(decimals: int) -> list[Value]:
-        return [v for v in wrong if math.isfinite(v[0]) and abs(v[0] - right[0]) >= 1.5 * 10**-decimals]
-
-    def different(decimals: int) -> int:
-        return len({english(written_as(value, decimals)) for value, _ in far(decimals)})
-
-    decimals = max((2, 3, 4), key=lambda d: min(different(d), 2))
-    cards = [Card(written_as(value, decimals), reply) for value, reply in (right, *far(decimals))]
-    return among(prompt(lambda value: Number(value, decimals)), *cards)
-
-
-def written_as(value: float, decimals: int) -> Sentence:
-    """A number alone, as a card shows it."""
-    return say("{number}", number=Number(value, decimals))
+    decimals = max((2, 3, 4), key=lambda d: min(len({english(card.text) for card in cards(d)[1:]}), 2))
+    asked = prompt if isinstance(prompt, Sentence) else prompt(lambda value: Number(value, decimals))
+    return among(asked, *cards(decimals))
 
 
 def among_tokens(

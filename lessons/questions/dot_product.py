@@ -30,8 +30,8 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
     return among_numbers(
-        lambda shown: say("What is the dot product of the rows of {query} and {key} in X?",
-                          query=example.names[i], key=example.names[j]),
+        say("What is the dot product of the rows of {query} and {key} in X?",
+            query=example.names[i], key=example.names[j]),
         (dot, say("Multiply the numbers in pairs and add the products.")),
         (dot / max(lengths, 1e-9),
          say("That is the cosine, divided by both lengths. A dot product keeps the lengths.")),

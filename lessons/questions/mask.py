@@ -17,7 +17,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     row = free.scaled[query]
     zero_score = float(softmax_rows(row.where(masked.visible[query], 0.0)[None])[0, key])
     return among_numbers(
-        lambda shown: say("The mask hides {key} from {query}. What weight does {query} put on {key}?", query=a, key=b),
+        say("The mask hides {key} from {query}. What weight does {query} put on {key}?", query=a, key=b),
         (0.0, say("Its score is −∞ before the softmax, and exp(−∞) is exactly 0.")),
         (float(free.weights[query, key]), say("That is the weight without the mask.")),
         (float(masked.weights[key, query]), say("That is what {key} puts on {query}: rows are queries, columns keys.",
@@ -25,9 +25,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
         (zero_score, say("A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.")))  # fmt: skip
 
 
-def weight_with_the_mask(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator
-) -> Asked:
+def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """The mask changes also the weights of what stays visible: a row sums to 1."""
     query = one_of(~masked.visible.all(dim=-1) & (masked.visible.sum(dim=-1) > 1), random)
     key = one_of(masked.visible[query], random)
@@ -48,16 +46,14 @@ def weight_with_the_mask(
     )  # fmt: skip
 
 
-def zeros_after_softmax(
-    example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator
-) -> Asked:
+def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """Zeroing after the softmax is not a mask."""
     query = one_of(~masked.visible.all(dim=-1), random)
     kept = float(free.weights[query].where(masked.visible[query], 0.0).sum())
     n = len(example.tokens)
     return among_numbers(
-        lambda shown: say("Someone takes the softmax over all {n} keys first and only then writes 0 where the mask "
-                          "hides. What does the row of {query} sum to?", n=n, query=example.names[query]),
+        say("Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
+            "the row of {query} sum to?", n=n, query=example.names[query]),
         (kept, say("The hidden keys have taken their share already. A mask must come before the softmax.")),
         (1.0, say("Only if the mask comes first: then the visible keys share the whole.")),
         (1 - kept, say("That is the share of the hidden keys, which was thrown away.")),
@@ -80,4 +76,4 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
         Card(say("{count}", count=visible + 1), say("One of these is hidden from it, or there is none.")))  # fmt: skip
 
 
-QUESTIONS = (hidden_weight, weight_with_the_mask, zeros_after_softmax, how_many_visible)
+QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)

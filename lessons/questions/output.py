@@ -30,8 +30,8 @@ def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
     return among_numbers(
-        lambda shown: say("What is feature {feature} of the output of {query}?",
-                          feature=feature + 1, query=example.names[i]),
+        say("What is feature {feature} of the output of {query}?",
+            feature=feature + 1, query=example.names[i]),
         (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up.")),
         (float(values[winner]),
          say("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner])),
@@ -86,8 +86,8 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) 
     if causal:
         why = say("At its new position it may look at other tokens. The mask makes the order count.")
     return among(
-        say("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. "
-            "What happens to the output of {one}?",
+        say("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
+            "happens to the output of {one}?",
             mask=say("a causal mask") if causal else say("no mask"), one=token, other=other),
         Card(right, why),
         Card(wrong, why),

@@ -30,13 +30,13 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
     (i, j), weights = two_of(len(example.tokens), random), attention_with(example, head, causal=False).weights
     a, b = example.names[i], example.names[j]
     return among_numbers(
-        lambda shown: say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
-                          "stands now in row {row}, column {column} of the weights, where {a} is the query and {b} the "
-                          "key?", a=a, b=b, row=j + 1, column=i + 1),
-        (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key "
-                                   "of {b}, not where they stand.", a=a, b=b)),
-        (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at "
-                                   "their positions.")),
+        say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
+            "stands now in row {row}, column {column} of the weights, where {a} is the query and {b} the "
+            "key?", a=a, b=b, row=j + 1, column=i + 1),
+        (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key of "
+                                   "{b}, not where they stand.", a=a, b=b)),
+        (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at their "
+                                   "positions.")),
         (float(weights[i, i]), say("That is what {a} puts on itself.", a=a)),
         (1 / len(weights), say("Equal shares need equal scores.")))  # fmt: skip
 
@@ -55,8 +55,8 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
             "the front of the sentence. What is feature {feature} of its output now?",
             feature=f + 1, token=a, before=shown(float(masked.output[i, f])),
         ),
-        (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask "
-                                    "alone reveals order.")),
+        (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask alone "
+                                    "reveals order.")),
         (float(masked.output[i, f]), say("That would be so if the mask revealed no order. But the first token sees "
                                          "only itself.")),
         (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself.")),
@@ -70,8 +70,8 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
     return among_numbers(
-        lambda shown: say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature "
-                          "{feature} of the row that goes in for {a} now?", a=a, b=b, feature=f + 1),
+        say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row "
+            "that goes in for {a} now?", a=a, b=b, feature=f + 1),
         (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b)),
         (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves.")),
         (float(x[i, f]), say("That is its own vector alone. The vector of its position is added.")),
@@ -99,8 +99,7 @@ def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> As
     return among(
         say("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
-            "stand for the same score?",
-            a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
+            "stand for the same score?", a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
         Card(position_card(j + steps), say("The distance is the same, so the angle between query and key is.")),
         *wrong)  # fmt: skip
 
@@ -124,18 +123,15 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, random: Genera
     if SAME < gap < OTHER:
         return None
     both = {"one": example.names[first], "other": example.names[second]}
-    if kind == "none":
-        prompt = say("No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
-                     **both)  # fmt: skip
-    else:
-        prompt = say("No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their output "
-                     "rows compare?", **both)  # fmt: skip
-    return same_or_other(
-        prompt,
-        gap <= SAME,
-        say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart."),
-        say("Different positions were added to the same vector, so queries, keys and values differ."),
-    )
+    prompts = {
+        "none": say("No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
+                    **both),
+        "sinusoidal": say("No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their "
+                          "output rows compare?", **both),
+    }  # fmt: skip
+    same = say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart.")
+    other = say("Different positions were added to the same vector, so queries, keys and values differ.")
+    return same_or_other(prompts[kind], gap <= SAME, same, other)
 
 
 def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -156,13 +152,9 @@ def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> As
     stays = float((both.permuted.output - both.plain.output).abs().max())
     still = Card(say("The whole output stays as it is, row by row."),
                  say("The output rows are permuted in the same way as the tokens: they move with them."))  # fmt: skip
-    return same_or_other(
-        prompt,
-        gap <= SAME,
-        say("It sees the same keys as before, or keys that give the same mixture; their order is not used."),
-        say("The mask hides what comes later, and now other tokens come later. The mask alone reveals order."),
-        *([still] if stays > OTHER else []),
-    )
+    same = say("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
+    other = say("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
+    return same_or_other(prompt, gap <= SAME, same, other, *([still] if stays > OTHER else []))
 
 
 def same_or_other(prompt: Sentence, same: bool, why_same: Sentence, why_other: Sentence, *more: Card) -> Asked:
@@ -180,9 +172,8 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
     sine = say("The first feature is the sine of the position: the first two features turn by 1 radian at each.")
     cosine = say("The second feature is the cosine of the position: the first two features turn by 1 radian at each.")
     return among_numbers(
-        lambda shown: say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of "
-                          "{token}, at position {position}?",
-                          feature=f + 1, token=example.names[position], position=position),
+        say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
+            "{position}?", feature=f + 1, token=example.names[position], position=position),
         (wave(position), cosine if f else sine),
         (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
         (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),

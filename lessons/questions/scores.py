@@ -52,9 +52,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     )  # fmt: skip
 
 
-def weight_after_the_division(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator
-) -> Asked:
+def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """Scaling changes scores, and weights follow through the softmax."""
     i = row_with_a_choice(plain, random)
     query, d_k = example.names[i], plain.q.shape[-1]
@@ -72,19 +70,17 @@ def weight_after_the_division(
     )  # fmt: skip
 
 
-def deviation_of_scores(
-    example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator
-) -> Asked:
+def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
     return among_numbers(
-        lambda shown: say("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. "
-                          "What is the standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
-        (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. "
-                             "The division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
+        say("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
+            "standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
+        (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
+                             "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
         (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),
         (float(d_k), say("That is the variance. The standard deviation is its square root.")),
         (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")))  # fmt: skip
 
 
-QUESTIONS = (best_match, scaled_score, weight_after_the_division, deviation_of_scores)
+QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)

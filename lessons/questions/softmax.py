@@ -56,8 +56,8 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
         else say("That is the weight with scaling, which is off here.")
     )
     return among_numbers(
-        lambda shown: say("What weight does {query} put on {key} at temperature {temperature}?",
-                          query=a, key=b, temperature=Number(heat, 1)),
+        say("What weight does {query} put on {key} at temperature {temperature}?",
+            query=a, key=b, temperature=Number(heat, 1)),
         (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row.")),
         (float(weights[j, i]), say("That is what {key} puts on {query}. Rows are queries, columns keys.",
                                    query=a, key=b)),
@@ -92,8 +92,8 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
     j = below(len(example.tokens), random)
     column = weights_if(example, head, temperature=heat)[:, j]
     return among_numbers(
-        lambda shown: say("At temperature {temperature}, add up the weights that all tokens put on {key}, down its "
-                          "column. What is the sum?", temperature=Number(heat, 1), key=example.names[j]),
+        say("At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is "
+            "the sum?", temperature=Number(heat, 1), key=example.names[j]),
         (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
         (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
         (float(column.mean()), say("That is the average of the column, not its sum.")),

@@ -32,19 +32,16 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
     alike = example.ids[one] == example.ids[other]
     if torch.equal(example.x[one], example.x[other]) != alike:
         return None
-    prompt = say(
-        "How do the rows of {one} and {other} in X compare?", one=example.names[one], other=example.names[other]
-    )
+    names = example.names
+    prompt = say("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
     same, differ = say("They hold the same numbers."), say("They hold different numbers.")
-    larger = Card(say("The later one holds larger numbers only."),
-                  say("Nothing is added up on the way: a row is looked up, not counted."))  # fmt: skip
     if alike:
         return among(
             prompt,
             Card(same, say("A row is looked up by the token alone; its position is not in it.")),
             Card(differ, say("The same token has the same row wherever it stands. Positions come in only if added.")),
-            larger,
-        )
+            Card(say("The later one holds larger numbers only."),
+                 say("Nothing is added up on the way: a row is looked up, not counted.")))  # fmt: skip
     return among(
         prompt,
         Card(differ, say("Different tokens have different ids, and so different rows of the table.")),
