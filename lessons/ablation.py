@@ -18,8 +18,7 @@ def ablation_table(heads: Sequence[Ablation], layers: Sequence[Ablation], overla
         notice=(*ablation_sentences(heads), overlap_sentence(overlap)),
         columns=(say("ablated"), say("right answers left"), say("lost (percentage points)"), say("loss")),
         cells=tuple((ablated_name(one), Share(one.accuracy), Number(100 * one.lost, 1), Number(one.loss))
-                    for one in (*heads, *layers)),
-    )  # fmt: skip
+                    for one in (*heads, *layers)))  # fmt: skip
 
 
 def ablated_name(ablation: Ablation) -> Sentence:

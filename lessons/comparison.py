@@ -55,28 +55,22 @@ class Comparison:
 SEA = "she sells sea shells by the sea shore. the shells she sells are sea shells, i am sure. "
 
 COMPARISONS: dict[str, Comparison] = {
-    "positions": Comparison(
-        say("Can letters be reversed without knowing where they stand?"),
-        TASKS["reverse"], {"positions": "learned"}, {"positions": "none"}),
-    "scaling": Comparison(
-        say("Is a task with a large d_k learnt as soon without the division by √d_k?"),
-        TASKS["reverse"], {"scaling": True}, {"scaling": False},
-        {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40}),
-    "layers": Comparison(
-        say("Can one layer find what followed a letter, or does it take two?"),
-        TASKS["recall"], {"n_layers": 2}, {"n_layers": 1}),
-    "induction": Comparison(
-        say("At which moment does an induction head form, and can one layer grow one?"),
-        TASKS["induction"], {"n_layers": 2}, {"n_layers": 1}),
-    "heads": Comparison(
-        say("Can one head bring four letters along at once as soon as four heads can?"),
-        TASKS["last"], {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
+    "positions": Comparison(say("Can letters be reversed without knowing where they stand?"), TASKS["reverse"],
+                            {"positions": "learned"}, {"positions": "none"}),
+    "scaling": Comparison(say("Is a task with a large d_k learnt as soon without the division by √d_k?"),
+                          TASKS["reverse"], {"scaling": True}, {"scaling": False},
+                          {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40}),
+    "layers": Comparison(say("Can one layer find what followed a letter, or does it take two?"), TASKS["recall"],
+                         {"n_layers": 2}, {"n_layers": 1}),
+    "induction": Comparison(say("At which moment does an induction head form, and can one layer grow one?"),
+                            TASKS["induction"], {"n_layers": 2}, {"n_layers": 1}),
+    "heads": Comparison(say("Can one head bring four letters along at once as soon as four heads can?"), TASKS["last"],
+                        {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
     "mask": Comparison(
         say("What does a model of letters learn when it may look ahead?"),
         CharacterTask(SEA * 4, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
-    "slices": Comparison(
-        say("Must a head see all features, or is a slice of them enough?"),
-        TASKS["recall"], {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
+    "slices": Comparison(say("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
+                         {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
 }  # fmt: skip
 
 

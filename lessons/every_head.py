@@ -37,12 +37,11 @@ def every_head(
         for layer, trace in enumerate(layers)
     )
     single = all(len(heads) == 1 for heads in maps)
-    return Matrices(
-        key=key, name=say("The attention of every head"), width=width, hint=ONLY_WEIGHTS, first=maps[0][0].key,
-        notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
-        bands=(tuple(heads[0] for heads in maps),) if single else maps,
-        numbered=None if len(tokens) <= MOST_NUMBERED else False,
-    )  # fmt: skip
+    return Matrices(key=key, name=say("The attention of every head"), width=width, hint=ONLY_WEIGHTS,
+                    first=maps[0][0].key,
+                    notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
+                    bands=(tuple(heads[0] for heads in maps),) if single else maps,
+                    numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip
 
 
 def map_of(called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, **look: object) -> Matrix:

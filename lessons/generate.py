@@ -54,9 +54,7 @@ def generate_screen(writing: Writing) -> Screen:
     return Screen(
         figures=(distribution(writing), looks(new)),
         remarks=(window_read(new), *training_steps(writing), unread_characters(writing.written, writing.task)),
-        code=CODE,
-        ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary),
-    )
+        code=CODE, ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
 
 
 # What it was drawn from.
@@ -65,11 +63,10 @@ def generate_screen(writing: Writing) -> Screen:
 def distribution(writing: Writing) -> Parts:
     """The whole vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     draw = writing.newest.draw
-    return Parts(
-        key="distribution", name=say("The distribution over the next character"), rows=DISTRIBUTIONS, width=580,
-        notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest)),
-        parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()),
-    )  # fmt: skip
+    return Parts(key="distribution",
+                 name=say("The distribution over the next character"), rows=DISTRIBUTIONS, width=580,
+                 notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest)),
+                 parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()))  # fmt: skip
 
 
 def character(writing: Writing, token: int) -> Part:
@@ -77,10 +74,9 @@ def character(writing: Writing, token: int) -> Part:
     draw, text = writing.newest.draw, writing.task.vocabulary.tokens[token]
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
     said, tempered, final = (Number(share, 3) for share in shares)
-    says = say(
-        "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
-        token=Token(text, token), score=Number(float(draw.logits[token])), said=said, tempered=tempered, final=final,
-    )  # fmt: skip
+    says = say("{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
+               token=Token(text, token), score=Number(float(draw.logits[token])), said=said, tempered=tempered,
+               final=final)  # fmt: skip
     chosen, remark = token == draw.token, None
     if chosen:
         remark = say("drawn")
@@ -92,11 +88,10 @@ def character(writing: Writing, token: int) -> Part:
 def model_gave(writing: Writing) -> Sentence:
     """What the model gave the new character."""
     draw = writing.newest.draw
-    return say(
-        "The new character is {token}: the model gave it {share} (rank {rank} of {size}).",
-        token=Token(writing.newest.token, draw.token), share=Share(float(draw.probabilities[draw.token])),
-        rank=1 + int((draw.logits > draw.logits[draw.token]).sum()), size=len(writing.task.vocabulary),
-    )  # fmt: skip
+    return say("The new character is {token}: the model gave it {share} (rank {rank} of {size}).",
+               token=Token(writing.newest.token, draw.token), share=Share(float(draw.probabilities[draw.token])),
+               rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
+               size=len(writing.task.vocabulary))  # fmt: skip
 
 
 def what_could_be_drawn(writing: Writing) -> Sentence:
@@ -120,11 +115,9 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
     end = float(new.draw.final[: new.draw.token + 1].sum())
     start = end - float(new.draw.final[new.draw.token])
     decimals = max(LEAST_DECIMALS, apart(start, end)[0].decimals)
-    return say(
-        "On the line from 0 to 1, {token} covers {start} to {end}; the random number was {uniform}.",
-        token=Token(new.token, new.draw.token),
-        start=Number(start, decimals), end=Number(end, decimals), uniform=Number(new.draw.uniform, decimals),
-    )  # fmt: skip
+    return say("On the line from 0 to 1, {token} covers {start} to {end}; the random number was {uniform}.",
+               token=Token(new.token, new.draw.token), start=Number(start, decimals), end=Number(end, decimals),
+               uniform=Number(new.draw.uniform, decimals))  # fmt: skip
 
 
 # What the heads looked at.
@@ -132,12 +125,10 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
 
 def looks(new: GeneratedToken) -> Matrices:
     """The weights of the last character read on all of the window: for each layer a matrix, for each head a row."""
-    return Matrices(
-        key="looks", name=say("What the heads looked at"), notice=(strongest_look(new),), first="0",
-        bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True, width=400,
-        numbered=None if len(new.window) <= MOST_NUMBERED else False,
-        hint=say("Rows are heads, columns are keys. Point at a cell to read its weight."),
-    )  # fmt: skip
+    return Matrices(key="looks", name=say("What the heads looked at"), notice=(strongest_look(new),), first="0",
+                    bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True,
+                    width=400, numbered=None if len(new.window) <= MOST_NUMBERED else False,
+                    hint=say("Rows are heads, columns are keys. Point at a cell to read its weight."))  # fmt: skip
 
 
 def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
@@ -153,11 +144,9 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
         return Step(say("{head}: {query} → {key}", **pair), digits(numbers[head][key]), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
-    return Matrix(
-        key=str(layer), title=title, values=weights, rows=Axis(say("head"), heads, named=True),
-        columns=token_axis(new.window, KEYS), scale="weight", colour="weight", step=step,
-        sources=lambda head, key: (Cells(str(layer), head, key),),
-    )  # fmt: skip
+    return Matrix(key=str(layer), title=title, values=weights, rows=Axis(say("head"), heads, named=True),
+                  columns=token_axis(new.window, KEYS), scale="weight", colour="weight", step=step,
+                  sources=lambda head, key: (Cells(str(layer), head, key),))  # fmt: skip
 
 
 def strongest_look(new: GeneratedToken) -> Sentence:
@@ -197,9 +186,7 @@ def window_read(new: NewToken) -> Sentence:
     return say_count(
         "The model sees {n} characters at once: it read characters {first} to {last}, and the first is out of sight.",
         "The model sees {n} characters at once: it read characters {first} to {last}, and the first {count} are out of "
-        "sight.",
-        new.first, n=n, first=new.first + 1, last=new.position,
-    )  # fmt: skip
+        "sight.", new.first, n=n, first=new.first + 1, last=new.position)  # fmt: skip
 
 
 def training_steps(writing: Writing) -> tuple[Sentence, ...]:
@@ -210,8 +197,7 @@ def training_steps(writing: Writing) -> tuple[Sentence, ...]:
     return (say_count(
         "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
         "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
-        steps.legal, total=steps.total, share=Share(steps.legal / steps.total),
-    ),)  # fmt: skip
+        steps.legal, total=steps.total, share=Share(steps.legal / steps.total)),)  # fmt: skip
 
 
 def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sentence:
@@ -227,9 +213,7 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sente
             "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
             "This text has not made the model read it yet.",
             "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
-            "This text has not made the model read one yet.",
-            len(unseen), unseen=listed,
-        )  # fmt: skip
+            "This text has not made the model read one yet.", len(unseen), unseen=listed)  # fmt: skip
     token = next(token for token in met[0].window if token in unseen)
     return say_count(
         "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
@@ -237,7 +221,5 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sente
         "rest on such a reading.",
         "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
         "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
-        "rest on such a reading.",
-        len(unseen), unseen=listed, position=met[0].position + 1, token=Token(token, vocabulary.index(token)),
-        resting=len(met), total=len(written),
-    )  # fmt: skip
+        "rest on such a reading.", len(unseen), unseen=listed, position=met[0].position + 1,
+        token=Token(token, vocabulary.index(token)), resting=len(met), total=len(written))  # fmt: skip

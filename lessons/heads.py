@@ -53,12 +53,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     projected, attention = isinstance(trace, HeadsTrace), trace.heads.select(choices.head)
     ran = RAN[choices.step] if projected or choices.step != "attend" else (attend, total_variation)
     parameters = (parameters_table(trace),) if projected else ()
-    return Screen(
-        formula=heads_formula(trace),
-        figures=(*step_figures(trace, choices), *parameters),
-        code=Code(ran, attention, trace.scale),
-        ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head),
-    )
+    return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
+                  code=Code(ran, attention, trace.scale),
+                  ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head))  # fmt: skip
 
 
 def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
@@ -88,7 +85,6 @@ def parameters_table(trace: HeadsTrace) -> Table:
     parameters = [(name, parameter.shape, parameter.numel()) for name, parameter in trace.module.named_parameters()]
     rows = [(name, " × ".join(map(str, shape)), Count(numbers)) for name, shape, numbers in parameters]
     total = Count(sum(numbers for _, _, numbers in parameters))
-    return Table(
-        key="mh_parameters", name=say("The parameters"), notice=notice_parameters(trace), folded=True, width=420,
-        columns=(say("parameter"), say("shape"), say("numbers")), cells=(*rows, (say("all together"), "", total)),
-    )  # fmt: skip
+    return Table(key="mh_parameters", name=say("The parameters"), notice=notice_parameters(trace), folded=True,
+                 width=420, columns=(say("parameter"), say("shape"), say("numbers")),
+                 cells=(*rows, (say("all together"), "", total)))  # fmt: skip

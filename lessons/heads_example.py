@@ -116,10 +116,9 @@ def run_heads(example: HeadsExample) -> SideBySide:
     x, module = tensors_of_heads(example)
     scale = module.d_head**-0.5 if example.scaling else 1.0
     output, trace = module.eval()(x, may_attend, scale=scale)
-    return HeadsTrace(
-        example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x, q=module.W_q(x),
-        k=module.W_k(x), v=module.W_v(x), concatenated=trace.concatenated, output=output,
-    )  # fmt: skip
+    return HeadsTrace(example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x,
+                      q=module.W_q(x), k=module.W_k(x), v=module.W_v(x), concatenated=trace.concatenated,
+                      output=output)  # fmt: skip
 
 
 def n_attentions(example: HeadsExample) -> int:
@@ -233,31 +232,23 @@ def numbered(count: int) -> list[str]:
 
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence_heads),
-    "journey": HeadsPreset(
-        title="Your journey, twice over",
-        fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False), draw=draw_journey_heads,
-        remark="The notebook shows it without the mask, then with it.",
-    ),
+    "journey": HeadsPreset(title="Your journey, twice over",
+                           fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
+                           draw=draw_journey_heads, remark="The notebook shows it without the mask, then with it."),
     "modules": HeadsPreset(
         title="The cat sat down, 2 heads", draw=draw_modules_heads, remark="The notebook uses no mask here.",
-        fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False),
-    ),
-    "wide": HeadsPreset(
-        title="512 features, 8 heads",
-        fixed=fixed_by_notebook(*numbered(10), d_model=512, n_heads=8, bias=True),
-        draw=lambda example: wide_stream(example)[:2],
-        remark="These are the sizes of the first transformer. The notebook uses no mask here.",
-    ),
+        fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)),
+    "wide": HeadsPreset(title="512 features, 8 heads",
+                        fixed=fixed_by_notebook(*numbered(10), d_model=512, n_heads=8, bias=True),
+                        draw=lambda example: wide_stream(example)[:2],
+                        remark="These are the sizes of the first transformer. The notebook uses no mask here."),
     "planted": HeadsPreset(
         title="The mat, 64 features", draw=draw_planted,
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
-        remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it.",
-    ),
+        remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."),
     "drawn": HeadsPreset(
-        title="Two sentences at once",
-        fixed=fixed_by_notebook(*numbered(4), d_model=8, n_heads=1, bias=False),
-        remark="Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.",
-    ),
+        title="Two sentences at once", fixed=fixed_by_notebook(*numbered(4), d_model=8, n_heads=1, bias=False),
+        remark="Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."),
 }  # fmt: skip
 
 

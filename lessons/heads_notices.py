@@ -30,8 +30,7 @@ def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
         "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, "
         "100 %: no key in common). Rows differ from uniform attention by {uniform} % on average.",
         verdict=verdict_on_heads(difference.mean, things), mean=points(difference.mean),
-        uniform=points(difference.from_uniform),
-    )  # fmt: skip
+        uniform=points(difference.from_uniform))  # fmt: skip
     return measured, *notice_furthest(trace, difference, things)
 
 
@@ -70,8 +69,7 @@ def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
                   "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
                   trace.x.shape[-1]),
         say_count("There is only one head, so all of them are its own.",
-                  "They are those of the {count} heads, side by side.", trace.n_heads),
-    )  # fmt: skip
+                  "They are those of the {count} heads, side by side.", trace.n_heads))  # fmt: skip
 
 
 def notice_split(trace: HeadsTrace) -> tuple[Sentence, ...]:
@@ -93,8 +91,7 @@ def notice_concatenate(trace: HeadsTrace) -> tuple[Sentence, ...]:
     return (
         say("The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
             count=trace.n_heads, **shapes),
-        say("No number changes, and so far no head knows what another has found."),
-    )  # fmt: skip
+        say("No number changes, and so far no head knows what another has found."))  # fmt: skip
 
 
 def shape_in_words(shape: tuple[int, ...]) -> str:
@@ -121,8 +118,7 @@ def notice_joined(trace: HeadsTrace) -> tuple[Sentence, ...]:
                   len(longest), token=token, heads=numbers_of_heads(longest), length=most),
         say_count("Head {heads} adds the shortest, of length {length}.",
                   "Heads {heads} add the shortest, of length {length} each.",
-                  len(shortest), heads=numbers_of_heads(shortest), length=least),
-    )  # fmt: skip
+                  len(shortest), heads=numbers_of_heads(shortest), length=least))  # fmt: skip
 
 
 def numbers_of_heads(heads: list[tuple[int]]) -> All:
@@ -159,8 +155,7 @@ def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Sen
     return say_count(
         "In training, {count} of the {visible} visible weights was dropped and the others divided by {kept}.",
         "In training, {count} of the {visible} visible weights were dropped and the others divided by {kept}.",
-        gone, visible=visible, kept=kept,
-    )  # fmt: skip
+        gone, visible=visible, kept=kept)  # fmt: skip
 
 
 def was_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Bool[Tensor, "queries keys"]:
@@ -198,6 +193,4 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Sentence, ...]:
         "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} "
         "would have.",
         "The number of heads is not in it: {heads} heads of {count} features share the projections that one head of "
-        "{d} would have.",
-        trace.d_head, heads=trace.n_heads, d=d_model,
-    )  # fmt: skip
+        "{d} would have.", trace.d_head, heads=trace.n_heads, d=d_model)  # fmt: skip

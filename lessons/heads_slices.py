@@ -45,12 +45,11 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
     may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
     sliced = SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))
     projections = trace.module.W_q, trace.module.W_k, trace.module.W_v
-    return Reach(
-        features=features, d_head=trace.d_head,
-        projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale),
-        sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-        projected_numbers=sum(linear.weight.numel() for linear in projections), sliced_numbers=sliced.W_qkv.numel(),
-    )  # fmt: skip
+    return Reach(features=features, d_head=trace.d_head,
+                 projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale),
+                 sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
+                 projected_numbers=sum(linear.weight.numel() for linear in projections),
+                 sliced_numbers=sliced.W_qkv.numel())  # fmt: skip
 
 
 def slices_figure(trace: HeadsTrace) -> Matrices:
@@ -90,8 +89,7 @@ def changes_of(
     return (
         Matrix(key=key, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
         Matrix(key=f"{key}_outside", title=say("outside"), values=largest, columns=single_axis("outside"), step=most,
-               before=outside, sources=lambda i, j: (Cells(key, row=i),), **look),
-    )  # fmt: skip
+               before=outside, sources=lambda i, j: (Cells(key, row=i),), **look))  # fmt: skip
 
 
 def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
@@ -99,8 +97,7 @@ def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
     cost = say(
         "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
         "head reads only its slice.",
-        projected=Count(reach.projected_numbers), sliced=Count(reach.sliced_numbers),
-    )  # fmt: skip
+        projected=Count(reach.projected_numbers), sliced=Count(reach.sliced_numbers))  # fmt: skip
     if len(reach.projected) == 1:
         return cost, say("With one head the slice is the whole row of X, so the two kinds read the same features.")
     return cost, say(

@@ -55,11 +55,9 @@ def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     title = say("output = concatenated · W_o") if W_o.bias is None else say("output = concatenated · W_o + bias")
     features = shown_features(d_model, derivation.n_heads, FEW)
     remark = say("{rows}×{columns}, {shown}×{shown} shown", rows=d_model, columns=d_model, shown=len(features))
-    w_o = derivation.matrix(
-        "w_o", say("W_o"), W_o.weight.detach().T[features][:, features], features,
-        sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
-        remark=remark if len(features) < d_model else None,
-    )  # fmt: skip
+    w_o = derivation.matrix("w_o", say("W_o"), W_o.weight.detach().T[features][:, features], features,
+                            sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
+                            remark=remark if len(features) < d_model else None)  # fmt: skip
     found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))
     output = whole(derivation, "output", FEW, lambda i, j: (Cells("concatenated", row=i), Cells("w_o", column=j)),
                    title=title)  # fmt: skip
@@ -86,8 +84,7 @@ def parts_of(
         own = features[head * each : (head + 1) * each]
         return derivation.matrix(
             tensor, say("head {number}", number=head + 1), values[head, :, :each], own, key=f"{role}.{head}",
-            sources=lambda i, j: sources(i, head * each + j), remark=shown_of(values[head], each),
-        )  # fmt: skip
+            sources=lambda i, j: sources(i, head * each + j), remark=shown_of(values[head], each))  # fmt: skip
 
     parts = [part(head) for head in range(n_heads)]
     return [tuple(parts[first : first + HEADS_IN_A_BAND]) for first in range(0, n_heads, HEADS_IN_A_BAND)]

@@ -26,11 +26,10 @@ def attend_figures(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
         return (one,)
     heatmaps = small_heatmaps(trace, derivation, chosen)
     starts = range(0, len(heatmaps), HEATMAPS_IN_A_BAND)
-    every = heads_figure(
-        trace, notice, key="heads_figure", name=say("The weights of all heads"), first=large.key, width=SMALL_WIDTH,
-        bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts), numbered=False,
-        hint=say("Rows are queries, columns are keys. Click a heatmap to see it large."),
-    )  # fmt: skip
+    every = heads_figure(trace, notice, key="heads_figure",
+                         name=say("The weights of all heads"), first=large.key, width=SMALL_WIDTH,
+                         bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts), numbered=False,
+                         hint=say("Rows are queries, columns are keys. Click a heatmap to see it large."))  # fmt: skip
     return every, replace(one, notice=(), weights=None, beside=True)
 
 
@@ -49,11 +48,9 @@ def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
             weight = own.numbers["weights"][i][j]
             return Step(say("{which}: {says}", which=which, says=pair_in(own, i, j)), digits(weight), weight)
 
-        return head_matrix(
-            own, "weights", say("{which} ▸", which=which) if head == chosen else which, trace.heads.weights[head],
-            key=f"map.{head}", rows=rows, columns=columns, step=step, before=partial(own.derive, "weights"),
-            sources=same_pair,
-        )  # fmt: skip
+        return head_matrix(own, "weights", say("{which} ▸", which=which) if head == chosen else which,
+                           trace.heads.weights[head], key=f"map.{head}", rows=rows, columns=columns, step=step,
+                           before=partial(own.derive, "weights"), sources=same_pair)  # fmt: skip
 
     return tuple(map(heatmap, range(trace.n_heads)))
 
@@ -106,12 +103,10 @@ def dropout_figure(trace: SideBySide, derivation: ManyHeadsDerivation, head: int
     after = head_matrix(
         own, "weights", say("in training"), dropped.weights[head], key=f"training.{head}", step=in_training,
         before=lambda i, j: before.derive(i, j) if own.visible[i][j] else before.before(i, j),
-        marked=was_dropped(trace, dropped, head), sources=lambda i, j: (Cells(f"rest.{head}", i, j),),
-    )  # fmt: skip
+        marked=was_dropped(trace, dropped, head), sources=lambda i, j: (Cells(f"rest.{head}", i, j),))  # fmt: skip
     band = (
         before, row_sums(own.names, before, "sum_rest", say("row sum")),
-        after, row_sums(own.names, after, "sum_training", say("new row sum")),
-    )  # fmt: skip
+        after, row_sums(own.names, after, "sum_training", say("new row sum")))  # fmt: skip
     return heads_figure(trace, notice_dropout(trace, dropped, head), bands=(band,), first=after.key)
 
 
@@ -123,7 +118,6 @@ def row_sums(queries: tuple[Token, ...], weights: Matrix, key: str, title: Sente
         says = say("sum of the row of {query}", query=queries[i])
         return Step(says, " + ".join(map(factor, values[i])), sum(values[i]))
 
-    return Matrix(
-        key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
-        columns=single_axis("sum"), scale="weight", step=step, sources=lambda i, j: (Cells(weights.key, row=i),),
-    )  # fmt: skip
+    return Matrix(key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
+                  columns=single_axis("sum"), scale="weight",
+                  step=step, sources=lambda i, j: (Cells(weights.key, row=i),))  # fmt: skip

@@ -108,6 +108,5 @@ def note_on(level: Level) -> Sentence:
         "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in "
         "double precision by at most {difference}.",
         "{lines} lines of code in the functions shown, {median} ms. The output differs from the same computation in "
-        "double precision by at most {difference}.",
-        len(level.functions), lines=level.lines, median=Number(level.median, 3), difference=Size(level.difference),
-    )  # fmt: skip
+        "double precision by at most {difference}.", len(level.functions), lines=level.lines,
+        median=Number(level.median, 3), difference=Size(level.difference))  # fmt: skip

@@ -75,11 +75,9 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
         yield parity_rows(parity)
         band, notice = outputs_band(parity, choices.view, derivation), [notice_parity(parity, choices.view)]
     band = tuple(band)
-    yield Matrices(
-        key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
-        first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
-        weights=say("Untrained: random weights (seed {seed}).", seed=seed),
-    )  # fmt: skip
+    yield Matrices(key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
+                   first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
+                   weights=say("Untrained: random weights (seed {seed}).", seed=seed))  # fmt: skip
     yield parameter_table(parity)
 
 
@@ -136,8 +134,7 @@ def notice_parity(parity: Parity, view: str) -> Sentence:
     return say(
         "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of "
         "single precision agree.",
-        outputs=outputs, difference=Size(difference), size=Size(size), digits=digits,
-    )  # fmt: skip
+        outputs=outputs, difference=Size(difference), size=Size(size), digits=digits)  # fmt: skip
 
 
 # Parameters.
@@ -157,8 +154,6 @@ def parameter_table(parity: Parity) -> Table:
                         parameter=stacked, first=part * d_model + 1, last=(part + 1) * d_model)  # fmt: skip
         rows.append((name, where, " × ".join(map(str, parameter.shape)), parameter.numel()))
     total = sum(parameter.numel() for parameter in parity.theirs.parameters())
-    return Table(
-        key="copied", name=say("The same weights, under PyTorch's names"), folded=True, width=620,
-        columns=(say("ours"), say("in nn.MultiheadAttention"), say("shape"), say("numbers")),
-        cells=(*rows, (say("together"), "", "", total)),
-    )  # fmt: skip
+    return Table(key="copied", name=say("The same weights, under PyTorch's names"), folded=True, width=620,
+                 columns=(say("ours"), say("in nn.MultiheadAttention"), say("shape"), say("numbers")),
+                 cells=(*rows, (say("together"), "", "", total)))  # fmt: skip

@@ -38,8 +38,7 @@ def case_says(case: RandomCase) -> Sentence:
     return say(
         "tokens: {tokens}, heads: {heads}, features in a head: {features}, {mask}, {bias}: differs by {difference}",
         tokens=case.tokens, heads=case.heads, features=case.d_head, mask=MASK_NAMES[case.mask],
-        bias=say("with bias") if case.bias else say("without bias"), difference=Size(case.difference),
-    )  # fmt: skip
+        bias=say("with bias") if case.bias else say("without bias"), difference=Size(case.difference))  # fmt: skip
 
 
 def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Sentence]:
@@ -49,11 +48,9 @@ def notice_cases(cases: tuple[RandomCase, ...]) -> Iterator[Sentence]:
     masks = All(tuple(MASK_NAMES[kind] for kind in MASK_NAMES if any(case.mask == kind for case in cases)))
     yield say(
         "{count} random cases, with {tokens} to {more_tokens} tokens, {heads} to {more_heads} heads and {features} to "
-        "{more_features} features in a head, with {masks}; {bias} of them with bias.",
-        count=len(cases), masks=masks, bias=sum(case.bias for case in cases),
-        tokens=min(sizes[0]), more_tokens=max(sizes[0]), heads=min(sizes[1]), more_heads=max(sizes[1]),
-        features=min(sizes[2]), more_features=max(sizes[2]),
-    )  # fmt: skip
+        "{more_features} features in a head, with {masks}; {bias} of them with bias.", count=len(cases), masks=masks,
+        bias=sum(case.bias for case in cases), tokens=min(sizes[0]), more_tokens=max(sizes[0]), heads=min(sizes[1]),
+        more_heads=max(sizes[1]), features=min(sizes[2]), more_features=max(sizes[2]))  # fmt: skip
     yield say("No number differs by more than {bound}; the median over the cases is {median}.",
               bound=Size(max(differences)), median=Size(statistics.median(differences)))  # fmt: skip
     exact = sum(difference == 0 for difference in differences)

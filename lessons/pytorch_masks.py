@@ -26,10 +26,8 @@ def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator
         says = say("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
         return Step(says, digits(float(mask[i, j])), float(mask[i, j]))
 
-    yield Matrix(
-        key="mask", title=say("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
-        columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True,
-    )  # fmt: skip
+    yield Matrix(key="mask", title=say("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
+                 columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True)  # fmt: skip
     yield blocked_weights(two, own)
     yield head_matrix(own, "weights", say("scaled_dot_product_attention"), two.kept[0], key="kept",
                       visible=two.mask.tolist())  # fmt: skip
@@ -61,12 +59,10 @@ def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Sentence]:
     blocked, kept, who = two.blocked[0], two.kept[0], names(parity.tokens)
     i, j = telling_cell(two.mask, kept)
     weight = float(blocked[i, j])
-    yield say(
-        "The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
-        "scaled_dot_product_attention {kept}.",
-        query=who[i], key=who[j], blocked=say("“not a number”") if math.isnan(weight) else Number(weight),
-        kept=Number(float(kept[i, j])),
-    )  # fmt: skip
+    yield say("The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
+              "scaled_dot_product_attention {kept}.",
+              query=who[i], key=who[j], blocked=say("“not a number”") if math.isnan(weight) else Number(weight),
+              kept=Number(float(kept[i, j])))  # fmt: skip
     yield say("Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
               query=who[i], blocked=int((~two.mask[i]).sum()), kept=int(two.mask[i].sum()))  # fmt: skip
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
@@ -97,8 +93,6 @@ def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Sen
     if not two.without_weights[blind].isnan().any():
         output = say("with need_weights=False numbers come out as if nothing were wrong")
     query = names(parity.tokens)[blind[0]]
-    return say_count(
-        "{query} is blocked everywhere: {weights}; {output}.",
-        "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
-        len(blind), query=query, weights=weights, output=output,
-    )  # fmt: skip
+    return say_count("{query} is blocked everywhere: {weights}; {output}.",
+                     "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
+                     len(blind), query=query, weights=weights, output=output)  # fmt: skip

@@ -31,12 +31,9 @@ def train_screen(
 ) -> Screen:  # fmt: skip
     """A run at one of its steps: its curves, and what every head does there. `width` is free for the heads."""
     curves = (loss_figure(history), *([right_answers(history)] if history.evaluations else []))
-    return Screen(
-        figures=(*curves, observed_heads(observed, width)),
-        remarks=() if leak is None else leak_sentences(leak),
-        code=TRAINING_CODE,
-        ask=questions_about(history.settings),
-    )
+    return Screen(figures=(*curves, observed_heads(observed, width)),
+                  remarks=() if leak is None else leak_sentences(leak), code=TRAINING_CODE,
+                  ask=questions_about(history.settings))  # fmt: skip
 
 
 def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
@@ -69,11 +66,9 @@ def moment_sentence(observed: ObservedTask) -> Sentence:
     """One moment of a run: how many answers of the example are right, and what the answers are."""
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
     said = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
-    return say_count(
-        "After {count} update {share} of its answers are right: {answers}",
-        "After {count} updates {share} of its answers are right: {answers}",
-        observed.step, share=Share(observed.accuracy), answers=said,
-    )  # fmt: skip
+    return say_count("After {count} update {share} of its answers are right: {answers}",
+                     "After {count} updates {share} of its answers are right: {answers}",
+                     observed.step, share=Share(observed.accuracy), answers=said)  # fmt: skip
 
 
 def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:

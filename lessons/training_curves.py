@@ -29,8 +29,7 @@ def loss_figure(history: TrainingHistory) -> Curves:
         x=say("updates"), y=say("loss (squared error)") if vectors else say("loss (nats)"),
         x_domain=(0, settings.steps),
         levels=tuple((say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
-                     for b in settings.task.baselines()),
-    )  # fmt: skip
+                     for b in settings.task.baselines()))  # fmt: skip
 
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
@@ -72,12 +71,10 @@ def right_answers(history: TrainingHistory) -> Curves:
     if evaluations[-1].best_role_weights:
         lines.append(Line(key="weight", name=say("weight on target cells"), y=[e.weight for e in evaluations],
                           colour="weight", style="dashed", **look))  # fmt: skip
-    return Curves(
-        key="progress", name=say("Right answers while the model trains"), width=WIDTH, height=140, percent=True,
-        notice=success_sentences(task, evaluations[-1]), lines=tuple(lines), x=say("updates"),
-        y=say("share") if len(lines) > 1 else say("right answers"), x_domain=(0, history.settings.steps),
-        y_domain=(0, 1), levels=((say("enough"), task.enough_right),),
-    )  # fmt: skip
+    return Curves(key="progress", name=say("Right answers while the model trains"), width=WIDTH, height=140,
+                  percent=True, notice=success_sentences(task, evaluations[-1]), lines=tuple(lines), x=say("updates"),
+                  y=say("share") if len(lines) > 1 else say("right answers"), x_domain=(0, history.settings.steps),
+                  y_domain=(0, 1), levels=((say("enough"), task.enough_right),))  # fmt: skip
 
 
 def success_sentences(task: Task, evaluation: Evaluation) -> tuple[Sentence, ...]:
@@ -127,11 +124,10 @@ def leak_sentences(leak: FutureLeak) -> tuple[Sentence, ...]:
         return (say("With the future in sight the loss is {seeing}, with it hidden {hidden}. No head can look ahead.",
                     **losses),)  # fmt: skip
     heads = leaders(leak.ahead, percent)
-    puts = say_count(
-        "{heads} puts {weight} of its weight on the very letter that is to be predicted.",
-        "{heads} each put {weight} of their weight on the very letter that is to be predicted.",
-        len(heads), heads=All(tuple(head_name(*head) for head in heads)), weight=Share(leak.strongest),
-    )  # fmt: skip
+    puts = say_count("{heads} puts {weight} of its weight on the very letter that is to be predicted.",
+                     "{heads} each put {weight} of their weight on the very letter that is to be predicted.",
+                     len(heads), heads=All(tuple(head_name(*head) for head in heads)),
+                     weight=Share(leak.strongest))  # fmt: skip
     if leak.loss_hidden - leak.loss_seeing > READS_AHEAD:
         return say("With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the "
                    "answer.", **losses), puts  # fmt: skip

@@ -37,8 +37,7 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
             "find the likeliest to come next?", ending="".join(map(seen, new.window[-ENDING:]))),
         (called[best], say("Its probability is {probability}: no other has as much.",
                            probability=Number(float(says[best]), 3))),
-        *((called[token], mend) for token, mend in wrong if token != best),
-    )  # fmt: skip
+        *((called[token], mend) for token, mend in wrong if token != best))  # fmt: skip
 
 
 def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -49,13 +48,11 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
     return among_numbers(
         lambda shown: say(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
-            token=characters(vocabulary)[best], now=shown(now),
-        ),
+            token=characters(vocabulary)[best], now=shown(now)),
         (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain.")),
         (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half.")),
         (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger.")),
-        (now, say("Only a temperature of 1 leaves everything as it is.")),
-    )  # fmt: skip
+        (now, say("Only a temperature of 1 leaves everything as it is.")))  # fmt: skip
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -73,8 +70,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
         (right - 1, say("The character whose probability reaches the sum is kept too.")),
         (round(p * size), say("Top-p is a share of the probability, not of the vocabulary.")),
-        (size, say("All together have 1; top-p stops as soon as its sum is reached.")),
-    )  # fmt: skip
+        (size, say("All together have 1; top-p stops as soon as its sum is reached.")))  # fmt: skip
 
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -88,8 +84,7 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
              say("This was drawn just now, but it is not the likeliest.")),
         Card(say("it depends on the seed"), say("A seed chooses among what is left, and only one is left.")),
         Card(say("it depends on the temperature"),
-             say("A temperature keeps the order, so the likeliest stays the likeliest.")),
-    )  # fmt: skip
+             say("A temperature keeps the order, so the likeliest stays the likeliest.")))  # fmt: skip
 
 
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -101,8 +96,7 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
              say("The same seed gives the same random numbers, so everything repeats.")),
         Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number.")),
         Card(say("always the likeliest"),
-             say("The draw is the same as before, and takes what its random number falls on.")),
-    )  # fmt: skip
+             say("The draw is the same as before, and takes what its random number falls on.")))  # fmt: skip
 
 
 def characters(vocabulary: Vocabulary) -> list[Token]:

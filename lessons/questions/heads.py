@@ -24,16 +24,14 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
         say_count(
             "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?",
             "Q is {shape}, and it is split among {count} heads. What is its shape then, heads × tokens × features?",
-            h, shape=spaced(n, d_model),
-        ),
+            h, shape=spaced(n, d_model)),
         (spaced(h, n, d_head), say("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
                                    d_model=d_model, heads=h)),
         (spaced(h, n, d_model), say("No head gets the whole query: the {d_model} features are shared out.",
                                     d_model=d_model)),
         (spaced(n, h, d_head), say("These are the right numbers before the axes are swapped; the axis of the heads "
                                    "must come first, so that each head has a matrix of its own.")),
-        (spaced(1, n, d_model), say("That would be a single head. Here there are {heads}.", heads=h)),
-    )  # fmt: skip
+        (spaced(1, n, d_model), say("That would be a single head. Here there are {heads}.", heads=h)))  # fmt: skip
 
 
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -54,8 +52,7 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
          say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features "
              "wide. Together they are what they were.", other=other, d_model=d_model)),
         (Count(total * h // other), say("The features of a head change with the number of heads, but so does the "
-                                        "number of parts: it evens out.")),
-    )  # fmt: skip
+                                        "number of parts: it evens out.")))  # fmt: skip
 
 
 def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -70,8 +67,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
          say("Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.", heads=h, d_head=d_head)),
         (Count(3 * d_model**2), say("That is what multi-head attention has: there, every head projects all features. "
                                     "Heads are not slices.")),
-        (Count(3 * d_head**2), say("That is one head. There are more.")),
-    )  # fmt: skip
+        (Count(3 * d_head**2), say("That is one head. There are more.")))  # fmt: skip
 
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -93,8 +89,7 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
                 d_head=trace.d_head, d_model=trace.x.shape[-1], feature=feature + 1),
             Card(only, say("The feature lies in the slice of that head. The others would never read it.")),
             Card(every, say("That is what multi-head attention does, where every head projects all features.")),
-            Card(none, say("One slice holds this feature, and its head reads it.")),
-        )  # fmt: skip
+            Card(none, say("One slice holds this feature, and its head reads it.")))  # fmt: skip
     return among(
         say("Add 1 to feature {feature} of every row of X. Which heads give another output?", feature=feature + 1),
         Card(every, say("Each head projects all features of X. Queries, keys and values are split afterwards.")),
@@ -119,8 +114,7 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
          say("That deals them out like cards, one to each head in turn. Heads own neighbours.")),
         (say("Feature {feature} of every head.", feature=feature + 1),
          say("Then each head would have all {d_model}. The features are shared out.", d_model=h * d_head)),
-        (feature_of(owner, place), say("That has head and feature the wrong way round.")),
-    )  # fmt: skip
+        (feature_of(owner, place), say("That has head and feature the wrong way round.")))  # fmt: skip
 
 
 def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -134,14 +128,11 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
     return among_numbers(
         lambda shown: say(
             "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. "
-            "What does the row sum to then?",
-            p=Number(p), key=tokens[key], weight=shown(weight), query=tokens[query],
-        ),
+            "What does the row sum to then?", p=Number(p), key=tokens[key], weight=shown(weight), query=tokens[query]),
         ((1 - weight) / (1 - p), say("What is left, 1 minus that weight, is divided by {kept}.", kept=kept)),
         (1.0, say("The softmax came before the dropout. Nothing makes the weights sum to 1 again.")),
         (1 - weight, say("That forgets that dropout divides the weights that stay by {kept}.", kept=kept)),
-        (1 - p, say("That is the share of weights that stay on average, not the sum of this row.")),
-    )  # fmt: skip
+        (1 - p, say("That is the share of weights that stay on average, not the sum of this row.")))  # fmt: skip
 
 
 def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -155,8 +146,7 @@ def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Questio
         (f"√{sizes['d_model']}", say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
                                      d_model=sizes["d_model"], d_head=trace.d_head)),
         (f"√{trace.n_heads}", say("The heads do not meet before their outputs are put side by side.")),
-        (f"√{len(trace.tokens)}", say("The number of tokens does not make a dot product longer.")),
-    )  # fmt: skip
+        (f"√{len(trace.tokens)}", say("The number of tokens does not make a dot product longer.")))  # fmt: skip
 
 
 def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -167,9 +157,7 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
         prompt = say_count(
             "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?",
             "There are {count} heads and {tokens}. What is the shape of the tensor with all attention weights, heads "
-            "first?",
-            h, tokens=tokens,
-        )  # fmt: skip
+            "first?", h, tokens=tokens)  # fmt: skip
         why = say("Each head has a weight for every pair of tokens.")
         alone = say("That is the matrix of a single head.")
     else:
@@ -177,12 +165,10 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
                      "attention weights, sentences first?", sentences=h, tokens=tokens)  # fmt: skip
         why, alone = say("Each sentence has a weight for every pair of its tokens."), say("That is one sentence alone.")
     return among_things(
-        prompt,
-        (spaced(h, n, n), why),
+        prompt, (spaced(h, n, n), why),
         (spaced(h, n, d_head), say("That is the shape of the outputs. A weight belongs to a pair of tokens.")),
         (spaced(n, n), alone),
-        (spaced(h, d_head, d_head), say("That compares features. Attention compares tokens.")),
-    )
+        (spaced(h, d_head, d_head), say("That compares features. Attention compares tokens.")))  # fmt: skip
 
 
 def spaced(*axes: int) -> str:

@@ -29,8 +29,7 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
         (n - true, say("nn.MultiheadAttention blocks where the mask is True.")),
         (true, say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.")),
         (n, say("A mask is not ignored: where it is True, this function blocks.")),
-        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")),
-    )  # fmt: skip
+        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")))  # fmt: skip
 
 
 def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question | None:
@@ -44,8 +43,7 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
         (n - false, say("F.scaled_dot_product_attention keeps where the mask is True.")),
         (false, say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.")),
         (n, say("A mask is not ignored: where it is False, this function blocks.")),
-        (0, say("A row that is True somewhere keeps something.")),
-    )  # fmt: skip
+        (0, say("A row that is True somewhere keeps something.")))  # fmt: skip
 
 
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
@@ -58,15 +56,12 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
     return among_numbers(
         lambda shown: say(
             "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention "
-            "report, unless told otherwise?",
-            query=who[i], key=who[j], weights=All(tuple(map(shown, weights))),
-        ),
+            "report, unless told otherwise?", query=who[i], key=who[j], weights=All(tuple(map(shown, weights)))),
         (float(parity.averaged[i, j]), say("The average over the heads. With average_attn_weights=False it reports "
                                            "each head.")),
         (weights[0], say("That is the first head alone. The average is reported, which no head need have.")),
         (sum(weights), say("That is the sum; rows of it would not sum to 1. The average is reported.")),
-        (max(weights), say("That is one head alone. The average over all is reported.")),
-    )  # fmt: skip
+        (max(weights), say("That is one head alone. The average over all is reported.")))  # fmt: skip
 
 
 def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
@@ -81,14 +76,12 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
         lambda shown: say(
             "In head 1 the score of {key} for {query} is {score}, with {d_head} features. Somebody divides q by "
             "√{d_head}, then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?",
-            key=who[j], query=who[i], score=shown(score), d_head=d_head,
-        ),
+            key=who[j], query=who[i], score=shown(score), d_head=d_head),
         (score / d_head,
          say("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head)),
         (score / root, say("That would be right, but the function divides once more, unless it is told a scale.")),
         (score, say("The function divides, and q was divided before.")),
-        (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")),
-    )  # fmt: skip
+        (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")))  # fmt: skip
 
 
 def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | None:
@@ -106,8 +99,7 @@ def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | No
              say("The same shape says nothing about the numbers: other weights give others.")),
         Card(say("by up to {difference}", difference=Size(max(parity.module_difference, 1e-8))),
              say("That is how close it comes with our weights copied. The same shape alone proves nothing.")),
-        Card(say("not at all"), say("The same formula with other weights gives other numbers.")),
-    )  # fmt: skip
+        Card(say("not at all"), say("The same formula with other weights gives other numbers.")))  # fmt: skip
 
 
 def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question | None:
@@ -119,8 +111,7 @@ def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question
         Card(shaped(3 * d_model, d_model),
              say("Three projections one below the other, a row for each result: it is used as x @ W.T.")),
         Card(shaped(d_model, 3 * d_model), say("That is how x @ W would want it. nn.Linear stores W transposed.")),
-        Card(shaped(d_model, d_model), say("That is one projection. There are three in it.")),
-    )  # fmt: skip
+        Card(shaped(d_model, d_model), say("That is one projection. There are three in it.")))  # fmt: skip
 
 
 QUESTIONS = (mask_for_the_module, mask_for_the_function, reported_weight, divided_twice, weights_of_its_own,

@@ -39,8 +39,7 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
             tokens=" ".join(map(seen, tokens)), **about),
         (called[key],
          say("The answer at {query} is “{answer}”, and here it stands: its value can be handed on.", **about)),
-        *((called[position], finds(position)) for position in wrong),
-    )  # fmt: skip
+        *((called[position], finds(position)) for position in wrong))  # fmt: skip
 
 
 def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
@@ -66,14 +65,12 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
     return among_numbers(
         lambda shown: say(
             "The model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
-            "loss is the mean of −ln(probability of the right answer), in nats.", size=size,
-        ),
+            "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
         (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size)),
         (math.log2(size), say("That is its number of bits: a logarithm to the base 2.")),
         (1 - 1 / size, say("That is how often such a guess is wrong, not the loss.")),
         (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm.")),
-        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time.")),
-    )  # fmt: skip
+        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time.")))  # fmt: skip
 
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -89,8 +86,7 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
         (layers, say("So many are in the layers; what stands around them is trained, too.")),
         (total - tables, say("The tables of vectors are trained as well.")),
         (4 * model.d_model, say("A projection has a number for each pair of features.")),
-        (total + layers, say("The layers are counted twice.")),
-    )  # fmt: skip
+        (total + layers, say("The layers are counted twice.")))  # fmt: skip
 
 
 QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)
