@@ -24,9 +24,8 @@ def beginning_of(raw: str, task: CharacterTask) -> Beginning:
     """What a text begins with: where nothing is left of it, the first character of the training text."""
     clean = clean_text(raw, MAX_START)
     text = clean.text + (" " if clean.text and raw[-1:].isspace() else "")  # a space at the end asks for a word
-    typed = tokenize(text, "characters")
-    known, notes = known_characters(typed, task)
-    if typed and not known:
+    known, notes = known_characters(text, task)
+    if text and not known:
         first = Token(task.tokens[0], 0)
         notes.append(say("Nothing is left to begin with, so the text begins with {first}.", first=first))
     return Beginning(known or task.tokens[:1], (*clean.notes, *notes))
@@ -36,18 +35,17 @@ def read_probe(settings: TrainingSettings, raw: str) -> Beginning:
     """The last characters that the model knows and can see; the first window of the training text for want of any."""
     task, context = settings.task, settings.model.context
     clean = clean_text(raw)
-    typed = tokenize(clean.text, "characters")
-    known, notes = known_characters(typed, task)
+    known, notes = known_characters(clean.text, task)
     if len(known) > context:
         notes.append(say("The model sees {n} characters at once; these are the last {n}.", n=context))
-    if typed and not known:
+    if clean.text and not known:
         notes.append(say("Nothing is left of the text, so this is the beginning of the training text."))
     return Beginning(known[-context:] or task.tokens[: task.window], (*clean.notes, *notes))
 
 
-def known_characters(typed: list[str], task: CharacterTask) -> tuple[tuple[str, ...], list[Sentence]]:
+def known_characters(text: str, task: CharacterTask) -> tuple[tuple[str, ...], list[Sentence]]:
     """Those of the vocabulary, and a sentence on the others."""
-    vocabulary = set(task.vocabulary.tokens)
+    typed, vocabulary = tokenize(text, "characters"), set(task.vocabulary.tokens)
     unknown = [character for character in dict.fromkeys(typed) if character not in vocabulary]
     known = tuple(character for character in typed if character in vocabulary)
     if not unknown:

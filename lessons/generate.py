@@ -5,17 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
+from attention_core import sampling
 from attention_core.generation import GeneratedToken, NewToken, generate, generate_token, legal_steps, never_an_input
-from attention_core.sampling import (
-    Sampling,
-    draw_token,
-    keep_top_k,
-    keep_top_p,
-    next_token_probabilities,
-    pick,
-    ranked,
-    renormalise,
-)
+from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import CharacterTask
 from lessons.every_head import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.formatting import apart, digits, leaders, names, percent, seen
@@ -31,7 +23,8 @@ OPENING = say(
     "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
 )
 
-CODE = Code((generate, generate_token, draw_token, next_token_probabilities, keep_top_k, keep_top_p, renormalise, pick))
+CODE = Code((generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
+             sampling.keep_top_p, sampling.renormalise, sampling.pick))  # fmt: skip
 DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
@@ -63,8 +56,8 @@ def generate_screen(writing: Writing) -> Screen:
 def distribution(writing: Writing) -> Parts:
     """The whole vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     draw = writing.newest.draw
-    return Parts(key="distribution",
-                 name=say("The distribution over the next character"), rows=DISTRIBUTIONS, width=580,
+    return Parts(key="distribution", name=say("The distribution over the next character"), width=580,
+                 rows=DISTRIBUTIONS,
                  notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest)),
                  parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()))  # fmt: skip
 

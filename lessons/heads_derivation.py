@@ -1,8 +1,8 @@
 """How the numbers of several heads come about, from the entries of X and the projections up to the output."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 
 from jaxtyping import Float
 from torch import Tensor
@@ -113,23 +113,19 @@ class ManyHeadsDerivation:
     def _by_head(self) -> tuple[HeadDerivation, ...]:
         return tuple(
             HeadDerivation(self.names, numbers_of(attention), attention.visible.tolist(), self.divisor, head,
-                           self._made_by(head), self.deep)
+                           partial(self._made, head), self.deep)
             for head, attention in enumerate(map(self.heads.select, range(self.n_heads)))
         )  # fmt: skip
 
-    def _made_by(self, head: int) -> Callable[[str, int, int], Step]:
-        """How a feature of a query, key or value of this head comes about, in one line."""
-
-        def made(vector: str, token: int, own: int) -> Step:
-            feature = head * self.d_head + own
-            called = self._called(vector, token, feature)
-            if self.module is None:
-                return self._known(say("{called}: a drawn number", called=called), vector, token, feature)
-            if self.deep:
-                return self._sum(vector, token, feature)
-            return self._known(say("{called}: made by the projection", called=called), vector, token, feature)
-
-        return made
+    def _made(self, head: int, vector: str, token: int, own: int) -> Step:
+        """How a feature of a query, key or value of a head comes about, in one line."""
+        feature = head * self.d_head + own
+        if self.module is not None and self.deep:
+            return self._sum(vector, token, feature)
+        says = say("{called}: made by the projection", called=self._called(vector, token, feature))
+        if self.module is None:
+            says = say("{called}: a drawn number", called=self._called(vector, token, feature))
+        return self._known(says, vector, token, feature)
 
     def _called(self, tensor: str, i: int, j: int) -> Sentence:
         """What a feature of a query, key, value or output is called."""
@@ -141,14 +137,12 @@ class ManyHeadsDerivation:
 
     def _sum(self, tensor: str, i: int, j: int) -> Step:
         """A row of X, or of what the heads found, times a column of a projection, plus its bias if there is one."""
-        source = "concatenated" if tensor == "output" else "x"
-        linear = getattr(self.module, "W_o" if tensor == "output" else f"W_{tensor}")
+        source, row, matrix = "x", say("its row of X"), f"W_{tensor}"
+        if tensor == "output":
+            source, row, matrix = "concatenated", say("its concatenated row"), "W_o"
+        linear = getattr(self.module, matrix)
         arithmetic = sum_of_products(self._numbers[source][i], linear.weight[j].tolist())
-        about = {
-            "called": self._called(tensor, i, j), "column": j + 1,
-            "row": say("its row of X") if source == "x" else say("its concatenated row"),
-            "matrix": "W_o" if tensor == "output" else f"W_{tensor}",
-        }  # fmt: skip
+        about = {"called": self._called(tensor, i, j), "row": row, "column": j + 1, "matrix": matrix}
         says = say("{called}: {row} · column {column} of {matrix}", **about)
         if linear.bias is not None:
             arithmetic = f"{arithmetic} + {factor(linear.bias[j].item())}"

@@ -225,11 +225,6 @@ def fixed_by_notebook(
     return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
 
 
-def numbered(count: int) -> list[str]:
-    """Tokens without words."""
-    return [f"token {place + 1}" for place in range(count)]
-
-
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence_heads),
     "journey": HeadsPreset(title="Your journey, twice over",
@@ -238,16 +233,17 @@ HEADS_PRESETS: dict[str, HeadsPreset] = {
     "modules": HeadsPreset(
         title="The cat sat down, 2 heads", draw=draw_modules_heads, remark="The notebook uses no mask here.",
         fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)),
-    "wide": HeadsPreset(title="512 features, 8 heads",
-                        fixed=fixed_by_notebook(*numbered(10), d_model=512, n_heads=8, bias=True),
-                        draw=lambda example: wide_stream(example)[:2],
-                        remark="These are the sizes of the first transformer. The notebook uses no mask here."),
+    "wide": HeadsPreset(
+        title="512 features, 8 heads", draw=lambda example: wide_stream(example)[:2],
+        fixed=fixed_by_notebook(*map("token {}".format, range(1, 11)), d_model=512, n_heads=8, bias=True),
+        remark="These are the sizes of the first transformer. The notebook uses no mask here."),
     "planted": HeadsPreset(
         title="The mat, 64 features", draw=draw_planted,
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
         remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."),
     "drawn": HeadsPreset(
-        title="Two sentences at once", fixed=fixed_by_notebook(*numbered(4), d_model=8, n_heads=1, bias=False),
+        title="Two sentences at once",
+        fixed=fixed_by_notebook(*map("token {}".format, range(1, 5)), d_model=8, n_heads=1, bias=False),
         remark="Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."),
 }  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from jaxtyping import Float
 from torch import Tensor
@@ -55,17 +56,14 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
 def slices_figure(trace: HeadsTrace) -> Matrices:
     """How much each head changes with each feature, for both kinds of heads."""
     reach = reach_of_heads(trace)
-    band = (
-        *changes_of("projected", say("each head projects X"), reach, reach.projected),
-        *changes_of("sliced", say("each head has a slice"), reach, reach.sliced),
-    )
-    return heads_figure(trace, notice_reach(reach), bands=(band,), first="projected", numbered=True)
+    projected = changes_of(reach, "projected", say("each head projects X"))
+    sliced = changes_of(reach, "sliced", say("each head has a slice"))
+    return heads_figure(trace, notice_reach(reach), bands=((*projected, *sliced),), first="projected", numbered=True)
 
 
-def changes_of(
-    key: str, title: Sentence, reach: Reach, changes: Float[Tensor, "heads features"]
-) -> tuple[Matrix, Matrix]:
+def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Sentence) -> tuple[Matrix, Matrix]:
     """The changes of each head by each feature, and the largest by a feature outside its slice."""
+    changes = getattr(reach, kind)
     values, largest = changes.tolist(), reach.outside(changes)[:, None]
     rows = Axis(say("heads"), tuple(f"{head + 1}" for head in range(len(values))), named=True)
     columns = Axis(FEATURES, tuple(f"{feature + 1}" for feature in reach.features), named=True)
@@ -83,13 +81,13 @@ def changes_of(
         return (change(i, place) for place, feature in enumerate(reach.features) if feature // reach.d_head != i)
 
     def both_ways(i: int, j: int) -> tuple[Cells, ...]:
-        return Cells("projected", column=j), Cells("sliced", column=j), Cells(f"{key}_outside", row=i)
+        return Cells("projected", column=j), Cells("sliced", column=j), Cells(f"{kind}_outside", row=i)
 
     look = {"rows": rows, "scale": "weight", "colour": "v"}
     return (
-        Matrix(key=key, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
-        Matrix(key=f"{key}_outside", title=say("outside"), values=largest, columns=single_axis("outside"), step=most,
-               before=outside, sources=lambda i, j: (Cells(key, row=i),), **look))  # fmt: skip
+        Matrix(key=kind, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
+        Matrix(key=f"{kind}_outside", title=say("outside"), values=largest, columns=single_axis("outside"), step=most,
+               before=outside, sources=lambda i, j: (Cells(kind, row=i),), **look))  # fmt: skip
 
 
 def notice_reach(reach: Reach) -> tuple[Sentence, ...]:

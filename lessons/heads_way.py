@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
+from attention_core.heads import split_heads
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import MOST_FEATURES, HeadsTrace, SideBySide, shown_features
 from lessons.screen import Cells, Matrices, Matrix
@@ -37,7 +38,7 @@ def split_bands(derivation: ManyHeadsDerivation, role: str) -> HeadBands:
     """Queries, keys or values of all heads side by side, and those of each head."""
     lights = same_feature(derivation, role, role)
     before = whole(derivation, role, MOST_FEATURES, lights)
-    first, *others = parts_of(derivation, role, getattr(derivation.heads, role), lights, role)
+    first, *others = parts_of(derivation, role, role, lights)
     return (before, *first), *((None, *band) for band in others)
 
 
@@ -45,7 +46,7 @@ def concatenate_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     """What each head found, and all of it side by side."""
     lights = same_feature(derivation, "concatenated", "heads")
     after = whole(derivation, "concatenated", MOST_FEATURES, lights)
-    *others, last = parts_of(derivation, "heads", derivation.heads.output, lights, "concatenated")
+    *others, last = parts_of(derivation, "heads", "concatenated", lights)
     return *others, (*last, after)
 
 
@@ -72,18 +73,16 @@ def whole(derivation: ManyHeadsDerivation, tensor: str, most: int, sources: Sour
     return derivation.matrix(tensor, values=values[:, features], features=features, **(usual | look))
 
 
-def parts_of(
-    derivation: ManyHeadsDerivation, role: str, values: Tensor, sources: Sources, tensor: str
-) -> list[tuple[Matrix, ...]]:
+def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: Sources) -> list[tuple[Matrix, ...]]:
     """The same features as a matrix for each head, in bands."""
-    n_heads = derivation.n_heads
-    features = shown_features(derivation.d_model, n_heads)
+    n_heads, features = derivation.n_heads, shown_features(derivation.d_model, derivation.n_heads)
+    values = split_heads(derivation.tensors[tensor], n_heads)
     each = len(features) // n_heads
 
     def part(head: int) -> Matrix:
         own = features[head * each : (head + 1) * each]
         return derivation.matrix(
-            tensor, say("head {number}", number=head + 1), values[head, :, :each], own, key=f"{role}.{head}",
+            tensor, say("head {number}", number=head + 1), values[head, :, :each], own, key=f"{key}.{head}",
             sources=lambda i, j: sources(i, head * each + j), remark=shown_of(values[head], each))  # fmt: skip
 
     parts = [part(head) for head in range(n_heads)]

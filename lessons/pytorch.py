@@ -86,11 +86,9 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
 
 def parity_rows(parity: Parity) -> Facts:
     """The two largest differences, in large type."""
-    facts = (
-        (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)),
-        (say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)),
-    )
-    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=facts)
+    module = say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)
+    fused = say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)
+    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=(module, fused))
 
 
 def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:

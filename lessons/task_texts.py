@@ -123,7 +123,5 @@ def kept_apart(task: CharacterTask) -> Sentence:
     pairs = zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True)
     windows = [(*inputs, targets[-1]) for inputs, targets in pairs]
     trained = set(map(tuple, task.windows.tolist()))
-    return say(
-        "on the part of the text kept apart, {seen} of whose {total} windows stand in the rest, too",
-        seen=sum(window in trained for window in windows), total=len(windows),
-    )  # fmt: skip
+    return say("on the part of the text kept apart, {seen} of whose {total} windows stand in the rest, too",
+               seen=sum(window in trained for window in windows), total=len(windows))  # fmt: skip

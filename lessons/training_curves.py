@@ -34,10 +34,9 @@ def loss_figure(history: TrainingHistory) -> Curves:
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
     """Where a loss lies between the baselines; and a word of warning where the model may read the answers."""
-    if isinstance(settings.task, CharacterTask) and not settings.model.causal:
-        warning = say("This model may look ahead, so it can read the next letter instead of predicting it.")
-        return among_baselines(settings.task, loss, ahead=True), warning
-    return (among_baselines(settings.task, loss),)
+    ahead = isinstance(settings.task, CharacterTask) and not settings.model.causal
+    warning = say("This model may look ahead, so it can read the next letter instead of predicting it.")
+    return among_baselines(settings.task, loss, ahead=ahead), *([warning] if ahead else [])
 
 
 def among_baselines(task: Task, loss: float, *, ahead: bool = False) -> Sentence:
