@@ -102,23 +102,17 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
         (say("layer norm"), model.layer_norm), (say("MLP"), model.mlp),
     ]  # fmt: skip
     return [
-        (say("layers"), str(model.n_layers)),
-        (say("heads"), str(model.n_heads)),
-        (say("features"), str(model.d_model)),
-        (say("d_k"), str(model.query_features)),
-        (say("the heads"), HEAD_WORDS[model.heads]),
-        (say("positions"), POSITION_WORDS[model.positions]),
+        (say("layers"), str(model.n_layers)), (say("heads"), str(model.n_heads)),
+        (say("features"), str(model.d_model)), (say("d_k"), str(model.query_features)),
+        (say("the heads"), HEAD_WORDS[model.heads]), (say("positions"), POSITION_WORDS[model.positions]),
         *((name, say("on") if switch else say("off")) for name, switch in switches),
-        (say("standard deviation of the embedding"), f"{model.embedding_std:g}"),
-        (say("context"), str(model.context)),
-        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
-        (say("learning rate"), f"{settings.learning_rate:g}"),
+        (say("standard deviation of the embedding"), f"{model.embedding_std:g}"), (say("context"), str(model.context)),
+        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]), (say("learning rate"), f"{settings.learning_rate:g}"),
         (say("weight decay"), f"{settings.weight_decay:g}"),
         (say("longest gradient"), say("any length") if settings.clip is None else f"{settings.clip:g}"),
-        (say("steps"), str(settings.steps)),
-        (say("sequences per step"), str(settings.batch_size)),
+        (say("steps"), str(settings.steps)), (say("sequences per step"), str(settings.batch_size)),
         (say("seed"), str(settings.seed)),
-    ]
+    ]  # fmt: skip
 
 
 def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:

@@ -26,9 +26,8 @@ def head_name(layer: int, head: int) -> Sentence:
 
 
 def every_head(
-    tokens: tuple[str, ...], layers: Traces, targets: Bool[Tensor, "queries keys"] | None = None, *, width: int = 630,
-    key: str = "heads",
-) -> Matrices:  # fmt: skip
+    tokens: tuple[str, ...], layers: Traces, targets: Bool[Tensor, "queries keys"] | None = None, *, width: int = 630
+) -> Matrices:
     """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked."""
     called = names(tokens)
     look = {"rows": token_axis(tokens, QUERIES), "columns": token_axis(tokens, KEYS), "marked": targets}
@@ -37,8 +36,8 @@ def every_head(
         for layer, trace in enumerate(layers)
     )
     single = all(len(heads) == 1 for heads in maps)
-    return Matrices(key=key, name=say("The attention of every head"), width=width, hint=ONLY_WEIGHTS,
-                    first=maps[0][0].key,
+    return Matrices(key="heads", name=say("The attention of every head"), first=maps[0][0].key, width=width,
+                    hint=ONLY_WEIGHTS,
                     notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
                     bands=(tuple(heads[0] for heads in maps),) if single else maps,
                     numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip

@@ -114,8 +114,7 @@ class ManyHeadsDerivation:
         return tuple(
             HeadDerivation(self.names, numbers_of(attention), attention.visible.tolist(), self.divisor, head,
                            partial(self._made, head), self.deep)
-            for head, attention in enumerate(map(self.heads.select, range(self.n_heads)))
-        )  # fmt: skip
+            for head, attention in enumerate(map(self.heads.select, range(self.n_heads))))  # fmt: skip
 
     def _made(self, head: int, vector: str, token: int, own: int) -> Step:
         """How a feature of a query, key or value of a head comes about, in one line."""

@@ -26,8 +26,8 @@ def attend_figures(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
         return (one,)
     heatmaps = small_heatmaps(trace, derivation, chosen)
     starts = range(0, len(heatmaps), HEATMAPS_IN_A_BAND)
-    every = heads_figure(trace, notice, key="heads_figure",
-                         name=say("The weights of all heads"), first=large.key, width=SMALL_WIDTH,
+    every = heads_figure(trace, notice, key="heads_figure", name=say("The weights of all heads"), first=large.key,
+                         width=SMALL_WIDTH,
                          bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts), numbered=False,
                          hint=say("Rows are queries, columns are keys. Click a heatmap to see it large."))  # fmt: skip
     return every, replace(one, notice=(), weights=None, beside=True)

@@ -5,7 +5,7 @@ import functools
 import inspect
 import statistics
 import textwrap
-import time
+import timeit
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -60,12 +60,7 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
 def timed(way: Callable[[], Tensor], runs: int) -> tuple[float, ...]:
     """Milliseconds of each run, after a first one that is not counted."""
     way()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        way()
-        times.append(1000 * (time.perf_counter() - start))
-    return tuple(times)
+    return tuple(1000 * seconds for seconds in timeit.repeat(way, number=1, repeat=runs))
 
 
 @functools.lru_cache(maxsize=32)
@@ -87,8 +82,7 @@ def level_listings(levels: tuple[Level, ...]) -> tuple[Listing, ...]:
     return tuple(
         Listing(key=f"level{at}", name=say("One way to write multi-head attention"), beside=at > 0, title=level.title,
                 note=note_on(level), functions=level.functions, notice=() if at else (notice_levels(levels),))
-        for at, level in enumerate(levels)
-    )  # fmt: skip
+        for at, level in enumerate(levels))  # fmt: skip
 
 
 def notice_levels(levels: tuple[Level, ...]) -> Sentence:
@@ -96,8 +90,7 @@ def notice_levels(levels: tuple[Level, ...]) -> Sentence:
     ways = tuple(
         say("{median} ms for “{way}” ({fastest} to {slowest})", way=level.title, median=Number(level.median, 3),
             fastest=Number(min(level.milliseconds), 3), slowest=Number(max(level.milliseconds), 3))
-        for level in levels
-    )  # fmt: skip
+        for level in levels)  # fmt: skip
     return say("Median of {runs} runs on this machine, at this moment: {ways}.",
                runs=len(levels[0].milliseconds), ways=All(ways))  # fmt: skip
 
