@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import cache, partial
 
-from lessons.derivation import HeadDerivation
 from lessons.formatting import digits, factor
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsTrace, SideBySide, dropped_out
@@ -45,8 +44,11 @@ def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
         own, which = derivation.head(head), called(trace, head)
 
         def step(i: int, j: int) -> Step:
-            weight = own.numbers["weights"][i][j]
-            return Step(say("{which}: {says}", which=which, says=pair_in(own, i, j)), digits(weight), weight)
+            pair = {"which": which, "query": own.names[i], "key": own.names[j]}
+            says = say("{which}: weight that {query} puts on {key}", **pair)
+            if not own.visible[i][j]:
+                says = say("{which}: {key} is masked for {query}", **pair)
+            return Step(says, digits(own.numbers["weights"][i][j]), own.numbers["weights"][i][j])
 
         return head_matrix(own, "weights", say("{which} ▸", which=which) if head == chosen else which,
                            trace.heads.weights[head], key=f"map.{head}", rows=rows, columns=columns, step=step,
@@ -72,14 +74,6 @@ def called(trace: SideBySide, number: int) -> Sentence:
     if isinstance(trace, HeadsTrace):
         return say("head {number}", number=number + 1)
     return say("sentence {number}", number=number + 1)
-
-
-def pair_in(head: HeadDerivation, i: int, j: int) -> Sentence:
-    """A query and a key of one head."""
-    pair = {"query": head.names[i], "key": head.names[j]}
-    if head.visible[i][j]:
-        return say("weight that {query} puts on {key}", **pair)
-    return say("{key} is masked for {query}", **pair)
 
 
 # Dropout.
@@ -119,5 +113,5 @@ def row_sums(queries: tuple[Token, ...], weights: Matrix, key: str, title: Sente
         return Step(says, " + ".join(map(factor, values[i])), sum(values[i]))
 
     return Matrix(key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
-                  columns=single_axis("sum"), scale="weight",
-                  step=step, sources=lambda i, j: (Cells(weights.key, row=i),))  # fmt: skip
+                  columns=single_axis("sum"), scale="weight", step=step,
+                  sources=lambda i, j: (Cells(weights.key, row=i),))  # fmt: skip
