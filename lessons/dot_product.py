@@ -59,11 +59,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "all": rf"O = \mathrm{{softmax}}(X X^\top)\, X \qquad ({n}\times{n})\cdot({n}\times{d_model})",
     }
     return Screen(
-        formula=formulas[choices.view],
-        figures=(figure,),
-        code=Code((attend_without_weights,), attention),
-        ask=asking("dot_product", QUESTIONS, example.example.seed, example),
-    )
+        formula=formulas[choices.view], figures=(figure,), code=Code((attend_without_weights,), attention),
+        ask=asking("dot_product", QUESTIONS, example.example.seed, example))  # fmt: skip
 
 
 def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:

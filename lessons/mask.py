@@ -58,13 +58,11 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     figure = Matrices(
         key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
         weights=whose_weights(example), height=480)  # fmt: skip
+    formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
-        formula=r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
-        rf"\qquad {hidden} \text{{ of }} {masked.visible.numel()}",
-        figures=(figure,),
+        formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
         code=Code((mask_scores,), masked, example.scale),
-        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked),
-    )
+        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked))  # fmt: skip
 
 
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
@@ -92,8 +90,8 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
 
     return Matrix(
         key="difference", title=say("difference"), values=masked.values - without.values, rows=masked.rows,
-        columns=masked.columns, step=step, before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)),
-    )  # fmt: skip
+        columns=masked.columns, step=step,
+        before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)))  # fmt: skip
 
 
 def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Sentence:
@@ -131,9 +129,8 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
         says = say("sum of what is left in the row of {query}", query=example.names[i])
         return Step(says, " + ".join(map(factor, zeroed[i])), sums[i])
 
-    matrix = replace(
-        without, key="late", title=say("zeroed after the softmax"), values=late, step=stays, before=without.derive
-    )
+    title = say("zeroed after the softmax")
+    matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
     row_sums = Matrix(key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
                       columns=single_axis("sum"), scale="weight", step=total)  # fmt: skip
     return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
@@ -148,9 +145,8 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     lost = leaders(-sums, lambda sum_: number(sum_, left.decimals))
     rows = All(tuple(example.names[query] for (query,) in lost))
     if len(lost) > 1:
-        return say(
-            "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.", rows=rows, left=left
-        )
+        return say("Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.",
+                   rows=rows, left=left)  # fmt: skip
     return say("Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
                "a whole that it may not see.", query=example.names[lost[0][0]], left=left)  # fmt: skip
 

@@ -48,11 +48,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
         weights=whose_weights(example), numbered=True, height=480)  # fmt: skip
     return Screen(
-        formula=stage_formula("output", example),
-        figures=(figure,),
-        code=Code((mix_values,), attention, example.scale),
-        ask=asking("output", QUESTIONS, example.example.seed, example, head),
-    )
+        formula=stage_formula("output", example), figures=(figure,), code=Code((mix_values,), attention, example.scale),
+        ask=asking("output", QUESTIONS, example.example.seed, example, head))  # fmt: skip
 
 
 def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:

@@ -51,11 +51,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
                               sources=sources_of(derivation, key))
              for key, (title, values) in look.items()}  # fmt: skip
     return Screen(
-        formula=stage_formula(choices.step, example),
-        figures=(pipeline(example, head, choices.step, drawn),),
-        code=Code((attend,), attention, example.scale),
-        remarks=edit_remarks(example, head),
-    )
+        formula=stage_formula(choices.step, example), figures=(pipeline(example, head, choices.step, drawn),),
+        code=Code((attend,), attention, example.scale), remarks=edit_remarks(example, head))  # fmt: skip
 
 
 def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:

@@ -96,9 +96,8 @@ def whose_head(example: ExampleTrace, own: PositionedHead) -> Sentence:
     if own.kind != "learned":
         return whose_weights(example)
     if example.example.edits:
-        return say(
-            "Untrained: random weights and positions (seed {seed}), some of them changed by hand.", seed=own.seed
-        )
+        return say("Untrained: random weights and positions (seed {seed}), some of them changed by hand.",
+                   seed=own.seed)  # fmt: skip
     return say("Untrained: random weights and positions (seed {seed}).", seed=own.seed)
 
 

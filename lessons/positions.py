@@ -60,8 +60,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale),
-        ask=asking("positions", QUESTIONS, own.seed, example, head),
-    )
+        ask=asking("positions", QUESTIONS, own.seed, example, head))  # fmt: skip
 
 
 def figure_of(
@@ -193,10 +192,8 @@ def residual_table(residuals: tuple[Residual, ...]) -> Table:
     left = {(r.kind, r.causal): Size(r.residual) for r in residuals}
     return Table(
         key="residuals", name=say("What a shuffle leaves"), width=420,
-        notice=(
-            say("The table: by how much the output differs, at most, between attending first and shuffling first."),
-            notice_leak(residuals),
-        ),
+        notice=(say("The table: by how much the output differs, at most, between attending first and shuffling first."),
+                notice_leak(residuals)),
         columns=(say("positions"), say("no mask"), say("causal mask")),
         cells=tuple((KIND_NAMES[r.kind], left[r.kind, False], left[r.kind, True]) for r in residuals if not r.causal),
     )  # fmt: skip

@@ -43,12 +43,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     figure = Matrices(key="projections_figure", name=say("Projections"), notice=(notice,), first=first, bands=bands,
                       weights=whose_weights(example))  # fmt: skip
     return Screen(
-        formula=stage_formula("qkv", example),
-        figures=(figure,),
+        formula=stage_formula("qkv", example), figures=(figure,),
         code=Code((run_example,), example.heads.select(head), example.scale),
         ask=asking("projections", QUESTIONS, example.example.seed, example, head),
-        remarks=edit_remarks(example, head),
-    )
+        remarks=edit_remarks(example, head))  # fmt: skip
 
 
 def product_view(example: ExampleTrace, head: int, role: str) -> View:
@@ -92,14 +90,13 @@ def notice_mirror(example: ExampleTrace, scores: torch.Tensor) -> Sentence:
     if len(example.tokens) == 1:
         return say("A single token is compared with itself alone, so each matrix is one number.")
     gaps = (scores - scores.mT).abs()
+    largest_gap = float(gaps.max())
     i, j = divmod(int(gaps.argmax()), len(example.tokens))
-    if float(gaps.max()) <= SYMMETRIC_UP_TO * float(scores.abs().max()):
+    if largest_gap <= SYMMETRIC_UP_TO * float(scores.abs().max()):
         return say("X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.")
     there, back = (float(scores[a, b]) for a, b in ((i, j), (j, i)))
-    if float(gaps.max()) < 0.005:
-        return say(
-            "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Size(float(gaps.max()))
-        )
+    if largest_gap < 0.005:
+        return say("X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.", gap=Size(largest_gap))
     one, other = apart(there, back)
     return say("X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of "
                "{other} and the key of {one} give {back}.",

@@ -45,16 +45,12 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     a = example.heads.select(head)
     mask = causal_mask(len(example.tokens)) if example.example.causal else None
     plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
+    curves = measured_curves(measure_scaling(KEYS, DRAWS, example.example.seed), choices.d_k)
+    own = division_figure(example, head, plain, divided), measures_table(measure_head(plain), measure_head(divided))
     return Screen(
-        formula=stage_formula("scaled", example),
-        figures=(
-            *measured_curves(measure_scaling(KEYS, DRAWS, example.example.seed), choices.d_k),
-            division_figure(example, head, plain, divided),
-            measures_table(measure_head(plain), measure_head(divided)),
-        ),
+        formula=stage_formula("scaled", example), figures=(*curves, *own),
         code=Code((scale_scores, measure_scaling), a, example.scale),
-        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided),
-    )
+        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided))  # fmt: skip
 
 
 def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[Curves]:

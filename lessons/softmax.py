@@ -81,11 +81,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         notice=(*notice_largest(example, row, choices), *notice_changes(example, row, added, doubled)),
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
-        formula=stage_formula("weights", example),
-        figures=(figure,),
+        formula=stage_formula("weights", example), figures=(figure,),
         code=Code((softmax_row,), attention, example.scale),
-        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat),
-    )
+        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,11 +37,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         key="tokens_figure", name=say("Tokens, ids and rows"), notice=notice_tokens(example), first="x",
         bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     return Screen(
-        formula=stage_formula("x", example),
-        figures=(figure, lookup_table(look_up(example, choices.words))),
+        formula=stage_formula("x", example), figures=(figure, lookup_table(look_up(example, choices.words))),
         code=Code((tokenize, embed), example.heads.select(0), example.scale),
-        ask=asking("tokens", QUESTIONS, example.example.seed, example),
-    )
+        ask=asking("tokens", QUESTIONS, example.example.seed, example))  # fmt: skip
 
 
 def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:

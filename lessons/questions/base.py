@@ -96,14 +96,9 @@ def among_tokens(
     order = values.argsort(descending=True).tolist()
     if len(order) < 2 or values[order[0]] - values[order[1]] < CLEAR_LEAD:
         return None
-    wrong = [*beliefs, *((position, other(position)) for position in order[1:])]
-    right = Card(named(names[order[0]]), why)
-    return among(prompt, right, *(Card(named(names[p]), mend) for p, mend in wrong if p != order[0]))
-
-
-def named(token: Token) -> Sentence:
-    """A token alone, as a card shows it."""
-    return say("{token}", token=token)
+    wrong = (*beliefs, *((position, other(position)) for position in order[1:]))
+    cards = (order[0], why), *(choice for choice in wrong if choice[0] != order[0])
+    return among(prompt, *(Card(say("{token}", token=names[position]), reply) for position, reply in cards))
 
 
 def below(end: int, random: Generator) -> int:

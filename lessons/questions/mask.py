@@ -34,11 +34,8 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
     return among_numbers(
-        lambda shown: say(
-            "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with "
-            "the mask?",
-            query=a, key=b, before=shown(before),
-        ),
+        lambda shown: say("Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
+                          "it with the mask?", query=a, key=b, before=shown(before)),
         (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor.")),
         (before, say("The score stays, but the share does not: fewer keys share the whole now.")),
         (before + hidden / n_visible, say("It is not dealt out evenly: each weight grows by the same factor.")),

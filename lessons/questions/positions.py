@@ -50,11 +50,9 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
     return among_numbers(
-        lambda shown: say(
-            "Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} is moved to "
-            "the front of the sentence. What is feature {feature} of its output now?",
-            feature=f + 1, token=a, before=shown(float(masked.output[i, f])),
-        ),
+        lambda shown: say("Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} "
+                          "is moved to the front of the sentence. What is feature {feature} of its output now?",
+                          feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
         (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask alone "
                                     "reveals order.")),
         (float(masked.output[i, f]), say("That would be so if the mask revealed no order. But the first token sees "

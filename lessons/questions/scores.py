@@ -27,11 +27,9 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
         [example.names[key] for key in keys], plain.scores[i][keys],
         say("It has the largest number in the row of {query}.", query=query),
         [(keys.index(position), mend) for position, mend in beliefs if position in keys],
-        lambda place: say(
-            "The score of {key} for {query} is {score}, and another is larger.",
-            key=example.names[keys[place]], query=query, score=Number(float(plain.scores[i, keys[place]])),
-        ),
-    )  # fmt: skip
+        lambda place: say("The score of {key} for {query} is {score}, and another is larger.",
+                          key=example.names[keys[place]], query=query,
+                          score=Number(float(plain.scores[i, keys[place]]))))  # fmt: skip
 
 
 def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -41,10 +39,8 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     j = one_of(plain.visible[i], random)
     score, root = float(plain.scores[i, j]), math.sqrt(d_k)
     return among_numbers(
-        lambda shown: say(
-            "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
-            key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k,
-        ),
+        lambda shown: say("The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
+                          key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
         (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root))),
         (score, say("That is the score before scaling: it still has to be divided.")),
         (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only.")),
@@ -58,11 +54,9 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     return among_numbers(
-        lambda shown: say(
-            "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight "
-            "once the scores are divided by √{d_k}?",
-            query=query, weight=shown(before), d_k=d_k,
-        ),
+        lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
+                          "largest weight once the scores are divided by √{d_k}?",
+                          query=query, weight=shown(before), d_k=d_k),
         (after, say("The scores move closer together, so the row becomes flatter.")),
         (before, say("The softmax sees the differences between scores, and the division makes all of them smaller.")),
         (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1.")),

@@ -50,11 +50,9 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
     other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
-    switched = (
-        say("That is the weight without scaling. The scores are divided by √d_k first.")
-        if scaling
-        else say("That is the weight with scaling, which is off here.")
-    )
+    switched = say("That is the weight with scaling, which is off here.")
+    if scaling:
+        switched = say("That is the weight without scaling. The scores are divided by √d_k first.")
     return among_numbers(
         say("What weight does {query} put on {key} at temperature {temperature}?",
             query=a, key=b, temperature=Number(heat, 1)),
