@@ -1,6 +1,6 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 import streamlit as st
@@ -105,27 +105,24 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 
-def draw_facts(lesson: str | None, figure: Facts) -> None:
-    """Numbers in large type, side by side; there are none while the lesson is covered."""
-    if covered(lesson):
-        return
+def draw_facts(figure: Facts) -> None:
+    """Numbers in large type, side by side."""
     for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
         place.metric(english(what), written(fact))
 
 
-def draw_listing(lesson: str | None, figure: Listing) -> None:
-    """The source of functions that ran; there is none while the lesson is covered."""
-    if not covered(lesson):
-        st.subheader(english(figure.title), anchor=False)
-        st.text(english(figure.note))
-        show_source(*figure.functions)
+def draw_listing(figure: Listing) -> None:
+    """The source of functions that ran."""
+    st.subheader(english(figure.title), anchor=False)
+    st.text(english(figure.note))
+    show_source(*figure.functions)
 
 
-def draw_table(lesson: str | None, figure: Table) -> None:
-    """A small table; there is none while the lesson is covered. A folded one is made when it is opened."""
-    if figure.folded and not covered(lesson):
+def draw_table(figure: Table) -> None:
+    """A small table. A folded one is made when it is opened."""
+    if figure.folded:
         fold(figure.key, english(figure.name), figure.key, partial(draw_rows, figure))
-    elif not covered(lesson):
+    else:
         draw_rows(figure)
 
 
@@ -136,21 +133,17 @@ def draw_rows(figure: Table) -> None:
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
-DRAW: dict[type[Figure], Callable[[str | None, Figure], Picked | None]] = {
-    Matrices: draw_matrices,
-    Curves: draw_curves,
-    Points: draw_points,
-    Table: draw_table,
-    Facts: draw_facts,
-    Listing: draw_listing,
-    Parts: draw_parts,
-    Film: draw_film,
-}
+CHARTS = {Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film}
+NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 
 
 def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     """Draw one figure; the cell that was picked in it, where it has cells.
 
-    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked.
+    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked. While
+    the lesson is covered, of charts only the frames are drawn, and of the rest nothing.
     """
-    return DRAW[type(figure)](lesson, figure)
+    kind = type(figure)
+    if kind in CHARTS:
+        return CHARTS[kind](lesson, figure)
+    return None if covered(lesson) else NO_CHARTS[kind](figure)

@@ -23,8 +23,8 @@ def points_chart(width: int, height: int, x: str, y: str, log_x: bool, log_y: bo
     """The template: a dot for each point."""
     points = alt.Chart(alt.NamedData(name="points")).transform_calculate(weight="'weight'")
     dots = points.mark_point(filled=True, size=36, opacity=0.6).encode(
-        alt.X("x:Q", title=x, scale=axis_scale(log_x), axis=axis(log_x, "~s")),
-        alt.Y("y:Q", title=y, scale=axis_scale(log_y), axis=axis(log_y, ".0e")),
+        alt.X("x:Q", title=x, **axis(log_x, "~s")),
+        alt.Y("y:Q", title=y, **axis(log_y, ".0e")),
         role_colour("weight"),
         tooltip=alt.Tooltip("says:N", title=" "),
         description="says:N",
@@ -32,11 +32,8 @@ def points_chart(width: int, height: int, x: str, y: str, log_x: bool, log_y: bo
     return layered(dots, width=width, height=height)
 
 
-def axis_scale(logarithmic: bool) -> alt.Scale:
-    """In powers of ten, or in even steps."""
-    return alt.Scale(type="log", nice=False, padding=8) if logarithmic else alt.Scale(zero=False, padding=8)
-
-
-def axis(logarithmic: bool, written: str) -> alt.Axis:
-    """Few marks; in powers of ten they are written so that they fit."""
-    return alt.Axis(tickCount=4, titlePadding=8, **({"format": written} if logarithmic else {}))
+def axis(logarithmic: bool, written: str) -> dict[str, object]:
+    """Few marks, in even steps; or in powers of ten, which are written so that they fit."""
+    scale = {"type": "log", "nice": False} if logarithmic else {"zero": False}
+    look = {"format": written} if logarithmic else {}
+    return {"scale": alt.Scale(**scale, padding=8), "axis": alt.Axis(tickCount=4, titlePadding=8, **look)}

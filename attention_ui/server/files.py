@@ -1,8 +1,4 @@
-"""The first load: Streamlit's front end, packed once and kept.
-
-Asking the browser early for what the first picture needs was tried too (benchmarks/first_load.py measures
-such things): with the files packed it gained nothing, so the start page goes out as it is.
-"""
+"""The first load: Streamlit's front end, packed once and kept. What it gains, benchmarks/first_load.py measures."""
 
 import asyncio
 import gzip
