@@ -85,7 +85,7 @@ def measured_d_k() -> int:
 
 def stepped(key: str) -> str:
     """One of the views of `VIEWS`, the first at first; the arrow keys go from view to view."""
-    return stepper(key, VIEWS[key], next(iter(VIEWS[key])))
+    return stepper(key, VIEWS[key])
 
 
 def chosen_mask(n_tokens: int) -> Mask:

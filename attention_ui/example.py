@@ -74,7 +74,7 @@ def size_controls() -> dict[str, int]:
 
 def seed_control() -> dict[str, int]:
     """The seed."""
-    return {"seed": int(bound_number("Seed of all random numbers", "seed", LIMITS["seed"], DEFAULTS.seed))}
+    return {"seed": bound_number("Seed of all random numbers", "seed", LIMITS["seed"], DEFAULTS.seed)}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:

@@ -5,14 +5,7 @@ from attention_ui.controls import heads, positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 
-LINK_RULES: dict[str, LinkRule] = {
-    "large": SWITCH,
-    **choices.LINK_RULES,
-    **code.LINK_RULES,
-    **example.LINK_RULES,
-    **heads.LINK_RULES,
-    **positions.LINK_RULES,
-    **pytorch.LINK_RULES,
-    **training_controls.LINK_RULES,
-    **writing_controls.LINK_RULES,
-}
+PARTS = (choices, code, example, heads, positions, pytorch, training_controls, writing_controls)
+LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
+for part in PARTS:
+    LINK_RULES |= part.LINK_RULES

@@ -85,9 +85,9 @@ def training_controls() -> Choice:
     with st.container(horizontal=True):
         task = TASKS[one_in_list("Task", "task", TASK_TITLES, DEFAULT_TASK, on_change=follow_task)]
         usual = control_values(recommended(task))
-        rate = any_number("Learning rate", "rate", usual, step=0.001)
-        steps = whole_number("Steps", "steps", usual["steps"], step=50)
-        seed = whole_number("Seed", "train_seed", 0)
+        rate = run_number("Learning rate", "rate", usual["rate"], step=0.001, format="%g")
+        steps = run_number("Steps", "steps", usual["steps"], step=50)
+        seed = run_number("Seed", "train_seed", 0)
     notes = link_notes()
     try:
         task, text_notes = chosen_text(task)
@@ -104,7 +104,7 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
         return task, ()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
-        window = whole_number("Window (characters)", "window", task.window)
+        window = run_number("Window (characters)", "window", task.window)
         apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
@@ -117,8 +117,8 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
         with st.container(horizontal=True):
             for key, (label, sizes) in SIZES.items():
                 chosen[key] = one_in_row(label, key, sizes, usual[key], labelled=True)
-            chosen["batch"] = whole_number("Sequences per step", "batch", usual["batch"])
-            chosen["spread"] = any_number("Embedding std. deviation", "spread", usual, step=0.1)
+            chosen["batch"] = run_number("Sequences per step", "batch", usual["batch"])
+            chosen["spread"] = run_number("Embedding std. deviation", "spread", usual["spread"], step=0.1, format="%g")
         with st.container(horizontal=True):
             for key, (label, options) in CHOICES.items():
                 chosen[key] = one_in_list(label, key, options, usual[key], width=CHOICE_WIDTH)
@@ -159,11 +159,6 @@ def set_task(settings: TrainingSettings) -> None:
     set_controls(settings)
 
 
-def any_number(label: str, key: str, usual: dict[str, object], step: float) -> float:
-    """A number, whole or not, bound to the address."""
-    return bound_number(label, key, SPANS[key], usual[key], step=step, format="%g", width=NUMBER_WIDTH)
-
-
-def whole_number(label: str, key: str, begin: int, step: int = 1) -> int:
-    """A whole number within its limits, bound to the address."""
-    return int(bound_number(label, key, TRAINING_LIMITS[key], begin, step=step, width=NUMBER_WIDTH))
+def run_number(label: str, key: str, begin: float, **look) -> float:
+    """A number of `TRAINING_LIMITS` or `SPANS`, bound to the address."""
+    return bound_number(label, key, (TRAINING_LIMITS | SPANS)[key], begin, width=NUMBER_WIDTH, **look)

@@ -57,9 +57,10 @@ def writing_controls(writer: Writer) -> Request:
         max_chars=LONGEST_BEGINNING,
     )  # fmt: skip
     with at_seed:
-        seed = whole_within("Seed", "draw_seed", 0)
+        seed = bound_number("Seed", "draw_seed", WRITING_LIMITS["draw_seed"], 0)
     with at_length:
-        length = whole_within("Characters", "length", DEFAULT_LENGTH, disabled=playing)
+        limit = WRITING_LIMITS["length"]
+        length = bound_number("Characters", "length", limit, DEFAULT_LENGTH, disabled=playing)
     with temperature:
         heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
     with top_k:
@@ -68,12 +69,6 @@ def writing_controls(writer: Writer) -> Request:
         share = chosen("Top-p", TOP_PS, "1", "top_p")
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
     return Request(writer, beginning_of(raw or "", writer.checkpoint.settings.task), sampling, seed, length)
-
-
-def whole_within(label: str, key: str, begin: int, **look) -> int:
-    """A whole number within its limits, whatever a forged message says."""
-    limit = WRITING_LIMITS[key]
-    return limit.clamp(int(bound_number(label, key, limit, begin, **look)))
 
 
 def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:

@@ -29,10 +29,10 @@ def one_in_row(
     return chosen if chosen in options else begin  # a forged message may name what is none
 
 
-def stepper(key: str, steps: Mapping[str, str], begin: str) -> str:
+def stepper(key: str, steps: Mapping[str, str], begin: str | None = None) -> str:
     """Previous, next and the row of all steps; the arrow keys work too. After the last step comes the first again."""
     names, chosen = list(steps), get_state(key)
-    here = names.index(chosen if chosen in names else begin)
+    here = names.index(chosen) if chosen in names else names.index(begin or names[0])
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
             target = names[(here + move) % len(names)]
@@ -52,8 +52,9 @@ def bound_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
 
 
 def bound_number(label: str, key: str, limit: Limit | Span, begin: float, **look) -> float:
-    """A number within its limits, to be typed; a whole one where the limits are."""
-    return st.number_input(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
+    """A number within its limits, to be typed; a whole one where the limits are, whatever a forged message says."""
+    typed = st.number_input(label, limit.least, limit.most, begin, key=key, bind="query-params", **look)
+    return limit.clamp(int(typed)) if isinstance(limit, Limit) else typed
 
 
 def next_number(key: str, limit: Limit) -> None:

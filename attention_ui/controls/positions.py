@@ -63,7 +63,7 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Another shuffle", key="shuffle_again", on_click=shuffle_again)
         seed = bound_number("Shuffle number", "shuffle", SHUFFLES, 0, width=130)
-        shuffled = random_permutation(n, int(seed))
+        shuffled = random_permutation(n, seed)
         typed = st.text_input(
             "or an order by hand: the old positions, in their new order", key="order", bind="query-params",
             max_chars=LONGEST_ORDER, placeholder=" ".join(str(old + 1) for old in shuffled), width=380,

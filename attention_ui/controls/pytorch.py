@@ -58,4 +58,4 @@ def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.button(f"Another {CASES}", key="cases_again", on_click=next_number, args=("cases", DRAWS))
-        return int(bound_number("Drawn from number", "cases", DRAWS, 0, width=150))
+        return bound_number("Drawn from number", "cases", DRAWS, 0, width=150)
