@@ -9,6 +9,7 @@ from attention_core.attention import Mask
 from attention_core.masks import causal_mask, full_mask, mask_code, mask_from_code, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
 from attention_ui.controls.bound import bound_to_tokens, one_in_row, stepper
+from attention_ui.editing import typed_cells
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.state import get_state, set_state
@@ -152,8 +153,7 @@ def draw_boxes(begin: list[list[bool]]) -> None:
 def write_code(key: str, begin: list[list[bool]]) -> None:
     """The boxes as they are now become the code, and so the link."""
     rows = [list(row) for row in begin]
-    for row, ticks in get_state(key)["edited_rows"].items():
-        for column, tick in ticks.items():
-            rows[int(row)][int(column) - 1] = bool(tick)
+    for row, column, tick in typed_cells(get_state(key)):
+        rows[row][column] = bool(tick)
     set_state("drawn", mask_code(rows))
     set_state("code_of_boxes", (mask_code(rows), len(rows)))

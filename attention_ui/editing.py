@@ -1,5 +1,6 @@
 """Numbers changed by hand: the text that carries them in the address, and the tables to type them into."""
 
+from collections.abc import Iterator
 from functools import partial
 
 import pandas as pd
@@ -86,7 +87,8 @@ def number_column(column: int):
 def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:
     """Called when something was typed into a table: check it and make it part of the example."""
     current = trace.x if matrix == "x" else getattr(trace, matrix)
-    typed = typed_numbers(get_state(key), first_column(trace, head, matrix))
+    first = 0 if matrix == "x" else head * projection_of(trace, matrix[-1], head).shape[1]  # column of this head
+    typed = [(row, first + column, value) for row, column, value in typed_cells(get_state(key))]
     edits, refused = set_numbers(trace.example.edits, matrix, current, typed, trace.ids if matrix == "x" else ())
     if edits != trace.example.edits:
         change_to(edits)
@@ -96,20 +98,12 @@ def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:
     set_state("edits_in_tables", None if refused or shared else edits_code(edits))
 
 
-def first_column(trace: ExampleTrace, head: int, matrix: str) -> int:
-    """Where the columns of a head begin among those of all heads."""
-    return 0 if matrix == "x" else head * projection_of(trace, matrix[-1], head).shape[1]
-
-
-def typed_numbers(state: object, first: int) -> list[tuple[int, int, object]]:
-    """Row, column and value of each cell that was typed over, as the table in the browser reports them."""
-    rows = state.get("edited_rows", {}) if isinstance(state, dict) else {}
-    return [
-        (row, first + int(column) - 1, value)
-        for row, cells in rows.items()
-        for column, value in cells.items()
-        if column.isdecimal()
-    ]
+def typed_cells(state: object) -> Iterator[tuple[int, int, object]]:
+    """Row, column and value of each cell that was typed over, as a table in the browser reports them."""
+    for row, cells in (state.get("edited_rows", {}) if isinstance(state, dict) else {}).items():
+        for column, value in cells.items():
+            if column.isdecimal():
+                yield row, int(column) - 1, value
 
 
 def generation() -> int:

@@ -111,10 +111,7 @@ def show_rows(rows: Sequence[Mapping[str, object]], width: str | int = "stretch"
 
 
 def fold(part: str, title: str, key: str, fill: Callable[[], None]) -> None:
-    """What stands below a title until it is opened, and is made only then; nothing where a class leaves it out.
-
-    Every element on a page costs the browser time at each change.
-    """
+    """A part of the page below its title, filled when it is opened: every element costs the browser time."""
     if not hidden(part):
         with st.expander(title, key=key, on_change="rerun") as opened:
             if opened.open:

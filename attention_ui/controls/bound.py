@@ -17,10 +17,7 @@ One = TypeVar("One")
 def one_in_row(
     label: str, key: str, options: Mapping[One, str], begin: One | None = None, *, labelled: bool = False
 ) -> One:
-    """One of a few choices side by side, at first the one to begin with, or the first of all.
-
-    The label can be seen where the row is `labelled`; else it is for screen readers alone.
-    """
+    """One of a few choices side by side, at first `begin` or else the first; unless `labelled`, its label is unseen."""
     begin = next(iter(options)) if begin is None else begin
     chosen = st.segmented_control(
         label, list(options), default=begin, format_func=options.get, required=True, key=key, bind="query-params",
@@ -41,7 +38,7 @@ def stepper(key: str, steps: Mapping[str, str], begin: str | None = None) -> str
 
 
 def one_in_list(label: str, key: str, options: Mapping[One, str], begin: One | None = None, **look) -> One:
-    """One of many choices in a list that unfolds, at first the one to begin with, or the first of all."""
+    """One of many choices in a list that unfolds, at first `begin` or else the first."""
     at = 0 if begin is None else list(options).index(begin)
     return st.selectbox(label, list(options), at, format_func=options.get, key=key, bind="query-params", **look)
 

@@ -7,10 +7,7 @@ from pyarrow import csv
 
 
 def csv_of(table: pa.Table) -> bytes:
-    """A line for each number. Of a figure made of matrices: which matrix, row and column (from 1), and the number.
-
-    Of curves: every point.
-    """
+    """A line for each number: of matrices with its matrix, row and column (from 1); of curves every point."""
     buffer = io.BytesIO()
     csv.write_csv(matrix_cells(table) if "cell_tag" in table.column_names else table, buffer)
     return buffer.getvalue()

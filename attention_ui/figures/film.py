@@ -1,7 +1,4 @@
-"""A figure of matrices at many moments: a slider in the browser moves through them.
-
-All frames travel in one table; which of them is seen is decided by the slider, without asking the server.
-"""
+"""A figure of matrices at many moments in one table: a slider in the browser shows one, without asking the server."""
 
 from collections.abc import Iterator
 

@@ -12,10 +12,7 @@ from lessons.screen import Axis, Matrices, Matrix
 
 
 def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None:
-    """The panel for the cells of these figures.
-
-    It opens at a click on a cell; the selectors reach every cell without a mouse.
-    """
+    """The panel for the cells of these figures: a click on one opens it, its selectors reach all without a mouse."""
     reachable = [matrix for figure in figures for matrix in figure.matrices if matrix.step is not None and matrix.drawn]
     matrices = {matrix.key: matrix for matrix in reachable}
     if matrices:
