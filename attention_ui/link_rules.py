@@ -5,7 +5,7 @@ from attention_ui.controls import heads, positions, pytorch
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 
-PARTS = (choices, code, example, heads, positions, pytorch, training_controls, writing_controls)
+CONTROLS = (choices, code, example, heads, positions, pytorch, training_controls, writing_controls)
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
-for part in PARTS:
-    LINK_RULES |= part.LINK_RULES
+for controls in CONTROLS:
+    LINK_RULES |= controls.LINK_RULES
