@@ -22,7 +22,7 @@ def stage_formula(stage: str, trace: ExampleTrace) -> str:
         + rf"\qquad {shape(n, d_model)}\cdot{shape(d_model, d_k)} = {shape(n, d_k)}"
         + (rf",\quad {shape(n, d_model)}\cdot{shape(d_model, d_v)} = {shape(n, d_v)}" if d_v != d_k else ""),
         "scores": rf"S = {Q}{K}^\top \qquad {shape(n, d_k)}\cdot{shape(d_k, n)} = {shape(n, n)}",
-        "scaled": rf"S' = S{scale} \qquad \text{{each of the }} {n * n} \text{{ scores}}",
+        "scaled": rf"S' = S{scale} \qquad {shape(n, n)}",
         "masked": r"S'_{ij} = -\infty \ \text{ where } j > i" if trace.example.causal else unmasked,
         "weights": rf"{A}_{{ij}} = \frac{{e^{{S'_{{ij}}}}}}{{\sum_{{m=1}}^{{{n}}} e^{{S'_{{im}}}}}}"
         + r"\qquad \text{each row sums to } 1",
