@@ -3,17 +3,17 @@
 import streamlit as st
 
 from attention_ui.links import hidden
-from attention_ui.server.process import page_turn, redraw_pace, redraw_seconds, redrawn_picture, scheduler
+from attention_ui.server.process import page_turn, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
-from attention_ui.training_runs import FIRST, RUN, visitors_run
+from attention_ui.training_runs import FIRST, PLAYS, RUN, visitors_run
 from attention_ui.training_view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import together
 from runs.page_lock import Priority
-from runs.run import RunView, TrainingRun
+from runs.run import TrainingRun
 
-WRONG_PACE = 2.0  # times as fast, or as slow, as it should be
+QUARTERS = 4  # of a run, after each of which its picture is drawn anew while it is trained
 
 
 @st.fragment
@@ -21,36 +21,39 @@ def live_run(choice: Choice) -> TrainingRun | None:
     """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
     with page_turn(Priority.NOBODY_WAITS):
         run = visitors_run(choice)
-        playing = run_buttons(run, choice)
+        training = run_buttons(run, choice)
+        set_state(MOVING, training)
         if run is not None:
-            live_picture(run, playing)
+            first = get_state(FIRST)
+            first = None if first is run else first
+            every = refresh_seconds() if training else None
+            st.fragment(watch_progress, run_every=every)(run, first, quarters(run, first) if training else None)
+            draw_picture(run, first)
     return run
 
 
-def live_picture(run: TrainingRun, playing: bool) -> None:
-    """Everything about the run that moves, refreshed in place while it plays, beside the first run if one is kept."""
-    set_state(MOVING, playing)
-    every = redraw_seconds() if playing else None
-    st.fragment(draw_live, run_every=every)(run, get_state(FIRST), every)
+def quarters(run: TrainingRun, first: TrainingRun | None) -> int:
+    """How many quarters of both runs are trained."""
+    both = (run,) if first is None else (run, first)
+    return sum(QUARTERS * one.position // one.recording.settings.steps for one in both)
 
 
-def draw_live(run: TrainingRun, first: TrainingRun | None, every: float | None) -> None:
-    """One refresh. When all has come to its end, or the pace no longer suits, the page is drawn anew."""
-    with redrawn_picture(), redraw_pace().measured():
+def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: int | None) -> None:
+    """One refresh. After a quarter, and when all has come to its end, the page is drawn anew."""
+    with redrawn_picture():
         view = run.look()
+        training = view.training or (first is not None and first.look().training)
         draw_progress(view)
-        if first is None or first is run:
-            draw_run(view)
-            playing = view.playing
-        else:
-            playing = draw_both(first.look(), view)
-    if every is not None and (not playing or wrong_pace(every)):
+    if drawn is not None and (not training or quarters(run, first) != drawn):
         st.rerun()
 
 
-def wrong_pace(every: float) -> bool:
-    """True where the class has become so much larger or smaller that pictures should come at another pace."""
-    return not 1 / WRONG_PACE <= redraw_seconds() / every <= WRONG_PACE
+def draw_picture(run: TrainingRun, first: TrainingRun | None) -> None:
+    """The run alone, or beside the first one if one is kept."""
+    if first is None:
+        draw_run(run, run.look())
+    else:
+        draw_both(first, run)
 
 
 def compare_panel(run: TrainingRun | None) -> None:
@@ -79,7 +82,7 @@ def keep_first() -> None:
 def forget_first() -> None:
     """Show one run alone again."""
     if (first := get_state(FIRST)) is not None and first is not get_state(RUN):
-        first.pause()
+        first.stop()
     set_state(FIRST, None)
 
 
@@ -87,22 +90,22 @@ def train_both(asked: str) -> None:
     """Begin both runs of a question, and let the controls show the second."""
     run = get_state(RUN)
     seed = run.recording.settings.seed if run is not None else 0
-    pace = run.steps_per_second if run is not None else None
     forget_first()
     settings = COMPARISONS[asked].settings(seed)
     for key, one in zip((FIRST, RUN), settings, strict=True):
-        set_state(key, scheduler().open(one, pace))
-        get_state(key).play()
+        set_state(key, scheduler().open(one))
+        get_state(key).train()
+    set_state(PLAYS, True)
     set_task(settings[1])
 
 
-def draw_both(first: RunView, second: RunView) -> bool:
-    """One refresh of two runs; True while one of them plays."""
-    st.text(f"From the first to the second: {in_words(first.settings, second.settings) or 'nothing changed'}.")
-    st.text(together(comparison_sentences(first, second)))
-    runs = zip(st.columns(2), (first, second), ("The first run", "The second run"), ("first", ""), strict=True)
-    for place, view, title, which in runs:
+def draw_both(first: TrainingRun, second: TrainingRun) -> None:
+    """Two runs side by side, and what came of them."""
+    views = first.look(), second.look()
+    st.text(f"From the first to the second: {in_words(*(v.settings for v in views)) or 'nothing changed'}.")
+    st.text(together(comparison_sentences(*views)))
+    named = (("The first run", "first"), ("The second run", ""))
+    for place, run, view, (title, which) in zip(st.columns(2), (first, second), views, named, strict=True):
         with place:
             st.subheader(title, anchor=False)
-            draw_half(view, which)
-    return first.playing or second.playing
+            draw_half(run, view, which)

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
-from attention_ui.figures.film import film_table
+from attention_ui.figures.film import film_tables
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
@@ -86,15 +86,17 @@ def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
 
 
 def draw_film(lesson: str | None, film: Film) -> None:
-    """Matrices at many moments, with a slider."""
-    from attention_ui.figures.film_chart import film_chart
+    """Matrices at many moments, and curves: the browser plays them."""
+    from attention_ui.figures.film_chart import film_template
 
     first = film.frames[0]
     layout = Layout(first)
     numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
     cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
-    chart = sized(template(film_chart, len(film.frames)), cell)
-    show_chart(film, chart, {"cells": film_table(film, layout, numbered=numbered)}, lesson)
+    shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
+    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes)
+    show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson)
+    say_whose_weights(film)
 
 
 def draw_parts(lesson: str | None, figure: Parts) -> None:

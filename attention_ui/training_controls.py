@@ -19,8 +19,6 @@ DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
 TASK_TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
 QUESTIONS = {key: english(comparison.question) for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
-PACES = {5: "5 a second", 20: "20 a second", 100: "100 a second", 0: "as fast as it can"}
-DEFAULT_PACE = 100
 TRAINING_LIMITS = {
     "steps": Limit(1, MAX_STEPS),
     "train_seed": Limit(0, 999_999),
@@ -67,7 +65,6 @@ LINK_RULES: dict[str, LinkRule] = {
     **{key: SWITCH for key in (*SWITCHES, "apart")},
     "task": TASK_TITLES,
     "classic": QUESTIONS,
-    "pace": {str(pace): label for pace, label in PACES.items()},
 }
 
 

@@ -1,14 +1,16 @@
-"""The training runs that a visitor has: kept for the session, started, paused, and announced on other pages."""
+"""The training runs that a visitor has: kept for the session, started, stopped, and announced on other pages."""
 
 import streamlit as st
 
 from attention_core.training import TrainingSettings
-from attention_ui.server.process import redraw_seconds, redrawn_picture, scheduler
+from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import Choice
 from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
+# Who asks for less motion is known to the browser alone: so nothing plays by itself but what was just begun by a press.
+PLAYS = "film_plays"
 BADGE_SECONDS = 2.0  # at least
 
 
@@ -17,14 +19,14 @@ def visitors_run(choice: Choice) -> TrainingRun | None:
     run = get_state(RUN)
     if choice.settings is None:
         return run
-    if run is None or (run.position == 0 and not run.playing and run.recording.settings != choice.settings):
+    if run is None or (run.position == 0 and not run.training and run.recording.settings != choice.settings):
         run = scheduler().open(choice.settings)
         set_state(RUN, run)
     return run
 
 
 def start(settings: TrainingSettings) -> None:
-    """Play the visitor's run, or a new one where the settings changed or the old one is over.
+    """Train the visitor's run to its end, or a new one where the settings changed or the old one is over.
 
     The first update is made here, so that the next picture shows it however many wait for the training thread.
     """
@@ -32,39 +34,45 @@ def start(settings: TrainingSettings) -> None:
     if run is None or run.finished or run.recording.settings != settings:
         run = reset(settings)
     run.step_once()
-    run.play()
+    run.train()
+    set_state(PLAYS, True)
 
 
 def pause() -> None:
     """Let the visitor's runs stand still where they are."""
+    set_state(PLAYS, False)
     for key in (RUN, FIRST):
         if (run := get_state(key)) is not None:
-            run.pause()
+            run.stop()
 
 
 def one_step() -> None:
     """Move the visitor's run by one step."""
+    set_state(PLAYS, False)
     if (run := get_state(RUN)) is not None:
         run.step_once()
 
 
 def reset(settings: TrainingSettings) -> TrainingRun:
-    """Put a new run at step 0 in the place of the old one, at the same pace."""
+    """Put a new run at step 0 in the place of the old one."""
     old = get_state(RUN)
     if old is not None and old is not get_state(FIRST):
-        old.pause()
-    run = scheduler().open(settings, old.steps_per_second if old is not None else None)
+        old.stop()
+    run = scheduler().open(settings)
     set_state(RUN, run)
     return run
 
 
 def run_badge(on_training_page: bool) -> None:
-    """On every other page: how far the visitor's model is, and a button to stop it."""
+    """On every other page: how far the visitor's model is, and a button to stop it. Back there, its film stands."""
     run = get_state(RUN)
-    if run is None or not run.playing or on_training_page:
+    if on_training_page:
+        return
+    set_state(PLAYS, False)
+    if run is None or not run.training:
         return
     with st.sidebar:
-        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, redraw_seconds()))(run)
+        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, refresh_seconds()))(run)
 
 
 def draw_badge(run: TrainingRun) -> None:
@@ -73,5 +81,5 @@ def draw_badge(run: TrainingRun) -> None:
         view = run.look()
         st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
         st.button("Stop training", key="stop", on_click=pause, width="stretch")
-    if not view.playing:
+    if not view.training:
         st.rerun()

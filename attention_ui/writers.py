@@ -57,7 +57,7 @@ def shipped(name: str) -> Writer:
     settings = shipped_settings(name)
     run = scheduler().open(settings)
     run.recording.record(settings.steps)
-    run.play()
+    run.train()
     view = run.look()
     return Writer(run_checkpoint(view), lambda: run_history(view))
 

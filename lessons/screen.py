@@ -214,10 +214,17 @@ class Parts(Figure):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Film(Figure):
-    """The same figure at several moments; a slider in the browser moves through them."""
+    """The same figure at several moments, and beside or below it curves on which the moment is marked.
 
-    frames: tuple[Figure, ...]
-    moments: tuple[Sentence, ...]  # what is said below each frame
+    A slider in the browser moves through it, and it can play there; one that `plays` begins by itself, and else it
+    stands at its last moment. `at` says where each frame is on the x axis of the curves.
+    """
+
+    frames: tuple[Matrices, ...]
+    moments: tuple[Sentence, ...]  # what is said of each frame
+    curves: tuple[Curves, ...] = ()
+    at: tuple[float, ...] = ()
+    plays: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -21,19 +21,40 @@ OPENING = say(
 
 TRAINING_CODE = Code((train, predict, gradient_of))
 NOTHING = "·"  # where a position does not count
-HEADS_WIDTH, FILM_WIDTH = 630, 1000
+FILM_WIDTH, BESIDE_ROOM, BELOW_ROOM = 1000, 420, 70  # of the width, what curves take from heads beside or above them
 MOST_FRAMES = 40
+
+Observed = ObservedText | ObservedTask
 
 
 def train_screen(
-    history: TrainingHistory, observed: ObservedText | ObservedTask, leak: FutureLeak | None = None, *,
-    width: int = HEADS_WIDTH,
-) -> Screen:  # fmt: skip
-    """A run at one of its steps: its curves, and what every head does there. `width` is free for the heads."""
+    history: TrainingHistory, moments: Sequence[Observed], leak: FutureLeak | None = None, *, width: int = FILM_WIDTH
+) -> Screen:
+    """A run up to one of its steps, as a film of these moments, the present one last: its curves and every head.
+
+    `width` is free for all of it: where that is narrow, the curves stand below the heads.
+    """
     curves = (loss_figure(history), *([right_answers(history)] if history.evaluations else []))
-    return Screen(figures=(*curves, observed_heads(observed, width)),
-                  remarks=() if leak is None else leak_sentences(leak), code=TRAINING_CODE,
-                  ask=questions_about(history.settings))  # fmt: skip
+    heads_width = width - (BESIDE_ROOM if width > 2 * BESIDE_ROOM else BELOW_ROOM)
+    frames = tuple(observed_heads(moment, heads_width) for moment in moments)
+    said = tuple(map(moment_sentence, moments))
+    film = Film(
+        key="run", name=say("A training run"), frames=frames, moments=said, curves=curves, width=width,
+        at=tuple(moment.step for moment in moments), notice=said[-1:], weights=untrained(history),
+    )  # fmt: skip
+    return Screen(
+        figures=(film,),
+        remarks=() if leak is None else leak_sentences(leak),
+        code=TRAINING_CODE,
+        ask=questions_about(history.settings),
+    )
+
+
+def untrained(history: TrainingHistory) -> Sentence | None:
+    """That the weights are random still."""
+    if history.snapshot.step:
+        return None
+    return say("Untrained: random weights (seed {seed}).", seed=history.settings.seed)
 
 
 def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
@@ -41,18 +62,12 @@ def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
     return asking("train", QUESTIONS, settings.seed, settings)
 
 
-def observed_heads(observed: ObservedText | ObservedTask, width: int) -> Matrices:
+def observed_heads(observed: Observed, width: int) -> Matrices:
     """Every head on the text, or on the example of the task with its target cells marked."""
     if isinstance(observed, ObservedText):
         return every_head(observed.tokens, observed.layers, width=width)
     example, target = observed.example, observed.example.target_attention
     return every_head(example.tokens, observed.layers, None if target is None else target.any(dim=0), width=width)
-
-
-def run_film(moments: Sequence[ObservedTask]) -> Film:
-    """Every head at several moments of a run."""
-    frames, said = tuple(observed_heads(moment, FILM_WIDTH) for moment in moments), tuple(map(moment_sentence, moments))
-    return Film(key="replay", name=say("Every head through time"), notice=said[-1:], frames=frames, moments=said)
 
 
 def film_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:
@@ -62,8 +77,11 @@ def film_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:
     return [steps[round(i * (len(steps) - 1) / (most - 1))] for i in range(most)]
 
 
-def moment_sentence(observed: ObservedTask) -> Sentence:
-    """One moment of a run: how many answers of the example are right, and what the answers are."""
+def moment_sentence(observed: Observed) -> Sentence:
+    """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
+    if isinstance(observed, ObservedText):
+        return say_count("After {count} update it writes: {sample}", "After {count} updates it writes: {sample}",
+                         observed.step, sample=observed.sample)  # fmt: skip
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
     said = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
     return say_count("After {count} update {share} of its answers are right: {answers}",

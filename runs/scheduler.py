@@ -19,7 +19,7 @@ MAX_RECORDINGS = 8
 
 
 class Scheduler:
-    """Records what somebody plays and watches; shares a recording among all who ask for the same settings.
+    """Records what somebody trains and watches; shares a recording among all who ask for the same settings.
 
     A run that nobody has looked at for `patience_seconds` is left where it is, and goes on when somebody looks again.
     At most `max_recordings` are kept, or as many as somebody has a run on; those used longest ago go first.
@@ -28,7 +28,6 @@ class Scheduler:
     COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
     SENDING_SECONDS = 0.01  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
-    LOOKING_SECONDS = 10.0  # who has looked within this time looks again soon
 
     def __init__(
         self,
@@ -74,36 +73,25 @@ class Scheduler:
         thread = self._thread
         return thread is not None and thread.is_alive()
 
-    def open(self, settings: TrainingSettings, steps_per_second: float | None = None) -> TrainingRun:
+    def open(self, settings: TrainingSettings) -> TrainingRun:
         """A new run, standing at step 0 of the recording for these settings. Raises ValueError where there is none."""
         with self._lock:
             recording = self._recordings[settings] = self._recordings.get(settings) or Recording(settings)
             self._recordings.move_to_end(settings)
-            run = TrainingRun(recording, steps_per_second, wake=self._something_to_do.set, clock=self._clock)
+            run = TrainingRun(recording, wake=self._something_to_do.set, clock=self._clock)
             self._runs.add(run)
             self._forget_recordings()
             return run
 
     def wanted(self) -> dict[Recording, int]:
-        """The recordings to go on with, and how far: those that somebody plays and watches."""
+        """The recordings to go on with, and how far: those whose learners want more and still watch."""
         with self._lock:
             runs = list(self._runs)
-        until: dict[Recording, int] = {}
-        for run in self._seen_within(self.patience_seconds, runs):
-            if not run.recording.ended and run.wanted > run.recording.newest:
-                until[run.recording] = max(run.wanted, until.get(run.recording, 0))
+        oldest, until = self._clock() - self.patience_seconds, {}
+        for run in runs:
+            if run.training and run.last_seen >= oldest:
+                until[run.recording] = max(run.goal, until.get(run.recording, 0))
         return until
-
-    def watched(self) -> int:
-        """How many runs play before somebody's eyes."""
-        with self._lock:
-            runs = list(self._runs)
-        return sum(run.playing for run in self._seen_within(self.LOOKING_SECONDS, runs))
-
-    def _seen_within(self, seconds: float, runs: list[TrainingRun]) -> list[TrainingRun]:
-        """Those of the runs that somebody has looked at within so many seconds."""
-        oldest = self._clock() - seconds
-        return [run for run in runs if run.last_seen >= oldest]
 
     def _forget_recordings(self) -> None:
         in_use = {run.recording for run in self._runs}

@@ -31,12 +31,16 @@ def grid_chart() -> alt.LayerChart:
     return made_of_cells(alt_layer(), *cell_layers(cells), *name_layers(), *hint_layers())
 
 
-def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
+def on_cells(*layers: alt.Chart) -> alt.LayerChart:
     """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels."""
+    return alt.layer(*layers).resolve_scale(color="independent", fill="independent", stroke="independent")
+
+
+def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
+    """As `on_cells`, as a picture of its own."""
     return (
-        alt.layer(*layers)
+        on_cells(*layers)
         .add_params(alt.param(name="cell", value=LARGEST_CELL))
-        .resolve_scale(color="independent", fill="independent", stroke="independent")
         .properties(autosize=alt.AutoSizeParams(type="pad"))
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )

@@ -34,16 +34,17 @@ class CurveShape(NamedTuple):
     named: bool
     levelled: bool
     chosen: bool
+    film: str = ""  # where the curves stand above a film: what their tables are called by
 
 
-def shape_of(figure: Curves) -> CurveShape:
+def shape_of(figure: Curves, film: str = "") -> CurveShape:
     """The shape of a figure."""
     ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
     return CurveShape(
         figure.width, figure.height, english(figure.x), english(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
-        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
+        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None, film,
     )  # fmt: skip
 
 

@@ -9,9 +9,15 @@ DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
 
 def curves_chart(*settings: object) -> alt.LayerChart:
-    """The template for one shape. A layer that would have no rows is left out: Vega looks for its range in vain."""
+    """The template for one shape."""
     shape = CurveShape(*settings)
-    source = alt.Chart(alt.NamedData(name="curves"))
+    title = {"title": alt.TitleParams(shape.y, fontSize=13, offset=10)} if shape.above else {}
+    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title)
+
+
+def curve_layers(shape: CurveShape) -> list[alt.Chart]:
+    """All that is drawn. A layer that would have no rows is left out: Vega looks for its range in vain."""
+    source = table(shape, "curves")
     x, tone = x_axis(shape), role_colour()
     y = y_axis(shape, "y")
     line = source.transform_filter("datum.style !== 'dots'").mark_line(strokeWidth=2.5)
@@ -27,12 +33,16 @@ def curves_chart(*settings: object) -> alt.LayerChart:
     if shape.chosen:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
-        names = alt.Chart(alt.NamedData(name="names")).mark_text(
+        names = table(shape, "names").mark_text(
             align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=11
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
-    title = {"title": alt.TitleParams(shape.y, fontSize=13, offset=10)} if shape.above else {}
-    return layered(*layers, width=shape.width, height=shape.height, **title)
+    return layers
+
+
+def table(shape: CurveShape, name: str) -> alt.Chart:
+    """A chart of one of the tables of these curves."""
+    return alt.Chart(alt.NamedData(name=f"{shape.film}{name}"))
 
 
 def x_axis(shape: CurveShape) -> alt.X:
@@ -54,7 +64,7 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
 
 def levels(shape: CurveShape) -> list[alt.Chart]:
     """A dashed line across the picture for each level, and its name at the side where no line ends in one."""
-    source = alt.Chart(alt.NamedData(name="levels")).transform_calculate(muted="'muted'")
+    source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
     side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
     rule, name = source.mark_rule(strokeDash=[4, 4], strokeWidth=1), source.mark_text(dy=-7, fontSize=11, **side)
@@ -64,7 +74,7 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
 def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:
     """The points: those that are always seen, and the one nearest to the pointer, with its numbers."""
     near = alt.selection_point(
-        name="near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
+        name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
     )
     written = ".1%" if shape.percent else ".3f"
     edges = (("low", "least"), ("high", "most")) if shape.banded else ()
@@ -73,6 +83,6 @@ def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone
         alt.Tooltip("x:Q", title=shape.x),
         *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
     ]
-    seen = {"test": {"or": ["datum.dot", {"param": "near", "empty": False}]}, "value": 1}
+    seen = {"test": {"or": ["datum.dot", {"param": f"{shape.film}near", "empty": False}]}, "value": 1}
     point = source.mark_point(filled=True, size=40)
     return point.encode(x, y, tone, opacity=alt.OpacityValue(0, condition=seen), tooltip=says).add_params(near)

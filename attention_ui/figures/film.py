@@ -1,41 +1,60 @@
-"""A figure of matrices at many moments in one table: a slider in the browser shows one, without asking the server."""
+"""A figure of matrices at many moments, and curves on which the moment is marked: the browser moves through them.
+
+Everything travels once; the weights of each moment are a column of their own. Nothing asks the server.
+"""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pyarrow as pa
 
-from attention_ui.figures.grid import cell_text
+from attention_ui.figures.curves import curves_tables
+from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.matrices import Layout, matrices_table
-from lessons.formatting import english
-from lessons.screen import Film, Matrices, Matrix
+from lessons.formatting import english, number, percent
+from lessons.screen import Curves, Film, Matrices, Matrix
 
-ALWAYS = -1  # the frame number of what is seen in every frame
-COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "v", "text", "say")
-MOVING_KINDS = ("weight", "masked", "shape")
+COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
-def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:
-    """The matrices of every frame, and the sentence said below each. Raises ValueError where one is missing."""
+def film_tables(film: Film, layout: Layout, *, numbered: bool = True) -> dict[str, pa.Table]:
+    """Everything that is drawn: the matrices, what is said of each moment, the curves, and the moments on them.
+
+    The tables of a curve are called by its key. Raises ValueError where a sentence is missing.
+    """
     if not film.frames or len(film.frames) != len(film.moments):
         raise ValueError(
             f"a film needs a sentence for each frame, but got {len(film.frames)} frames, {len(film.moments)} said"
         )
-    cells, count = still_table(film.frames[0], layout), len(film.frames)
-    moving = pa.array(np.isin(cells["kind"].to_pylist(), MOVING_KINDS))
-    still = with_frames(cells.filter(pa.array(~np.asarray(moving))), ALWAYS, 1)
-    frames = with_frames(pa.concat_tables([cells.filter(moving)] * count), 0, count)
-    table = pa.concat_tables([still, frames]).unify_dictionaries()
-    return with_numbers(table, film, layout, numbered)
+    tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
+    for curves in film.curves:
+        parts = curves_tables(curves) | {"moments": moments_table(film, curves)}
+        tables |= {f"{curves.key}_{name}": table for name, table in parts.items()}
+    return tables
 
 
-def still_table(frame: Matrices, layout: Layout) -> pa.Table:
-    """One frame: names, cells that say what they are but not their number, and the place of the sentence."""
-    table = matrices_table(frame, layout, numbered=False).select(COLUMNS)
-    kinds = ["shape" if kind == "hint" else kind for kind in table["kind"].to_pylist()]
-    says, meant = table["say"].to_pylist(), iter(meanings(layout))
-    says = [next(meant) if kind in ("weight", "masked") else said for kind, said in zip(kinds, says, strict=True)]
-    return replaced(replaced(table, "kind", kinds), "say", says)
+def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:
+    """All that stands in every frame, and the weights of each: one column a frame. Numbers are written in the browser.
+
+    A cell that shall have a number has the first one as its text.
+    """
+    table = still_table(film.frames[0], layout, numbered=numbered)
+    is_weight = np.array(table["kind"].to_pylist()) == "weight"
+    for moment, frame in enumerate(film.frames):
+        weights = np.full(len(table), np.nan, np.float32)
+        weights[is_weight] = numbers_of_frame(frame, layout)
+        table = table.append_column(f"{MOMENT}{moment}", pa.array(weights, from_pandas=True))
+    return table
+
+
+def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """One frame: names, and cells that say what they are but not their number. What to do is not said."""
+    table = matrices_table(frame, layout, numbered=numbered).select(COLUMNS)
+    kinds, meant = table["kind"].to_pylist(), iter(meanings(layout))
+    says = [next(meant) if kind in ("weight", "masked") else None for kind in kinds]
+    at = table.schema.get_field_index("say")
+    table = table.set_column(at, "say", pa.array(says, pa.string()).dictionary_encode())
+    return table.filter(pa.array([kind != "hint" for kind in kinds]))
 
 
 def meanings(layout: Layout) -> Iterator[str]:
@@ -47,31 +66,7 @@ def meanings(layout: Layout) -> Iterator[str]:
                 yield english(place.matrix.step(i, j).meaning)
 
 
-def replaced(table: pa.Table, name: str, words: list[str | None]) -> pa.Table:
-    """The table with another column of words."""
-    return table.set_column(table.schema.get_field_index(name), name, pa.array(words, pa.string()).dictionary_encode())
-
-
-def with_frames(table: pa.Table, first: int, count: int) -> pa.Table:
-    """The table, made of `count` equal parts, with the number of its frame in every row."""
-    numbers = np.repeat(np.arange(first, first + count), len(table) // count)
-    return table.append_column("frame", pa.array(numbers, pa.int16()))
-
-
-def with_numbers(table: pa.Table, film: Film, layout: Layout, numbered: bool) -> pa.Table:
-    """The table with the numbers of every frame in its cells, and its sentence."""
-    kinds, at = np.array(table["kind"].to_pylist()), np.array(table["frame"])
-    v, text = np.full(len(table), np.nan, np.float32), np.array(table["text"].to_pylist(), object)
-    is_number, is_said = kinds == "weight", (kinds == "shape") & (at >= 0)
-    v[is_number] = np.concatenate([numbers_of_frames(frame, layout) for frame in film.frames])
-    if numbered:
-        text[is_number] = [cell_text(value) for value in v[is_number].tolist()]
-    text[is_said] = [english(moment) for moment in film.moments]
-    table = table.set_column(table.schema.get_field_index("v"), "v", pa.array(v, from_pandas=True))
-    return replaced(table, "text", text.tolist())
-
-
-def numbers_of_frames(frame: Matrices, layout: Layout) -> np.ndarray:
+def numbers_of_frame(frame: Matrices, layout: Layout) -> np.ndarray:
     """The numbers of one frame that are not masked, in the order of the table."""
     matrices = {matrix.key: matrix for matrix in frame.matrices}
     return np.concatenate([seen_numbers(matrices[place.matrix.key]) for place in layout.places])
@@ -81,3 +76,26 @@ def seen_numbers(matrix: Matrix) -> np.ndarray:
     """The numbers of one matrix that are not masked."""
     values = np.asarray(matrix.values)
     return values.flatten() if matrix.visible is None else values[np.asarray(matrix.visible)]
+
+
+def said_table(film: Film) -> pa.Table:
+    """The sentence of each frame."""
+    said = [english(moment) for moment in film.moments]
+    return pa.table({"frame": pa.array(range(len(said)), pa.int16()), "text": said, "tone": ["ink"] * len(said)})
+
+
+def moments_table(film: Film, curves: Curves) -> pa.Table:
+    """For each frame its place on the first of these curves: at its x, or at the last point before it."""
+    line = curves.lines[0]
+    places = np.maximum(np.searchsorted(np.asarray(line.x, float), film.at, side="right") - 1, 0)
+    y = np.asarray(line.y, np.float32)[places]
+    return pa.table(
+        {
+            "frame": pa.array(range(len(film.frames)), pa.int16()),
+            "x": pa.array(film.at, pa.float32()),
+            "y": pa.array(y),
+            "text": [percent(value) if curves.percent else number(value) for value in y.tolist()],
+            "tone": [line.colour] * len(y),
+            "ink": ["ink"] * len(y),
+        }
+    )

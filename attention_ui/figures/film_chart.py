@@ -1,24 +1,108 @@
-"""The template of a film."""
+"""The template of a film: curves with the moment marked on them, the matrices of the moment, and what moves it.
+
+The browser plays it. Vega-Lite hands a parameter's `on` to Vega as it is, so a timer can move the moment.
+"""
+
+import functools
 
 import altair as alt
 
-from attention_ui.figures.cells import cell_layers, coloured_cells, ink, layer, made_of_cells, name_layers
-from attention_ui.figures.film import ALWAYS
-from attention_ui.figures.layers import alt_layer
+from attention_ui.figures.cells import cell_layers, layer, name_layers, on_cells
+from attention_ui.figures.curves import CurveShape
+from attention_ui.figures.curves_chart import curve_layers, x_axis, y_axis
+from attention_ui.figures.grid import MOMENT
+from attention_ui.figures.layers import alt_layer, role_colour, weight_scale
+from attention_ui.figures.template import template
+
+NOW = "datum.frame === moment"
+TICK = 25  # milliseconds
+PACES = (2, 5, 10, 20, 40)  # moments a second
+USUAL_PACE = 10
+MATRICES = "matrices"  # the view that is made of cells
+CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
 
 
-def film_chart(n_frames: int) -> alt.LayerChart:
-    """The template for so many frames; it opens at the last one."""
-    bind = alt.binding_range(min=0, max=n_frames - 1, step=1, name="moment ")
-    moment = alt.param(name="moment", value=n_frames - 1, bind=bind)
-    now = f"datum.frame === {ALWAYS} || datum.frame === moment"
-    weight = alt.Tooltip("v:Q", title="weight", format=".3f")
-    pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=[alt.Tooltip("say:N", title=" "), weight])
-    sentence = (
-        layer("shape")
-        .mark_text(aria=False, fontSize=13, align="left", dx=alt.ExprRef("-cell / 2"))
-        .encode(ink(), text="text:N")
+def film_chart(width: int, beside: bool, *shapes: tuple) -> alt.VConcatChart:
+    """What is said at the moment above its matrices, and curves of such shapes `beside` or below these.
+
+    `width` are the pixels for all of it; `film_template` adds what moves the film.
+    """
+    curves, matrices = [curves_of_film(CurveShape(*shape)) for shape in shapes], moving_matrices()
+    together = [alt.hconcat(matrices, alt.vconcat(*curves))] if beside else [matrices, *curves]
+    return alt.vconcat(sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM)), *together).properties(
+        autosize=alt.AutoSizeParams(type="pad"), usermeta={"embedOptions": {"renderer": "svg", "actions": False}}
     )
+
+
+@functools.lru_cache(maxsize=64)
+def film_template(n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple) -> dict:
+    """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
+
+    The matrices stand beside the curves where `width` has room for both. A film that `plays` begins by itself.
+    """
+    widest = max((CurveShape(*shape).width for shape in shapes), default=0)
+    beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
+    spec = template(film_chart, width, beside, *shapes)
+    moment = playing(n_frames, plays) if n_frames > 1 else [{"name": "moment", "value": 0}]
+    return with_cells(spec, cell) | {"params": [*spec.get("params", ()), {"name": "cell", "value": cell}, *moment]}
+
+
+def with_cells(view: dict, cell: int) -> dict:
+    """A specification whose matrices, wherever they stand in it, have cells of so many pixels."""
+    if view.get("name") == MATRICES:
+        return view | {"width": {"step": cell}, "height": {"step": cell}}
+    parts = {key: [with_cells(part, cell) for part in view[key]] for key in ("vconcat", "hconcat") if key in view}
+    return view | parts
+
+
+def playing(n_frames: int, plays: bool) -> list[dict]:
+    """What moves the moment: time while it plays, and the slider. At the end it stops; playing again begins anew."""
+    last, tick = n_frames - 1, {"type": "timer", "throttle": TICK}
+    on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
+    paces = {"input": "select", "options": list(PACES), "name": "moments a second"}
+    slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": "moment"}
+    return [
+        # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
+        {"name": "playing", "value": plays, "bind": {"input": "checkbox", "name": "play"},
+         "on": [{"events": tick, "update": f"playing && moment < {last}"}]},
+        {"name": "pace", "value": USUAL_PACE, "bind": paces},
+        {"name": "shown", "value": 0, "on": [{"events": {"signal": "moment"}, "update": "now()"}]},
+        {"name": "moment", "value": 0 if plays else last, "bind": slider,
+         "on": [{"events": tick, "update": on_time},
+                {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"}]},
+    ]  # fmt: skip
+
+
+def sentence_of_film(width: int) -> alt.Chart:
+    """What is said at the moment, in a line of its own: however long it is, nothing else moves."""
+    said = alt.Chart(alt.NamedData(name="said")).transform_filter(NOW)
+    text = said.mark_text(align="left", fontSize=14, limit=width)
+    return text.encode(role_colour(), x=alt.value(0), y=alt.value(10), text="text:N").properties(width=width, height=20)
+
+
+def curves_of_film(shape: CurveShape) -> alt.LayerChart:
+    """Curves, and on them a line at the moment and the number there."""
+    at = alt.Chart(alt.NamedData(name=f"{shape.film}moments")).transform_filter(NOW)
+    number = at.mark_text(align="right", dx=4, fontSize=12, fontWeight="bold")
+    marked = [
+        at.mark_rule(strokeWidth=1.5).encode(x_axis(shape), role_colour("ink")),
+        at.mark_point(filled=True, size=60, opacity=1).encode(x_axis(shape), y_axis(shape, "y"), role_colour("tone")),
+        number.encode(x_axis(shape), role_colour("ink"), y=alt.value(-12), text="text:N"),  # above, clear of all names
+    ]
+    return alt.layer(*curve_layers(shape), *marked).properties(width=shape.width, height=shape.height)
+
+
+def moving_matrices() -> alt.LayerChart:
+    """The matrices of the moment. Where a cell has a number, it is written as `cell_text` writes one of 0 to 1."""
+    weight = f"datum['{MOMENT}' + moment]"
+    # Beside another view, an expression does not find a scale: so the weights have one of their own.
+    fill = alt.Fill("v:Q", scale=weight_scale(), legend=None)
+    weights = layer("weight").mark_rect(aria=False, cornerRadius=3).encode(fill=fill)
+    tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title="weight", format=".3f")]
+    pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
+    masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1])
     titles, _, *names = name_layers()
-    parts = [*cell_layers(coloured_cells()), titles, *names, sentence, pointed]
-    return made_of_cells(alt_layer(), *(part.transform_filter(now) for part in parts)).add_params(moment)
+    written = f"datum.kind === 'weight' && datum.text ? format({weight}, '.2f') : datum.text"
+    parts = (*cell_layers(weights), titles, *names, masked, pointed)
+    moving = (part.transform_calculate(v=weight, text=written) for part in parts)
+    return on_cells(alt_layer(), *moving).properties(name=MATRICES)

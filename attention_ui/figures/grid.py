@@ -16,6 +16,7 @@ POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
 SMALLEST_CELL, LARGEST_CELL = 23, 32
 SMALLEST_CELL_WITHOUT_NUMBER = 11
 PLACES_IN_A_LINE = 10_000  # more than any grid has
+MOMENT = "moment "  # before the number of a frame: what the column of its numbers is called
 NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, and the share of a cell
 
 

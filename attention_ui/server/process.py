@@ -1,9 +1,7 @@
-"""What lives as long as the process, for all visitors together: the scheduler, the lock of pages, the redraw pace."""
+"""What lives as long as the process, for all visitors together: the scheduler and the lock of pages."""
 
 import functools
-import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 
 import pandas  # noqa: F401  imported here so that it is frozen with the rest
 import pyarrow as pa
@@ -16,6 +14,9 @@ from attention_ui.streamlit_insides import check_rerun
 from runs.page_lock import PageLock, Priority
 from runs.recording import Recording
 from runs.scheduler import Scheduler
+
+LEAST_SECONDS = 0.5
+SECONDS_EACH = 0.03  # five times what a line on a run's progress costs
 
 
 @functools.lru_cache(maxsize=1)
@@ -32,37 +33,9 @@ def scheduler() -> Scheduler:
     return running
 
 
-@functools.lru_cache(maxsize=1)
-def redraw_pace() -> "RedrawPace":
-    """What this process has learnt about its pictures."""
-    return RedrawPace()
-
-
-class RedrawPace:
-    """How often the pictures of all runs that play can be redrawn without taking the processor from the lessons."""
-
-    LEAST_SECONDS = 0.5
-    SHARE = 0.15  # of one core, for all these pictures together
-    SMOOTHING = 0.1
-
-    def __init__(self):
-        self.cost = 0.02  # seconds of processor time that one picture takes, as measured
-
-    @contextmanager
-    def measured(self) -> Iterator[None]:
-        """Around the drawing of one picture, on the thread that draws it."""
-        began = time.thread_time()
-        yield
-        self.cost += self.SMOOTHING * (time.thread_time() - began - self.cost)
-
-    def seconds(self, watched: int) -> float:
-        """How long a picture stands when so many runs are watched: the more, the longer."""
-        return max(self.LEAST_SECONDS, watched * self.cost / self.SHARE)
-
-
-def redraw_seconds() -> float:
-    """How long a picture that is redrawn by itself should stand, with so many who watch."""
-    return redraw_pace().seconds(scheduler().watched())
+def refresh_seconds() -> float:
+    """How long something that is refreshed by itself should stand: the more runs there are to watch, the longer."""
+    return max(LEAST_SECONDS, SECONDS_EACH * len(scheduler().wanted()))
 
 
 def page_turn(priority: Priority = Priority.SOMEBODY_WAITS) -> AbstractContextManager[None]:

@@ -1,10 +1,20 @@
-"""What only a browser shows of training: that it moves, in place, and goes on elsewhere."""
+"""What only a browser shows of training: progress that moves, a film that plays, and what goes on elsewhere."""
+
+import time
 
 import pytest
 
-SAME = (
-    "() => [...document.querySelectorAll('.st-key-heads svg.marks, .st-key-loss svg.marks')].map(s => s.dataset.mine)"
-)
+FILM = ".st-key-run svg.marks"
+SLOW = "steps=5000&layers=3&features=32&batch=64"  # some seconds a quarter
+SHORT = "task=Copy the first&steps=200"
+SEEN = """() => {
+    const svg = document.querySelector('.st-key-run svg.marks');
+    const all = (what, name) => [...svg.querySelectorAll(what)].map(part => part.getAttribute(name)).join();
+    return {heads: all('.mark-rect path', 'fill'), mark: all('.mark-rule line', 'transform'),
+            sentence: svg.textContent.match(/After .*?: .*?(?=layer)/)[0]};
+}"""
+MOVERS = ".st-key-run .vega-bindings"
+MOMENT = f"() => parseInt(document.querySelector('{MOVERS} input[type=range]').value)"
 
 
 def updates(tab):
@@ -12,8 +22,7 @@ def updates(tab):
 
 
 def opened(tab, query=""):
-    tab.open(f"train?{query}").page.wait_for_selector(".st-key-heads svg.marks")
-    tab.page.wait_for_selector(".st-key-loss svg.marks")
+    tab.open(f"train?{query}").page.wait_for_selector(FILM)
     return tab.settled()
 
 
@@ -36,29 +45,69 @@ def standing(tab):
     return now
 
 
-def test_it_starts_moves_pauses_steps_and_resets_in_place(visit):
-    tab = opened(visit(), "steps=5000")
-    tab.page.evaluate("document.querySelectorAll('svg.marks').forEach(svg => svg.dataset.mine = 'yes')")
-    heads = tab.page.locator(".st-key-heads svg.marks").inner_html()
-    sample = tab.page.locator("code").first.inner_text()
+def said_moment(tab):
+    """The number of updates that the film speaks of."""
+    return int(tab.page.evaluate(SEEN)["sentence"].split()[1])
+
+
+def part(tab, kind, key="run"):
+    """One of the things that move a film: its checkbox, its slider, or the choice of its pace."""
+    return tab.page.locator(f".st-key-{key} .vega-bindings {kind}")
+
+
+def played(tab, query=SHORT):
+    """A run that was trained to its end, with its film, which has come to its end as well."""
+    opened(tab, query)
     press(tab, "Start")
-    wait_for_updates(tab, 60)
-    assert tab.page.locator(".st-key-heads svg.marks").inner_html() != heads
-    assert tab.page.locator("code").first.inner_text() != sample
+    part(tab, "input[type=range]").wait_for()
+    tab.settled()
+    wait_for_end(tab)
+    return tab
+
+
+def wait_for_end(tab):
+    last = int(part(tab, "input[type=range]").get_attribute("max"))
+    tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
+    tab.page.wait_for_function(f"() => !document.querySelector('{MOVERS} input[type=checkbox]').checked")
+
+
+def test_it_starts_moves_pauses_steps_and_resets(visit):
+    tab = opened(visit(), SLOW)
+    tab.page.evaluate("document.querySelectorAll('svg.marks').forEach(svg => svg.dataset.mine = 'yes')")
+    untrained, sample = tab.page.evaluate(SEEN), tab.page.locator("code").first.inner_text()
+    press(tab, "Start")
+    wait_for_updates(tab, 20)
+    now = tab.page.evaluate(SEEN)
+    assert now["heads"] != untrained["heads"] and now["sentence"].startswith("After 1 update ")
+    assert tab.page.evaluate("document.querySelector('.st-key-run svg.marks').dataset.mine") == "yes", "in place"
+    assert part(tab, "*").count() == 0, "the present moment alone"
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
     tab.settled()
     stood = standing(tab)
+    part(tab, "input[type=range]").wait_for()
+    assert not part(tab, "input[type=checkbox]").is_checked() and said_moment(tab) > 1
+    assert tab.page.locator("code").first.inner_text() != sample
     press(tab, "One step")
     wait_for_updates(tab, stood)
     assert standing(tab) == stood + 1
-    assert tab.page.evaluate(SAME) == ["yes", "yes"], "charts must move in place, not be replaced"
     press(tab, "Reset")
     tab.page.wait_for_function("() => document.querySelector('[data-testid=stProgress]').innerText.startsWith('0 ')")
+    part(tab, "input[type=range]").wait_for(state="detached")
+    assert tab.page.evaluate(SEEN) == untrained
+
+
+def test_the_picture_is_drawn_anew_after_a_quarter(visit):
+    tab = opened(visit(), SLOW)
+    press(tab, "Start")
+    tab.page.wait_for_function(f"() => parseInt(({SEEN})().sentence.split(' ')[1]) >= 1250", timeout=60_000)
+    assert part(tab, "*").count() == 0 and updates(tab) < 5000, "it is trained still"
+    press(tab, "Pause")
+    tab.settled()
 
 
 def test_it_goes_on_while_one_looks_at_another_page(visit):
-    tab = opened(visit(), "steps=5000")
+    tab = opened(visit(), SLOW)
     press(tab, "Start")
     wait_for_updates(tab, 0)
     tab.page.get_by_role("button", name="← PyTorch").wait_for()
@@ -76,7 +125,7 @@ def test_it_goes_on_while_one_looks_at_another_page(visit):
 
 
 def test_a_second_tab_trains_its_own_model(visit):
-    first, second = opened(visit(), "steps=5000&train_seed=1"), opened(visit(), "steps=5000&train_seed=2")
+    first, second = opened(visit(), f"{SLOW}&train_seed=1"), opened(visit(), f"{SLOW}&train_seed=2")
     press(first, "Start")
     wait_for_updates(first, 10)
     assert updates(second) == 0
@@ -85,6 +134,109 @@ def test_a_second_tab_trains_its_own_model(visit):
     assert updates(second) == 1
     wait_for_updates(first, updates(first))
     press(first, "Pause")
+    first.settled()
+
+
+def test_after_start_the_film_plays_by_itself_and_stops_at_its_last_moment(visit):
+    tab = opened(visit(), SHORT)
+    press(tab, "Start")
+    part(tab, "input[type=range]").wait_for()
+    tab.settled()
+    part(tab, "select").select_option("5")
+    seen, sent = {tab.page.evaluate(MOMENT)}, len(tab.sent)
+    assert part(tab, "input[type=checkbox]").is_checked()
+    last = int(part(tab, "input[type=range]").get_attribute("max"))
+    while part(tab, "input[type=checkbox]").is_checked():
+        seen.add(tab.page.evaluate(MOMENT))
+        tab.page.wait_for_timeout(50)
+    assert len(seen) > 5, "it passes through its moments"
+    assert tab.page.evaluate(MOMENT) == last and said_moment(tab) == 200
+    tab.page.wait_for_timeout(500)
+    assert tab.page.evaluate(MOMENT) == last, "and stands there"
+    assert len(tab.sent) == sent, "nothing asks the server"
+
+
+def test_playing_again_begins_anew(visit):
+    tab = played(visit())
+    sent = len(tab.sent)
+    part(tab, "input[type=checkbox]").check()
+    tab.page.wait_for_function(f"() => {{ const at = ({MOMENT})(); return at > 0 && at < 10 }}")
+    assert said_moment(tab) < 200
+    wait_for_end(tab)
+    assert said_moment(tab) == 200
+    assert len(tab.sent) == sent
+
+
+def test_the_pace_decides_how_fast_it_plays(visit):
+    tab = played(visit())
+    sent, last = len(tab.sent), tab.page.evaluate(MOMENT)
+    part(tab, "select").select_option("2")
+    part(tab, "input[type=checkbox]").check()
+    tab.page.wait_for_timeout(2000)
+    assert 1 <= tab.page.evaluate(MOMENT) <= 5
+    began = time.perf_counter()
+    part(tab, "select").select_option("40")
+    wait_for_end(tab)
+    assert time.perf_counter() - began < (last - 5) / 2, "sooner than two moments a second would be there"
+    assert len(tab.sent) == sent
+
+
+def test_a_film_can_be_halted_and_goes_on_from_there(visit):
+    tab = played(visit())
+    part(tab, "select").select_option("5")
+    part(tab, "input[type=checkbox]").check()
+    tab.page.wait_for_function(f"() => {{ const at = ({MOMENT})(); return at > 2 && at < 20 }}")
+    part(tab, "input[type=checkbox]").uncheck()
+    tab.page.wait_for_timeout(300)
+    here = tab.page.evaluate(MOMENT)
+    tab.page.wait_for_timeout(800)
+    assert tab.page.evaluate(MOMENT) == here
+    part(tab, "input[type=checkbox]").check()
+    tab.page.wait_for_function(f"() => ({MOMENT})() > {here}")
+
+
+def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the_server(visit):
+    tab = played(visit())
+    end, sent = tab.page.evaluate(SEEN), len(tab.sent)
+    box = part(tab, "input[type=range]").bounding_box()
+    middle = box["y"] + box["height"] / 2
+    tab.page.mouse.move(box["x"] + box["width"] - 8, middle)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] / 2, middle, steps=5)
+    tab.page.mouse.up()
+    halfway = tab.page.evaluate(MOMENT)
+    assert 0 < halfway < int(part(tab, "input[type=range]").get_attribute("max"))
+    tab.page.wait_for_function(f"() => ({SEEN})().sentence !== {end['sentence']!r}")
+    between = tab.page.evaluate(SEEN)
+    tab.page.keyboard.press("Home")
+    tab.page.wait_for_function(f"() => ({SEEN})().sentence.startsWith('After 0 ')")
+    beginning = tab.page.evaluate(SEEN)
+    for what in ("heads", "mark", "sentence"):
+        assert len({seen[what] for seen in (beginning, between, end)}) == 3, what
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_function(f"() => !({SEEN})().sentence.startsWith('After 0 ')")
+    tab.page.keyboard.press("End")
+    tab.page.wait_for_function(f"() => ({SEEN})().sentence.startsWith('After 200 ')")
+    assert tab.page.evaluate(SEEN) == end
+    assert len(tab.sent) == sent
+
+
+def test_the_picture_keeps_its_size_while_the_film_moves(visit):
+    """However long its sentences are: nothing jumps, and nothing is cut."""
+    tab = played(visit(), "train_heads=1&window=2&steps=200")
+    slider, sizes = part(tab, "input[type=range]"), set()
+    slider.focus()
+    for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+        tab.page.keyboard.press(key)
+        tab.page.wait_for_timeout(150)
+        box = tab.page.locator(FILM).bounding_box()
+        parts = tab.page.evaluate(
+            "() => [...document.querySelectorAll('.st-key-run svg.marks text')]"
+            ".map(text => text.getBoundingClientRect().right)"
+        )
+        assert max(parts) <= box["x"] + box["width"] + 1
+        sizes.add((box["width"], box["height"]))
+    assert len(sizes) == 1
 
 
 def test_a_cold_deep_link_opens_the_training_page(visit, start_server):
@@ -101,22 +253,34 @@ def test_impossible_settings_are_explained_where_one_types(visit):
     text.press("Enter")
     tab.page.get_by_text("repeats a single character").wait_for()
     assert tab.page.get_by_role("button", name="Start", exact=True).is_disabled()
-    assert tab.page.locator(".st-key-heads svg.marks").count() == 1
+    assert tab.page.locator(FILM).count() == 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
 def test_the_page_never_scrolls_sideways(visit, scheme, width, height):
-    tab = opened(visit(viewport={"width": width, "height": height}, color_scheme=scheme))
-    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    tab = opened(visit(viewport={"width": width, "height": height}, color_scheme=scheme), "steps=40")
+
+    def never_sideways():
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+
+    never_sideways()
     if width > 1000:
-        for figure in ("heads", "loss"):
-            box = tab.page.locator(f".st-key-{figure} svg.marks").bounding_box()
+        for figure in ("matrices_group", "concat_1_concat_1_concat_0_group"):  # the heads and the loss
+            box = tab.page.locator(f"{FILM} g.{figure}").bounding_box()
             assert box["y"] + box["height"] <= height, "the figures are above the fold"
+    press(tab, "Start")
+    part(tab, "input[type=range]").wait_for()
+    never_sideways()
+    if width > 1000:
+        start = tab.page.get_by_role("button", name="Reset", exact=True).bounding_box()
+        film = tab.page.locator(FILM).bounding_box()
+        assert film["y"] + film["height"] - start["y"] <= height - 60, "the buttons stay while one looks at the film"
+        assert film["width"] <= tab.page.locator(".st-key-run").bounding_box()["width"]
 
 
 def test_the_history_of_a_run_can_be_kept(visit):
-    tab = opened(visit(), "task=copy&pace=as fast as it can")
+    tab = opened(visit(), "task=copy")
     press(tab, "One step")
     wait_for_updates(tab, 0)
     tab.settled()
@@ -128,35 +292,15 @@ def test_the_history_of_a_run_can_be_kept(visit):
     assert [line.split(",")[0] for line in steps] == ["0", "1"]
 
 
-MOMENT = "() => document.querySelector('.st-key-replay svg.marks').textContent.match(/After (\\d+) updates?/)[1]"
-
-
-def test_the_slider_of_the_replay_moves_through_time_without_asking_the_server(visit):
-    tab = opened(visit(), "task=copy&pace=as fast as it can")
-    press(tab, "Start")
-    wait_for_updates(tab, 199)
-    tab.settled()
-    tab.page.get_by_text("Scrub through the run").click()
-    tab.page.wait_for_selector(".st-key-replay svg.marks")
-    tab.settled()
-    before, sent = tab.page.locator(".st-key-replay svg.marks").inner_html(), len(tab.sent)
-    assert tab.page.evaluate(MOMENT) == "200"
-    slider = tab.page.locator(".st-key-replay input[type=range]")
-    slider.focus()
-    tab.page.keyboard.press("Home")
-    tab.page.wait_for_function(f"() => ({MOMENT})() === '0'")
-    assert tab.page.locator(".st-key-replay svg.marks").inner_html() != before
-    tab.page.keyboard.press("ArrowRight")
-    tab.page.wait_for_function(f"() => ({MOMENT})() > 0")
-    assert len(tab.sent) == sent
-
-
-def test_both_runs_of_a_question_move_side_by_side(visit):
-    tab = opened(visit(), "pace=as fast as it can")
+def test_both_runs_of_a_question_stand_side_by_side(visit):
+    tab = opened(visit())
     tab.page.get_by_text("Compare two runs").click()
     press(tab, "Train both")
     tab.page.get_by_text("Only the first has learnt it.").wait_for(timeout=60_000)  # on a busy machine
-    for key in ("lossfirst", "loss", "headsfirst", "heads"):
+    for key in ("runfirst", "run"):
+        part(tab, "input[type=range]", key).wait_for()
+        film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (" svg.marks", ""))
+        assert film["width"] <= room["width"], "each film has room in its half"
         assert tab.page.locator(f".st-key-{key} svg.marks").count() == 1
     assert "task=Reverse" in tab.page.url
     assert "train_positions=none" in tab.page.url

@@ -62,7 +62,7 @@ def test_each_question_changes_one_thing(name):
 def view_after(settings, steps):
     run = TrainingRun(Recording(settings))
     run.recording.record(steps)
-    run.play()
+    run.train()
     return run.look()
 
 

@@ -100,7 +100,7 @@ def test_a_view_shows_what_was_measured_up_to_its_moment():
     run = TrainingRun(recording)
     recording.record(25)
     assert [m.step for m in run.look().evaluations] == [0]
-    run.play()
+    run.train()
     assert [m.step for m in run.look().evaluations] == [0, 20, 25]
 
 

@@ -115,6 +115,27 @@ def test_a_text_typed_into_a_box_stays_a_text(server, finish, browser_path, list
     finish(look())
 
 
+def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, finish, browser_path, listener, quiet_log):
+    """What the model writes at each moment is made of the learner's own characters, and often begins alike."""
+
+    async def look():
+        async with open_tab(browser_path) as tab:
+            for what in ("an image in HTML", "a script", "a link", "an expression"):
+                text = TEXTS[what].replace("URL", listener[0])
+                await tab.goto(f"{server.url}/train?learn={quote(text)}&steps=60&rate=0.01")
+                await settle(tab)
+                await tab.get_by_role("button", name="Start", exact=True).click()
+                play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
+                await play.wait_for()
+                await tab.get_by_text(f"After 60 updates it writes: {text[0]}").wait_for()
+                await tab.wait_for_function(
+                    "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
+                )
+                await assert_only_text(tab, listener, what)
+
+    finish(look())
+
+
 def test_markup_is_shown_as_it_was_typed(server, finish, browser_path):
     async def look():
         async with open_tab(browser_path) as tab:

@@ -92,7 +92,7 @@ def test_start_draws_the_buttons_and_the_picture_alone_and_pause_the_whole_page(
 
     async def run():
         async with Session(server.port, live=True) as visitor:
-            await visitor.open("train", "steps=4000&train_seed=77&pace=5")
+            await visitor.open("train", "steps=4000&train_seed=77")
             before = drawn(visitor)
             await asyncio.wait_for(visitor.click("start"), PATIENCE)
             started, moved = drawn(visitor), updates(visitor)
@@ -114,7 +114,7 @@ def test_start_draws_the_buttons_and_the_picture_alone_and_pause_the_whole_page(
 def test_a_class_presses_start_at_once_and_nobody_starves(server, finish, quiet_log, visitors):
     async def one(seat, pressed):
         async with Session(server.port, live=True) as visitor:
-            await visitor.open("train", f"learn=hello+world&steps=400&train_seed={100 + seat}&pace=20")
+            await visitor.open("train", f"learn=hello+world&steps=400&train_seed={100 + seat}")
             await pressed.wait()
             await asyncio.wait_for(visitor.click("start"), PATIENCE)
             async with asyncio.timeout(PATIENCE):

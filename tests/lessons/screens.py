@@ -11,8 +11,8 @@ A test file of a lesson offers
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from arithmetic_checks import evaluates
@@ -44,12 +44,13 @@ QUESTIONS = 12  # asked of every screen
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A screen and all that it was made from. `step` is set while the words of a derivation are checked."""
+    """A screen and all that it was made from. `moment` is the frame of a film while what is said of it is checked."""
 
     example: ExampleTrace
     head: int
     choices: object
     screen: Screen
+    moment: int | None = None
 
     @property
     def attention(self):
@@ -103,6 +104,8 @@ def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
         check_figure(figure)
     for sentence in sentences(case.screen):
         used |= check_sentence(case, sentence, oracle)
+    for moment, sentence in said_of_moments(case.screen):
+        used |= check_sentence(replace(case, moment=moment), sentence, oracle)
     if case.screen.ask is not None:
         for number in range(QUESTIONS):
             question = case.screen.ask(number)
@@ -113,17 +116,32 @@ def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     return used
 
 
-def figures(several: Sequence[Figure]) -> Iterator[Figure]:
+def figures(several: Sequence[Figure], *, frames: bool = True) -> Iterator[Figure]:
     for figure in several:
         yield figure
         if isinstance(figure, Film):
-            yield from figures(figure.frames)
+            yield from figure.curves
+            yield from figure.frames if frames else ()
 
 
 def sentences(screen: Screen) -> Iterator[Sentence]:
-    """All that the screen says, but for the words of derivations and questions."""
+    """All that the screen says, but for the moments of films, and the words of derivations and questions."""
     yield from screen.remarks
-    for figure in figures(screen.figures):
+    yield from said_in(figures(screen.figures, frames=False))
+
+
+def said_of_moments(screen: Screen) -> Iterator[tuple[int, Sentence]]:
+    """What the films of the screen say of each of their moments."""
+    for film in screen.figures:
+        if isinstance(film, Film):
+            assert len(film.frames) == len(film.moments) and (not film.curves or len(film.at) == len(film.frames))
+            for moment, (frame, said) in enumerate(zip(film.frames, film.moments, strict=True)):
+                yield from ((moment, sentence) for sentence in (said, *said_in([frame])))
+
+
+def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
+    """What these figures say."""
+    for figure in several:
         yield figure.name
         yield from figure.notice
         yield from filter(None, (figure.heading, figure.weights))
@@ -149,8 +167,6 @@ def sentences(screen: Screen) -> Iterator[Sentence]:
                 yield from (what for what, _ in figure.facts)
             case Listing():
                 yield from (figure.title, figure.note)
-            case Film():
-                yield from figure.moments
 
 
 def words(question: Question) -> Iterator[Sentence]:
@@ -251,6 +267,9 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
 
 
 def check_figure(figure: Figure) -> None:
+    if isinstance(figure, Curves):
+        for line in figure.lines:
+            assert len(line.x) == len(line.y) and all(np.diff(np.asarray(line.x, float)) > 0), line.key
     if isinstance(figure, Matrices):
         keys = [matrix.key for matrix in figure.matrices]
         assert len(set(keys)) == len(keys)

@@ -3,6 +3,7 @@
 import dataclasses
 import math
 from functools import cache
+from itertools import accumulate
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +14,7 @@ from screens import Case, Ranked, check_case, check_question, check_sentence, ch
 
 from attention_core.model import TinyTransformer
 from attention_core.observe import (
+    SAMPLE_CHARACTERS,
     Ablation,
     ablate_each_head,
     ablate_layer,
@@ -28,10 +30,10 @@ from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
 from lessons.ablation import ablation_sentences, ablation_table
 from lessons.comparison import COMPARISONS, comparison_sentences
-from lessons.formatting import english, number, percent, together
+from lessons.formatting import english, number, percent, seen, together
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
-from lessons.train import answer_lines, moment_sentence, questions_about, run_film, train_screen
+from lessons.train import answer_lines, moment_sentence, questions_about, train_screen
 from lessons.training_curves import among_baselines, leak_sentences, loss_sentences, success_sentences
 
 SEA = COMPARISONS["mask"].task.text
@@ -39,9 +41,14 @@ BANANA = CharacterTask("banana bandana banana cabana", 8)
 
 
 @cache
-def trained(settings):
-    """The run of some settings from its beginning to its end."""
-    steps = list(train(settings))
+def steps_of(settings):
+    """Every step of a run, with its weights."""
+    return list(train(settings))
+
+
+def trained(settings, updates=None):
+    """The run of some settings from its beginning to its end, or after so many updates."""
+    steps = steps_of(settings)[: None if updates is None else updates + 1]
     return TrainingHistory(
         settings=settings,
         losses=torch.tensor([step.loss for step in steps]).numpy(),
@@ -54,11 +61,19 @@ def run_of(name, steps=3, **changes):
     return trained(recommended(TASKS[name], 7, steps=steps, **changes))
 
 
-def observed(history, text="helo"):
+def observed(history, text="helo", step=None):
+    """What is seen of a run after some of its updates, or after the last."""
+    snapshot = history.snapshot if step is None else Weights(step, steps_of(history.settings)[step].weights)
     if isinstance(history.settings.task, CharacterTask):
         tokens = tuple(c for c in text if c in history.settings.task.vocabulary.tokens) or ("a",)
-        return observe_text(history.settings, history.snapshot, tokens, 1.0)
-    return observe_task(history.settings, history.snapshot)
+        return observe_text(history.settings, snapshot, tokens, 1.0)
+    return observe_task(history.settings, snapshot)
+
+
+def some_steps(history):
+    """The first, one in between, and the last."""
+    last_step = history.snapshot.step
+    return sorted({0, last_step // 3, last_step})
 
 
 RUNS = {
@@ -69,6 +84,8 @@ RUNS = {
     "one step": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=1)),
     "ahead": lambda: trained(recommended(BANANA, 0, steps=60, causal=False)),
     "apart": lambda: trained(recommended(CharacterTask(SEA, 16, 0.25), 0, steps=2)),
+    "untrained": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=40), 0),
+    "untrained vectors": lambda: trained(recommended(TASKS["vectors"], 7, steps=21), 0),
 }  # fmt: skip
 
 
@@ -76,8 +93,13 @@ def last(case):
     return case.choices.evaluations[-1]
 
 
+def step_of(case):
+    """The updates made at the moment that something is said of: the last one, if it is said of the whole screen."""
+    return case.choices.snapshot.step if case.moment is None else some_steps(case.choices)[case.moment]
+
+
 def model_of(case):
-    return model_with(case.choices.settings.model, case.choices.snapshot.weights)
+    return model_with(case.choices.settings.model, steps_of(case.choices.settings)[step_of(case)].weights)
 
 
 def weights_of(case):
@@ -97,6 +119,36 @@ def weights_of(case):
 def cell_of(pair):
     head = pair.arguments["head"].arguments
     return head["layer"] - 1, head["head"] - 1, pair.arguments["query"].position, pair.arguments["key"].position
+
+
+def written_again(case, sentence):
+    """Letter by letter: each drawn from the probabilities after all that stands before it in the window."""
+    settings, model = case.choices.settings, model_of(case)
+    random = generator(settings.seed, "sample")
+    tokens = settings.task.vocabulary.tokens
+    ids = [tokens.index(settings.task.tokens[0])]
+    while len(ids) <= SAMPLE_CHARACTERS:
+        probabilities = model(torch.tensor(ids[-settings.model.context :])).logits[-1].double().softmax(-1).tolist()
+        drawn = float(torch.rand((), generator=random, dtype=torch.float64))
+        ids.append(next(i for i, end in enumerate(accumulate(probabilities)) if drawn < end))
+    return {"count": step_of(case), "sample": "".join(tokens[i] for i in ids)}
+
+
+def answers_of_moment(case, sentence):
+    """Position by position of the example; where nothing is asked, a dot."""
+    model, example = model_of(case), case.choices.settings.task.example
+    output, said, right = model(example.ids).logits, [], []
+    for position, answer in enumerate(example.answers):
+        if answer is None:
+            said.append("·")
+            continue
+        if case.choices.settings.model.output == "vectors":
+            nearest = [float((vector - output[position]).square().sum()) for vector in model.token_table]
+            said.append(case.choices.settings.task.vocabulary.tokens[nearest.index(min(nearest))])
+        else:
+            said.append(case.choices.settings.task.vocabulary.tokens[int(output[position].argmax())])
+        right.append(said[-1] == answer)
+    return {"count": step_of(case), "share": sum(right) / len(right), "answers": " ".join(map(seen, said))}
 
 
 def one_strongest(case, sentence):
@@ -223,6 +275,11 @@ def weight_ahead(case, sentence):
 
 
 ORACLE = {
+    "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
+    "After {count} update it writes: {sample}": written_again,
+    "After {count} updates it writes: {sample}": written_again,
+    "After {count} update {share} of its answers are right: {answers}": answers_of_moment,
+    "After {count} updates {share} of its answers are right: {answers}": answers_of_moment,
     "Strongest attention: {pair}, {weight}.": one_strongest,
     "Strongest attention, {weight} each: {pairs}.": several_strongest,
     "Strongest attention: {weight}, in {count} cells alike.": many_strongest,
@@ -317,11 +374,14 @@ ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
 def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     history = RUNS[name]()
     task, model = history.settings.task, history.settings.model
-    look = observed(history)
+    moments = [observed(history, step=step) for step in some_steps(history)]
     leak = None
     if (task.key in ("noise", "characters") and not model.causal) or name == "causal noise":
         leak = measure_future_leak(history.settings, history.snapshot)
-    check_case(Case(look, 0, history, train_screen(history, look, leak)), ORACLE, ANSWERS)
+    screen = train_screen(history, moments, leak)
+    used = check_case(Case(moments[-1], 0, history, screen), ORACLE, ANSWERS)
+    assert any(template.startswith("After {count} update") for template in used)
+    assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
 
 
 CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True})
@@ -360,14 +420,14 @@ def test_what_was_seen_in_training_is_counted_one_sequence_after_the_other(name)
     settings = recommended(TASKS[name], 3, steps=60)
     random = generator(3)
     TinyTransformer(settings.model, random)
-    batches, seen = draw_batches(settings, random), set()
+    batches, met = draw_batches(settings, random), set()
     for _ in range(60):
         batch = next(batches)
-        seen |= {(*i, *t) for i, t in zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True)}
+        met |= {(*i, *t) for i, t in zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True)}
     held_out = held_out_batch(settings)
     pairs = zip(held_out.inputs.tolist(), held_out.targets.tolist(), strict=True)
     overlap = training_overlap(settings, 60)
-    assert overlap.seen == sum((*i, *t) in seen for i, t in pairs)
+    assert overlap.seen == sum((*i, *t) in met for i, t in pairs)
     assert overlap.total == len(held_out.inputs)
 
 
@@ -386,15 +446,38 @@ def test_induction_says_where_the_first_layer_is_judged():
 # Films, ablations, comparisons, answers.
 
 
-def test_a_film_has_a_frame_and_a_sentence_for_each_moment():
-    settings, steps = recommended(TASKS["recall"], 7, steps=4), list(train(recommended(TASKS["recall"], 7, steps=4)))
-    moments = [observe_task(settings, Weights(step.step, step.weights)) for step in steps]
-    film = run_film(moments)
-    assert [english(said).split()[1] for said in film.moments] == ["0", "1", "2", "3", "4"]
-    for frame, moment in zip(film.frames, moments, strict=True):
-        assert [m.key for m in frame.matrices] == ["0.0", "1.0"]
-        assert frame.matrices[1].values.equal(moment.layers[1].weights[0])
+@pytest.mark.parametrize("name", ["recall", "induction", "characters", "untrained"])
+def test_a_film_has_a_frame_and_a_sentence_for_each_moment_and_its_curves(name):
+    history = RUNS[name]()
+    steps = list(range(history.snapshot.step + 1))
+    (film,) = train_screen(history, [observed(history, step=step) for step in steps]).figures
+    assert list(film.at) == steps and [int(english(said).split()[1]) for said in film.moments] == steps
     assert english(film.notice[0]) == english(film.moments[-1])
+    for frame, made in zip(film.frames, steps_of(history.settings), strict=False):
+        traces = model_with(history.settings.model, made.weights)(torch.tensor(ids_seen(history))).layers
+        weights = {
+            f"{at}.{h}": w for at, trace in enumerate(traces) for h, w in enumerate(trace.attention.heads.weights)
+        }
+        assert [matrix.key for matrix in frame.matrices] == list(weights)
+        for matrix in frame.matrices:
+            torch.testing.assert_close(matrix.values, weights[matrix.key])
+    loss, progress = film.curves
+    assert loss.lines[0].y.tolist() == [step.loss for step in steps_of(history.settings)][: len(steps)]
+    assert list(progress.lines[0].y) == [evaluation.accuracy for evaluation in history.evaluations]
+    assert loss.x_domain == progress.x_domain == (0, history.settings.steps)
+
+
+def ids_seen(history):
+    """What the heads are looked at on."""
+    task = history.settings.task
+    return task.vocabulary.encode("helo") if isinstance(task, CharacterTask) else task.example.ids.tolist()
+
+
+@pytest.mark.parametrize(("width", "heads"), [(1000, 580), (480, 410)])
+def test_heads_leave_room_for_the_curves_beside_them_or_for_the_axis_of_those_below(width, heads):
+    (film,) = train_screen(RUNS["recall"](), [observed(RUNS["recall"]())], width=width).figures
+    assert (film.width, film.frames[0].width) == (width, heads)
+    assert (film.curves[0].width + film.frames[0].width <= width) == (width == 1000)
 
 
 def test_the_head_that_costs_the_most_is_named_and_ties_are_named_too():

@@ -16,7 +16,7 @@ PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
 OTHERS = ("hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
-FOLDS = ("code_open", "editing_open", "mh_parameters", "copied", "compare_open", "replay_open", "heads_off_open",
+FOLDS = ("code_open", "editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open",
          "keep_open")  # fmt: skip
 # What brings controls onto a page that are not always there.
 WAYS = {

@@ -8,12 +8,15 @@ from visiting import ROOT, chart, open_page, texts
 from attention_core.observe import measure_future_leak
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
+from attention_ui.comparing import quarters
+from attention_ui.server import process
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
 from lessons.formatting import english, together
 from lessons.task_texts import texts_of
 from lessons.train import film_steps
 from lessons.training_curves import leak_sentences
+from runs.run import TrainingRun
 
 QUIZ = "Predict, then look"
 
@@ -27,12 +30,34 @@ def progress(at):
     return at.get("progress")[0].proto.text
 
 
-def heads(at):
-    return next(tables for _, tables, _ in (chart(at, n) for n in range(3)) if "cells" in tables)
+def film(at, index=0):
+    """The tables of a film."""
+    return chart(at, index)[1]
 
 
-def training_losses(at):
-    return [row["y"] for row in chart(at, 0)[1]["curves"] if row["style"] == "line"]
+def moments(at, index=0):
+    """What is said of each moment of a film, in their order."""
+    return [row["text"] for row in film(at, index)["said"]]
+
+
+def weights(at, moment=-1, index=0):
+    """The weights of all heads at one moment of a film, by their cells."""
+    cells = film(at, index)["cells"]
+    name = f"moment {range(len(moments(at, index)))[moment]}"
+    return {row["cell_tag"]: row[name] for row in cells if row["kind"] == "weight"}
+
+
+def training_losses(at, index=0):
+    return [row["y"] for row in film(at, index)["loss_curves"] if row["style"] == "line"]
+
+
+def plays(at, index=0):
+    """Whether a film begins by itself; None where there is a single moment."""
+    given = {param["name"]: param.get("value") for param in chart(at, index)[0]["params"]}
+    if "playing" not in given:
+        return None
+    assert given["moment"] == (0 if given["playing"] else len(moments(at, index)) - 1)
+    return given["playing"]
 
 
 def wait_for(at, condition, refreshes=200):
@@ -46,34 +71,95 @@ def wait_for(at, condition, refreshes=200):
     raise AssertionError("it never came to that")
 
 
-def set_fast_and_short(at, steps=60):
-    at.number_input(key="steps").set_value(steps)
-    at.segmented_control(key="pace").set_value(0).run()
+def set_short(at, steps=60):
+    at.number_input(key="steps").set_value(steps).run()
+
+
+def wait_for_end(at, steps=60):
+    wait_for(at, lambda at: progress(at) == f"{steps} of {steps} updates" and len(moments(at)) > 1)
 
 
 def test_before_the_start_it_shows_the_untrained_model(at):
     assert progress(at) == "0 of 600 updates"
     assert len(training_losses(at)) == 1
-    assert heads(at)["cells"]
+    assert weights(at) and len(moments(at)) == 1 and plays(at) is None
+    assert any("Untrained" in caption.value for caption in at.caption)
     assert not at.exception
 
 
-def test_it_trains_to_the_end(at):
-    set_fast_and_short(at)
-    before = heads(at)
+def test_it_trains_to_the_end_and_is_a_film_then(at):
+    set_short(at)
+    untrained = weights(at)
     at.button(key="start").click().run()
-    wait_for(at, lambda at: progress(at) == "60 of 60 updates")
+    wait_for_end(at)
     losses = training_losses(at)
     assert len(losses) == 61
     assert losses[-1] < losses[0] / 2
-    assert heads(at) != before
-    assert at.button(key="start").label == "Play again"
+    run = at.session_state[RUN]
+    steps = film_steps(run.recording.snapshot_steps(60))
+    assert [int(said.split()[1]) for said in moments(at)] == steps and (steps[0], steps[-1]) == (0, 60)
+    assert weights(at, 0) == untrained and weights(at, -1) != untrained
+    for curve in ("loss_moments", "progress_moments"):
+        assert [row["x"] for row in film(at)[curve]] == steps
+    assert not any("Untrained" in caption.value for caption in at.caption)
+    assert at.button(key="start").disabled and at.button(key="pause").disabled and not at.button(key="reset").disabled
 
 
-def test_the_first_picture_after_start_shows_an_update_at_any_pace(at):
-    at.segmented_control(key="pace").set_value(5).run()
+def test_the_last_moment_says_what_the_page_says(at):
+    set_short(at)
+    at.button(key="start").click().run()
+    wait_for_end(at)
+    sample = next(code.value for code in at.code)
+    assert moments(at)[-1] == f"After 60 updates it writes: {sample}"
+    assert chart(at)[2] == moments(at)[-1], "the alternative text"
+
+
+def test_the_first_picture_after_start_shows_an_update(at, monkeypatch):
+    monkeypatch.setattr(TrainingRun, "train", lambda run: None)  # as if the thread had no time yet
     at.button(key="start").click().run()
     assert progress(at) == "1 of 600 updates"
+
+
+def test_while_it_trains_the_present_moment_alone_is_shown_and_drawn_anew_at_each_quarter(at, monkeypatch):
+    at.number_input(key="steps").set_value(400).run()
+    run, here = at.session_state[RUN], 0
+    monkeypatch.setattr(process.scheduler(), "wanted", dict)
+    at.button(key="start").click().run()
+    for here in (1, 99, 100, 180, 250, 300, 399):
+        run.recording.record(here)
+        at.run()
+        shown = progress(at), [said.split()[1] for said in moments(at)], len(training_losses(at))
+        assert shown == (f"{here} of 400 updates", [str(run.recording.snapshot(here).step)], here + 1)
+        assert plays(at) is None
+        assert quarters(run, None) == 4 * here // 400
+    run.recording.record(400)
+    at.run()
+    assert quarters(run, None) == 4 and len(moments(at)) > 10 and plays(at)
+
+
+def test_only_a_run_that_was_just_begun_plays_by_itself(at):
+    """Who asks for less motion is known to the browser alone."""
+    set_short(at)
+    at.button(key="start").click().run()
+    wait_for_end(at)
+    assert plays(at)
+    at.run()
+    assert plays(at), "another picture would begin it again"
+    at.switch_page(str(ROOT / "pages/start/overview.py")).run()
+    at.switch_page(str(ROOT / "pages/training/train.py")).run()
+    assert plays(at) is False and len(moments(at)) > 2
+
+
+def test_after_a_pause_and_after_a_step_the_film_stands_at_the_present(at):
+    at.number_input(key="steps").set_value(5000).run()
+    at.button(key="start").click().run()
+    wait_for(at, lambda at: int(progress(at).split()[0]) > 40)
+    at.button(key="pause").click().run()
+    assert plays(at) is False
+    here = int(progress(at).split()[0])
+    at.button(key="one_step").click().run()
+    assert plays(at) is False and len(training_losses(at)) == here + 2
+    assert at.session_state[RUN].position == here + 1
 
 
 def test_pause_stands_still_and_one_step_moves_by_one(at):
@@ -95,12 +181,12 @@ def test_one_step_from_the_beginning(at):
 
 
 def test_reset_goes_back_to_the_untrained_model(at):
-    untrained = heads(at)
+    untrained = weights(at)
     at.button(key="one_step").click().run()
-    assert heads(at) != untrained
+    assert weights(at, 0) == untrained and weights(at) != untrained
     at.button(key="reset").click().run()
     assert progress(at) == "0 of 600 updates"
-    assert heads(at) == untrained
+    assert weights(at) == untrained and len(moments(at)) == 1
 
 
 def test_it_goes_on_while_one_looks_at_another_page_and_can_be_stopped_there(at):
@@ -153,11 +239,11 @@ def test_any_other_text_can_be_learnt(at, text):
 
 def test_a_learning_rate_that_breaks_it_is_said_and_the_last_good_model_kept(at):
     at.number_input(key="rate").set_value(1000.0)
-    set_fast_and_short(at)
+    set_short(at)
     at.button(key="start").click().run()
     wait_for(at, lambda at: any("no longer a number" in line for line in texts(at)))
     assert all(loss < float("inf") for loss in training_losses(at))
-    assert heads(at)["cells"]
+    assert weights(at)
 
 
 def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
@@ -172,7 +258,7 @@ def test_changed_settings_start_nothing_by_themselves_but_are_named(at):
 def test_attention_on_a_text_of_ones_choice(at):
     at.text_input(key="probe").set_value("wow! zoo").run()
     assert any("has never met ! z" in line for line in texts(at))
-    names = {row["text"] for row in heads(at)["cells"] if row["kind"] == "row"}
+    names = {row["text"] for row in film(at)["cells"] if row["kind"] == "row"}
     assert names == {"w", "o", "␣", "queries ↓", "keys →"}
 
 
@@ -196,7 +282,7 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     )
     at.button(key="one_step").click().run()
     assert not at.exception
-    assert heads(at)["cells"]
+    assert weights(at) and len(moments(at)) == 2
 
 
 def test_choosing_a_task_sets_every_control_to_what_it_recommends_and_starts_nothing(at):
@@ -253,13 +339,14 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert not at.exception
     first, second = (at.session_state[key] for key in (FIRST, RUN))
     assert (first.recording.settings, second.recording.settings) == COMPARISONS[asked].settings(0)
-    assert first.playing and second.playing
+    assert first.goal == first.recording.settings.steps and second.goal == second.recording.settings.steps
     assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
     named = differences(first.recording.settings, second.recording.settings)
     said = next(line for line in texts(at) if line.startswith("From the first to the second"))
     assert all(english(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
-    assert not first.playing and not second.playing
+    assert not first.training and not second.training
+    assert len(at.get("vega_lite_chart")) == 2, "a film for each"
 
 
 def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
@@ -267,40 +354,35 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     open_fold(at, "compare")
     at.button(key="keep_first").click().run()
     at.number_input(key="rate").set_value(0.01)
-    set_fast_and_short(at)
+    set_short(at)
     at.button(key="start").click().run()
-    wait_for(at, lambda at: progress(at) == "60 of 60 updates")
+    wait_for(at, lambda at: progress(at) == "60 of 60 updates" and len(moments(at, 1)) > 2)
     assert at.session_state[FIRST].position == 1
+    assert [len(training_losses(at, index)) for index in (0, 1)] == [2, 61]
+    assert moments(at, 0)[-1].startswith("After 1 update ") and moments(at, 1)[-1].startswith("After 60 updates ")
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
     assert [element.value for element in at.subheader] == ["The first run", "The second run", QUIZ]
     at.button(key="forget_first").click().run()
     assert [element.value for element in at.subheader] == [QUIZ]
 
 
-def test_afterwards_one_scrubs_and_ablates_heads(at):
+def test_afterwards_one_ablates_heads(at):
     at.selectbox(key="task").set_value("last").run()
-    set_fast_and_short(at)
-    open_fold(at, "replay")
-    assert any("train first" in line for line in texts(at))
+    set_short(at)
     at.button(key="start").click().run()
-    wait_for(at, lambda at: progress(at) == "60 of 60 updates")
+    wait_for_end(at)
     open_fold(at, "heads_off")
-    replay = next(
-        tables for _, tables, _ in (chart(at, n) for n in range(4)) if "frame" in tables.get("cells", [{}])[0]
-    )
-    moments = len(film_steps(at.session_state[RUN].recording.snapshot_steps(60)))
-    assert moments > 20
-    assert {row["frame"] for row in replay["cells"]} == set(range(-1, moments))
+    assert len(moments(at)) == len(film_steps(at.session_state[RUN].recording.snapshot_steps(60))) > 20
     table = at.dataframe[-1].value
     assert list(table["ablated"]) == [*(f"layer 1, head {n}" for n in (1, 2, 3, 4)), "all of layer 1"]
 
 
-@pytest.mark.parametrize("part", ["compare", "replay", "heads_off", "keep"])
+@pytest.mark.parametrize("part", ["compare", "heads_off", "keep"])
 def test_a_class_may_do_without_a_part(part):
-    labels = {"compare": "Compare two runs", "replay": "Scrub", "heads_off": "Ablate a head", "keep": "Keep the model"}
+    labels = {"compare": "Compare two runs", "heads_off": "Ablate a head", "keep": "Keep the model"}
     folds = [fold.label for fold in open_page("training/train", hide=part).expander]
     assert not any(labels[part] in label for label in folds)
-    assert sum(any(label in fold for fold in folds) for label in labels.values()) == 3
+    assert sum(any(label in fold for fold in folds) for label in labels.values()) == 2
 
 
 def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):

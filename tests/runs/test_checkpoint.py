@@ -326,7 +326,7 @@ def test_the_history_of_a_run_is_what_its_recording_recorded():
     settings = trained().settings
     run = TrainingRun(Recording(settings))
     run.recording.record(3)
-    run.play()
+    run.train()
     view = run.look()
     rows = list(csv.DictReader(io.StringIO(run_history(view))))
     assert [float(row["loss"]) for row in rows] == list(run.recording.losses(3))

@@ -78,7 +78,7 @@ def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
     scheduler.start()
     try:
         for run in runs:
-            run.play()
+            run.train()
         looked = threading.Event()
         while not all(run.finished for run in runs):
             run_example(EXAMPLES[2])

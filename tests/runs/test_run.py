@@ -25,9 +25,9 @@ def test_a_broken_run_shows_its_problem_only_at_its_end():
     run = TrainingRun(recording)
     recording.record(300)
     assert run.look().problem is None and not run.look().finished
-    run.play()
+    run.train()
     view = run.look()
-    assert view.finished and not view.playing
+    assert view.finished and not view.training
     assert view.position == recording.newest and view.problem == recording.problem
 
 
@@ -42,175 +42,135 @@ def recording():
 
 
 def test_a_run_starts_at_step_zero_and_stands_still(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
+    run = TrainingRun(recording, clock=clock)
     clock.now += 100
-    assert run.position == 0 and not run.playing and not run.finished
+    assert (run.position, run.goal) == (0, 0) and not run.training and not run.finished
     assert recording.newest == 0
 
 
-def test_a_run_moves_at_its_pace(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
-    recording.record(50)
-    run.play()
-    positions = []
-    for _ in range(5):
-        clock.now += 0.25
-        positions.append(run.position)
-    assert positions == [2, 5, 7, 10, 12]
-    assert run.playing
-
-
-def test_a_run_is_never_beyond_what_is_recorded(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
-    run.play()
-    recording.record(5)
-    clock.now += 3
-    assert run.position == 5 and run.playing and not run.finished
-
-
-def test_without_a_pace_a_run_is_where_the_recording_is(recording, clock):
+def test_a_run_that_was_not_started_stays_where_it_is_while_others_train(recording, clock):
     run = TrainingRun(recording, clock=clock)
-    run.play()
-    for head in (3, 17, 50):
-        recording.record(head)
-        assert run.position == head
-    assert run.finished and not run.playing
-
-
-def test_pausing_stands_still_and_playing_goes_on_from_there(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
     recording.record(50)
-    run.play()
-    clock.now += 1.25
-    run.pause()
-    clock.now += 100
-    assert run.position == 12 and not run.playing
-    run.play()
-    assert run.position == 12
-    clock.now += 0.5
-    assert run.position == 17
+    assert run.position == 0 and not run.training and not run.finished
+    assert run.look().snapshot.step == 0 and len(run.look().losses) == 1
+
+
+def test_a_run_that_trains_is_where_the_recording_is_and_stops_at_its_end(recording, clock):
+    run = TrainingRun(recording, clock=clock)
+    run.train()
+    assert run.goal == 50 and run.position == 0 and run.training
+    for head in (3, 17, 49):
+        recording.record(head)
+        assert run.position == head and run.training and not run.finished
+    recording.record(50)
+    assert run.position == 50 and run.finished and not run.training
+
+
+def test_time_alone_moves_nothing(recording, clock):
+    run = TrainingRun(recording, clock=clock)
+    run.train()
+    recording.record(5)
+    clock.now += 1000
+    assert run.position == 5 and run.training and not run.finished
+
+
+def test_stopping_stands_still_and_training_goes_on_from_there(recording, clock):
+    run = TrainingRun(recording, clock=clock)
+    run.train()
+    recording.record(12)
+    run.stop()
+    recording.record(30)
+    assert run.position == 12 and not run.training and not run.finished
+    run.train()
+    assert run.position == 30 and run.training
+    recording.record(50)
+    assert run.position == 50 and run.finished
 
 
 def test_a_step_at_a_time(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
+    run = TrainingRun(recording, clock=clock)
     for position in (1, 2, 3):
         run.step_once()
-        assert run.position == position and not run.playing
+        assert run.position == position and not run.training
         assert recording.newest == position
-    run.play()
-    recording.record(50)
-    clock.now += 1.25
+    run.train()
+    recording.record(15)
     run.step_once()
-    assert run.position == 16 and not run.playing
-    clock.now += 100
+    assert run.position == 16 and not run.training
+    recording.record(40)
     assert run.position == 16
+    run.step_once()
+    assert run.position == 17 and recording.newest == 40, "a step that is recorded is not made again"
 
 
 def test_the_last_step_has_no_step_after_it(recording, clock):
     run = TrainingRun(recording, clock=clock)
-    run.play()
+    run.train()
     recording.record(50)
     run.step_once()
     assert run.position == 50 and run.finished
 
 
-def test_another_pace_counts_from_here_on(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
+def test_a_run_on_a_recording_that_others_have_ended_is_trained_at_once(recording, clock):
     recording.record(50)
-    run.play()
-    clock.now += 1
-    run.set_pace(2.0)
-    assert run.position == 10
-    clock.now += 2
-    assert run.position == 14
-    run.set_pace(None)
-    assert run.position == 50
-
-
-def test_a_paced_run_is_finished_when_its_own_place_is_at_the_end(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
-    recording.record(50)
-    run.play()
-    clock.now += 4.95
-    assert recording.ended and run.position == 49 and not run.finished
-    clock.now += 1
-    assert run.position == 50 and run.finished and not run.playing
-
-
-def test_a_run_wants_the_recording_a_little_ahead_of_itself(recording, clock):
-    run = TrainingRun(recording, 5.0, clock=clock)
-    assert run.wanted <= 0
-    run.play()
-    assert run.wanted == 5 * TrainingRun.LOOK_AHEAD_SECONDS
-    recording.record(50)
-    clock.now += 9
-    assert run.position == 45 and run.wanted == 50
-    run.pause()
-    assert run.wanted <= 0
-
-
-def test_without_a_pace_a_run_wants_the_whole_recording(recording, clock):
     run = TrainingRun(recording, clock=clock)
-    run.play()
-    assert run.wanted == 50
+    run.train()
+    assert run.position == 50 and run.finished and not run.training
 
 
-def test_a_slow_run_still_wants_its_next_step(recording, clock):
-    run = TrainingRun(recording, 0.1, clock=clock)
-    run.play()
-    assert run.wanted == 1
-
-
-def test_playing_and_looking_while_playing_wake_the_training(recording, clock):
+def test_training_and_looking_while_it_trains_wake_the_training(recording, clock):
     calls = []
-    run = TrainingRun(recording, 10.0, wake=lambda: calls.append("wake"), clock=clock)
+    run = TrainingRun(recording, wake=lambda: calls.append("wake"), clock=clock)
     run.look()
     assert not calls
-    run.play()
+    run.train()
+    run.look()
+    assert len(calls) == 2
+    run.stop()
     run.look()
     assert len(calls) == 2
 
 
 def test_a_view_shows_one_moment(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
-    recording.record(50)
-    run.play()
-    clock.now += 1.25
+    run = TrainingRun(recording, clock=clock)
+    run.train()
+    recording.record(12)
     view = run.look()
-    assert (view.position, view.playing, view.finished, view.problem) == (12, True, False, None)
+    assert (view.position, view.training, view.finished, view.problem) == (12, True, False, None)
     assert view.settings is recording.settings
     assert view.losses.tolist() == recording.losses(50)[:13].tolist()
     assert view.snapshot.step == 12
     assert torch.equal(view.snapshot.weights, recording.snapshot(12).weights)
-    clock.now += 100
+    recording.record(50)
     later = run.look()
-    assert (later.position, later.playing, later.finished) == (50, False, True)
-    assert len(view.losses) == 13
+    assert (later.position, later.training, later.finished) == (50, False, True)
+    assert (view.position, len(view.losses)) == (12, 13)
 
 
-def test_looking_says_that_somebody_watches(recording, clock):
-    run = TrainingRun(recording, 10.0, clock=clock)
-    clock.now += 7
-    run.look()
-    assert run.last_seen == clock.now
+def test_looking_and_pressing_say_that_somebody_watches(recording, clock):
+    run = TrainingRun(recording, clock=clock)
+    for sign in (run.look, run.train, run.step_once):
+        clock.now += 7
+        sign()
+        assert run.last_seen == clock.now
 
 
 def test_two_learners_on_one_recording_have_places_of_their_own(recording, clock):
-    fast, slow = TrainingRun(recording, 20.0, clock=clock), TrainingRun(recording, 2.0, clock=clock)
-    recording.record(50)
-    fast.play()
-    slow.play()
-    clock.now += 2
-    assert (fast.position, slow.position) == (40, 4)
-    fast.pause()
-    clock.now += 2
-    assert (fast.position, slow.position) == (40, 8)
+    one, other = TrainingRun(recording, clock=clock), TrainingRun(recording, clock=clock)
+    one.train()
+    recording.record(20)
+    other.step_once()
+    assert (one.position, other.position) == (20, 1)
+    one.stop()
+    other.train()
+    recording.record(40)
+    assert (one.position, other.position) == (20, 40)
 
 
 def test_a_view_can_be_taken_while_the_recording_grows():
     recording = Recording(settings(steps=150))
     run = TrainingRun(recording)
-    run.play()
+    run.train()
     thread = threading.Thread(target=recording.record, args=(150,))
     thread.start()
     positions = []

@@ -78,14 +78,14 @@ def test_those_who_ask_at_the_same_moment_share_a_recording():
     assert len(runs) == 7 and len({run.recording for run in runs}) == 1
 
 
-def test_a_new_run_stands_at_step_zero_of_a_recording_that_others_have_played():
+def test_a_new_run_stands_at_step_zero_of_a_recording_that_others_have_trained():
     scheduler = Scheduler()
     first = scheduler.open(settings())
-    first.play()
+    first.train()
     record_once(scheduler)
-    second = scheduler.open(settings(), 5.0)
+    second = scheduler.open(settings())
     assert first.position == 20
-    assert second.position == 0 and not second.playing and second.steps_per_second == 5
+    assert second.position == 0 and not second.training and not second.finished
 
 
 # What is kept
@@ -129,90 +129,72 @@ def test_what_a_class_has_left_behind_goes_though_nobody_comes(monkeypatch):
 # What goes on
 
 
-def test_only_what_somebody_plays_goes_on():
+def test_only_what_somebody_trains_goes_on():
     scheduler = Scheduler()
-    played, still = scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1))
+    trained, still = scheduler.open(settings(seed=0)), scheduler.open(settings(seed=1))
     assert scheduler.wanted() == {}
-    played.play()
-    assert scheduler.wanted() == {played.recording: 20}
-    played.pause()
+    trained.train()
+    assert scheduler.wanted() == {trained.recording: 20}
+    trained.stop()
     assert scheduler.wanted() == {}
     assert still.recording.newest == 0
 
 
-def test_a_shared_recording_goes_as_far_as_the_fastest_wants(clock):
-    scheduler = Scheduler(clock=clock)
-    slow, fast = scheduler.open(settings(steps=500), 2.0), scheduler.open(settings(steps=500), 20.0)
-    slow.play()
-    assert scheduler.wanted() == {slow.recording: 4}
-    fast.play()
-    assert scheduler.wanted() == {slow.recording: 40}
+def test_a_shared_recording_goes_on_as_long_as_one_of_its_learners_wants_more():
+    scheduler = Scheduler()
+    one, other = scheduler.open(settings(steps=500)), scheduler.open(settings(steps=500))
+    one.train()
+    other.step_once()
+    assert scheduler.wanted() == {one.recording: 500}
+    other.train()
+    one.stop()
+    assert scheduler.wanted() == {one.recording: 500}
+    other.stop()
+    assert scheduler.wanted() == {}
 
 
-def test_a_recording_that_ended_or_is_far_enough_does_not_go_on(clock):
+def test_a_recording_that_ended_does_not_go_on(clock):
     scheduler = Scheduler(clock=clock)
-    run = scheduler.open(settings(), 5.0)
-    run.play()
+    run = scheduler.open(settings())
+    run.train()
     record_once(scheduler)
-    assert run.recording.newest == 10 and scheduler.wanted() == {}
-    clock.now += 1
-    assert scheduler.wanted() == {run.recording: 15}
-    run.recording.record(20)
-    run.set_pace(None)
+    assert run.recording.newest == 20 and scheduler.wanted() == {}
+    run.train()
     assert scheduler.wanted() == {}
 
 
 def test_a_run_that_nobody_watches_is_parked_and_goes_on_when_somebody_looks(clock):
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
     run = scheduler.open(settings())
-    run.play()
+    run.train()
     clock.now += 59
     assert scheduler.wanted() == {run.recording: 20}
     clock.now += 2
     assert scheduler.wanted() == {}
     view = run.look()
-    assert view.position == 0 and view.playing
+    assert view.position == 0 and view.training
     assert scheduler.wanted() == {run.recording: 20}
 
 
-def test_a_parked_run_goes_on_at_its_pace_and_does_not_rush_to_catch_up(clock):
+def test_a_run_is_parked_by_its_own_visitor_alone(clock):
     scheduler = Scheduler(clock=clock, patience_seconds=60.0)
-    run = scheduler.open(settings(steps=1000), 5.0)
-    run.play()
+    away, here = scheduler.open(settings(seed=1)), scheduler.open(settings(seed=2))
+    away.train()
+    here.train()
+    clock.now += 61
+    here.look()
+    assert scheduler.wanted() == {here.recording: 20}
     record_once(scheduler)
-    clock.now += 100  # nobody looks, nothing is recorded
-    record_once(scheduler)
-    back = run.look().position
-    assert back <= 10
-    for _ in range(4):
-        clock.now += 0.25
-        record_once(scheduler)
-        run.look()
-    assert run.look().position <= back + 6
+    assert (away.position, here.position) == (0, 20)
 
 
 def test_a_run_that_is_gone_does_not_go_on():
     scheduler = Scheduler()
     run = scheduler.open(settings())
-    run.play()
+    run.train()
     del run
     gc.collect()
     assert scheduler.wanted() == {}
-
-
-def test_those_who_look_are_counted_while_their_runs_play(clock):
-    scheduler = Scheduler(clock=clock)
-    runs = [scheduler.open(settings(seed=seed)) for seed in range(3)]
-    assert scheduler.watched() == 0
-    for run in runs:
-        run.play()
-    assert scheduler.watched() == 3
-    clock.now += Scheduler.LOOKING_SECONDS + 1
-    assert scheduler.watched() == 0
-    runs[0].look()
-    assert scheduler.watched() == 1
-    runs[0].pause()
-    assert scheduler.watched() == 0
 
 
 # The thread
@@ -239,7 +221,7 @@ def test_a_thread_that_ended_by_itself_is_not_alive(monkeypatch):
 
 def test_after_a_stop_a_start_goes_on(scheduler):
     run = scheduler.open(settings(steps=5000))
-    run.play()
+    run.train()
     assert wait_until(lambda: run.recording.newest > 5)
     scheduler.stop()
     stopped = run.recording.newest
@@ -251,7 +233,7 @@ def test_after_a_stop_a_start_goes_on(scheduler):
 def test_runs_side_by_side_give_the_losses_of_runs_alone(scheduler):
     runs = [scheduler.open(settings(seed=seed, steps=60)) for seed in range(3)]
     for run in runs:
-        run.play()
+        run.train()
     assert wait_until(lambda: all(run.finished for run in runs))
     for seed, run in enumerate(runs):
         assert run.look().losses.tolist() == [step.loss for step in train(settings(seed=seed, steps=60))]
@@ -271,7 +253,7 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
     runs = [scheduler.open(settings(seed=seed, steps=200)) for seed in range(3)]
     order.clear()
     for run in runs:
-        run.play()
+        run.train()
     scheduler.start()
     assert wait_until(lambda: all(run.recording.ended for run in runs))
     scheduler.stop()
@@ -287,10 +269,10 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
 
 def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
     early = scheduler.open(settings(seed=1, steps=5000))
-    early.play()
+    early.train()
     assert wait_until(lambda: early.recording.newest > 10)
     late = scheduler.open(settings(seed=2))
-    late.play()
+    late.train()
     assert wait_until(lambda: late.finished)
     assert not early.recording.ended
 
@@ -305,9 +287,9 @@ def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error
 
     monkeypatch.setattr(recording_module, "train", fail_sometimes)
     failing, good = scheduler.open(settings(seed=13)), scheduler.open(settings(seed=2))
-    failing.play()
+    failing.train()
     assert wait_until(lambda: failing.recording.ended or not scheduler.alive)
-    good.play()
+    good.train()
     assert wait_until(lambda: good.finished or not scheduler.alive)
     assert scheduler.alive and good.finished and good.look().problem is None
     view = failing.look()
@@ -322,7 +304,7 @@ def test_training_waits_while_a_page_is_computed(scheduler, pages, monkeypatch):
     monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
     run = scheduler.open(settings())
     with pages.page():
-        run.play()
+        run.train()
         assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
     assert wait_until(lambda: run.finished)
 
@@ -332,7 +314,7 @@ def test_training_waits_until_a_page_is_sent(scheduler, pages, monkeypatch):
     monkeypatch.setattr(Scheduler, "SENDING_SECONDS", 2.0)
     run = scheduler.open(settings())
     with pages.page():
-        run.play()
+        run.train()
         assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
     assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
     assert wait_until(lambda: run.finished)
@@ -342,7 +324,7 @@ def test_a_page_that_comes_ends_the_turn_after_the_step_it_is_at(scheduler, page
     monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
     scheduler.turn_seconds = 60.0
     run = scheduler.open(settings(steps=5000))
-    run.play()
+    run.train()
     assert wait_until(lambda: run.recording.newest > 0)
 
     def stands():
@@ -368,7 +350,7 @@ def test_training_that_waited_long_enough_gets_its_whole_turn_beside_pages(monke
     scheduler = Scheduler(pages, turn_seconds=50.0, clock=clock, patience_seconds=1e9)
     run = scheduler.open(settings(steps=4000))
     with pages.page():
-        run.play()
+        run.train()
         scheduler.start()
         assert wait_until(lambda: run.recording.newest > 0)
         scheduler.stop()
@@ -378,7 +360,7 @@ def test_training_that_waited_long_enough_gets_its_whole_turn_beside_pages(monke
 def test_pages_cannot_starve_the_training(scheduler, pages):
     run = scheduler.open(settings(steps=5000))
     with pages.page():
-        run.play()
+        run.train()
         assert wait_until(lambda: run.recording.newest > 10)
 
 
@@ -387,5 +369,5 @@ def test_a_page_that_fails_lets_the_training_go_on(scheduler, pages, monkeypatch
     with pytest.raises(KeyError), pages.page():
         raise KeyError
     run = scheduler.open(settings())
-    run.play()
+    run.train()
     assert wait_until(lambda: run.finished)

@@ -167,8 +167,8 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
         good = scheduler.open(TrainingSettings(task=task, model=model, steps=5))
         scheduler.start()
         try:
-            bad.play()
-            good.play()
+            bad.train()
+            good.train()
             wait_for(lambda: bad.recording.ended and good.recording.ended, seconds=10)
         finally:
             scheduler.stop()

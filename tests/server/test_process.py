@@ -1,45 +1,48 @@
-"""The pace of the pictures that move by themselves."""
-
-import time
+"""How often what moves by itself is refreshed, and what the process does with memory."""
 
 import pyarrow as pa
 import pytest
 
-from attention_ui.server.process import RedrawPace, warm_up
+from attention_core.tasks import TASKS
+from attention_core.training import recommended
+from attention_ui.server import process
+from runs.scheduler import Scheduler
 
 
-def work(seconds):
-    """Keep the processor busy for so long."""
-    until = time.thread_time() + seconds
-    while time.thread_time() < until:
-        pass
+@pytest.fixture
+def scheduler(monkeypatch):
+    """A scheduler whose thread does not run, in the place of the process's own."""
+    still = Scheduler()
+    monkeypatch.setattr(process, "scheduler", lambda: still)
+    return still
 
 
-def test_one_picture_comes_twice_a_second():
-    assert RedrawPace().seconds(1) == RedrawPace.LEAST_SECONDS == 0.5
+def begin(scheduler, count):
+    runs = [scheduler.open(recommended(TASKS["copy"], seed)) for seed in range(count)]
+    for run in runs:
+        run.train()
+    return runs
 
 
-@pytest.mark.parametrize("watched", [30, 100])
-def test_all_pictures_together_take_their_share_and_no_more(watched):
-    pictures = RedrawPace()
-    assert watched * pictures.cost / pictures.seconds(watched) == pytest.approx(pictures.SHARE)
+def test_few_who_watch_see_it_twice_a_second(scheduler):
+    assert process.refresh_seconds() == process.LEAST_SECONDS == 0.5
+    runs = begin(scheduler, 10)
+    assert len(scheduler.wanted()) == 10 and process.refresh_seconds() == 0.5
+    assert len(runs) == 10
 
 
-def test_the_pace_follows_what_pictures_cost_here():
-    pictures = RedrawPace()
-    pictures.cost = 0.0
-    before = pictures.seconds(50)
-    for _ in range(5):
-        with pictures.measured():
-            work(0.02)
-    assert pictures.cost > 0.005
-    assert pictures.seconds(50) > before
+def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_when_they_stop(scheduler):
+    runs = begin(scheduler, 40)
+    assert process.refresh_seconds() == pytest.approx(40 * process.SECONDS_EACH)
+    for run in runs[5:]:
+        run.stop()
+    assert process.refresh_seconds() == process.LEAST_SECONDS
 
 
 def test_what_tables_took_goes_back_like_all_other_memory():
     pool = pa.default_memory_pool()
     try:
-        warm_up()
+        process.warm_up()
         assert pa.default_memory_pool().backend_name == "system"
     finally:
         pa.set_memory_pool(pool)

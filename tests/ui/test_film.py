@@ -1,21 +1,24 @@
-"""The replay holds the very weights of every recorded moment, one frame each."""
+"""A film holds the very weights of every moment, and the browser can move through them."""
 
 import json
 from itertools import pairwise
 
+import numpy as np
 import pytest
 import torch
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from attention_ui.figures.film import ALWAYS, film_table
-from attention_ui.figures.film_chart import film_chart
+from attention_ui.figures.curves import shape_of
+from attention_ui.figures.export import csv_of
+from attention_ui.figures.film import film_tables
+from attention_ui.figures.film_chart import MATRICES, film_chart, film_template
 from attention_ui.figures.grid import cell_text
 from attention_ui.figures.matrices import Layout
 from attention_ui.figures.template import template
 from lessons.every_head import every_head
-from lessons.screen import Film
+from lessons.screen import Curves, Film, Line
 from lessons.sentence import say
 from lessons.train import film_steps
 
@@ -29,42 +32,93 @@ def frames(count=7):
     return [tuple(attend(q[f, at], k[f, at], v[f, at], mask) for at in range(2)) for f in range(count)]
 
 
-def table_of(moments, said):
+def film_of(moments, said, **more):
     frames_ = tuple(every_head(TOKENS, layers, width=1000) for layers in moments)
-    film = Film(key="film", name=say("A film"), frames=frames_, moments=tuple(say("{text}", text=s) for s in said))
-    return film_table(film, Layout(frames_[0]))
+    said = tuple(say("{text}", text=s) for s in said)
+    return Film(key="film", name=say("A film"), frames=frames_, moments=said, **more)
+
+
+def tables_of(film, **how):
+    return {name: table.to_pylist() for name, table in film_tables(film, Layout(film.frames[0]), **how).items()}
+
+
+SAID = [f"moment {f}" for f in range(7)]
 
 
 def test_every_weight_of_every_frame_is_there_and_nothing_masked():
     moments = frames()
-    rows = table_of(moments, [f"moment {f}" for f in range(7)]).to_pylist()
+    rows = tables_of(film_of(moments, SAID))["cells"]
+    shown = [row for row in rows if row["kind"] == "weight"]
     for number, layers in enumerate(moments):
-        shown = [row for row in rows if row["frame"] == number and row["kind"] == "weight"]
         expected = [
             (trace.weights[head, i, j].item(), f"layer {at + 1}, head {head + 1}")
             for at, trace in enumerate(layers) for head in range(3) for i in range(5) for j in range(i + 1)
         ]  # fmt: skip
         assert len(shown) == len(expected)
         for row, (weight, where) in zip(shown, expected, strict=True):
-            assert row["v"] == pytest.approx(weight, abs=1e-7)
-            assert row["text"] == cell_text(row["v"])
+            assert row[f"moment {number}"] == pytest.approx(weight, abs=1e-7)
             assert row["say"].startswith(where)
-        masked = [row for row in rows if row["frame"] == number and row["kind"] == "masked"]
-        assert len(masked) == 2 * 3 * 10
-        assert all(row["v"] is None and row["text"] == "" for row in masked)
+    masked = [row for row in rows if row["kind"] == "masked"]
+    assert len(masked) == 2 * 3 * 10
+    assert all(row[f"moment {number}"] is None and row["text"] == "" for row in masked for number in range(7))
+    assert not any("v" in row for row in rows), "no number but those of the moments"
 
 
-def test_each_frame_says_its_sentence_and_names_are_always_there():
-    rows = table_of(frames(), [f"moment {f}" for f in range(7)]).to_pylist()
-    assert [row["text"] for row in rows if row["kind"] == "shape"] == [f"moment {f}" for f in range(7)]
-    names = [row["text"] for row in rows if row["kind"] == "row"]
+def test_numbers_are_written_as_everywhere_else():
+    """The template writes a weight with two decimals, in each cell that has a text."""
+    rows = tables_of(film_of(frames(), SAID))["cells"]
+    assert all(row["text"] for row in rows if row["kind"] == "weight")
+    for weight in (0.0, 0.004, 0.005, 0.0051, 0.5, 0.994, 0.996, 1.0):
+        assert cell_text(weight) == f"{weight:.2f}"
+    rows = tables_of(film_of(frames(), SAID), numbered=False)["cells"]
+    assert not any(row["text"] for row in rows if row["kind"] == "weight")
+    assert "format(datum['moment ' + moment], '.2f')" in json.dumps(film_template(7, True, 20, 30, 1000))
+
+
+def test_each_frame_says_its_sentence_and_names_are_there_once():
+    tables = tables_of(film_of(frames(), SAID))
+    assert [(row["frame"], row["text"]) for row in tables["said"]] == list(enumerate(SAID))
+    names = [row["text"] for row in tables["cells"] if row["kind"] == "row"]
     assert [name for name in names if len(name) == 1] == list(TOKENS) * 2
-    assert {row["frame"] for row in rows if row["kind"] in ("row", "letter", "title", "filler")} == {ALWAYS}
+    assert not any(row["kind"] == "hint" for row in tables["cells"])
 
 
 def test_a_sentence_is_needed_for_each_frame():
     with pytest.raises(ValueError, match="7 frames, 2 said"):
-        table_of(frames(), ["one", "two"])
+        tables_of(film_of(frames(), ["one", "two"]))
+
+
+def curves(x, y, **look):
+    lines = (Line(key="one", name=say("one"), x=x, y=y),)
+    return Curves(key="loss", name=say("loss"), lines=lines, x=say("x"), y=say("y"), width=322, **look)
+
+
+@pytest.mark.parametrize(("percent", "written"), [(False, ["0.90", "0.50", "0.20"]), (True, ["90 %", "50 %", "20 %"])])
+def test_each_moment_is_marked_on_its_curves_at_the_last_point_before_it(percent, written):
+    film = film_of(frames(3), SAID[:3], curves=(curves([0, 20, 40], [0.9, 0.5, 0.2], percent=percent),), at=(0, 39, 40))
+    tables = tables_of(film)
+    assert [(row["frame"], row["x"], row["text"]) for row in tables["loss_moments"]] == [
+        (frame, at, text) for frame, at, text in zip(range(3), (0, 39, 40), written, strict=True)
+    ]
+    assert [row["y"] for row in tables["loss_moments"]] == pytest.approx([0.9, 0.5, 0.2])
+    assert [row["y"] for row in tables["loss_curves"]] == pytest.approx([0.9, 0.5, 0.2])
+
+
+def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():
+    moments = frames()
+    film = film_of(moments, ["=learners+text"] * 7)
+    cells = film_tables(film, Layout(film.frames[0]))["cells"]
+    head, *lines = csv_of(cells).decode().splitlines()
+    assert head.replace('"', "").split(",") == ["matrix", "row", "column", *(f"moment {f}" for f in range(7))]
+    assert "learners" not in "".join(lines)
+    found = {tuple(line.replace('"', "").split(",")[:3]): line.split(",")[3:] for line in lines}
+    for at in range(2):
+        for head in range(3):
+            for i in range(5):
+                for j in range(i + 1):
+                    numbers = [moments[f][at].weights[head, i, j].item() for f in range(7)]
+                    written_ = np.array(found[f"{at}.{head}", str(i + 1), str(j + 1)], float)
+                    assert written_ == pytest.approx(numbers, abs=1e-6)
 
 
 @pytest.mark.parametrize(("recorded", "most"), [(1, 40), (40, 40), (41, 40), (501, 40), (3, 2)])
@@ -77,8 +131,50 @@ def test_frames_are_spread_over_the_whole_run(recorded, most):
     assert not gaps or max(gaps) - min(gaps) <= 7
 
 
-def test_the_slider_has_a_place_for_each_frame():
-    spec = template(film_chart, 7)
-    (moment,) = [param for param in spec["params"] if param["name"] == "moment"]
-    assert (moment["value"], moment["bind"]["min"], moment["bind"]["max"]) == (6, 0, 6)
-    assert "datum.frame === moment" in json.dumps(spec)
+def parameters(spec):
+    return {param["name"]: param for param in spec["params"]}
+
+
+def test_a_film_that_plays_begins_with_its_first_frame_and_any_other_stands_at_its_last():
+    shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
+    for plays in (True, False):
+        given = parameters(film_template(7, plays, 20, 20, 1000, shape))
+        assert (given["moment"]["bind"]["min"], given["moment"]["bind"]["max"]) == (0, 6)
+        assert (given["moment"]["value"], given["playing"]["value"]) == ((0, True) if plays else (6, False))
+        assert given["cell"]["value"] == 20 and given["pace"]["value"] in given["pace"]["bind"]["options"]
+
+
+def test_a_single_moment_has_nothing_to_move():
+    given = parameters(film_template(1, True, 20, 20, 1000))
+    assert given["moment"] == {"name": "moment", "value": 0}
+    assert not {"playing", "pace"} & set(given)
+
+
+def views(spec):
+    yield spec
+    for part in (*spec.get("vconcat", ()), *spec.get("hconcat", ())):
+        yield from views(part)
+
+
+def test_another_size_of_cells_and_another_length_need_no_other_template():
+    shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
+    shared = template(film_chart, 1000, True, shape)
+    before = json.dumps(shared)
+    specs = [film_template(count, True, cell, 20, 1000, shape) for count, cell in ((3, 11), (40, 17))]
+    for spec, cell in zip(specs, (11, 17), strict=True):
+        (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
+        assert matrices["width"] == {"step": cell} and parameters(spec)["cell"]["value"] == cell
+        assert matrices["layer"] is next(view for view in views(shared) if view.get("name") == MATRICES)["layer"]
+    assert json.dumps(shared) == before
+
+
+@pytest.mark.parametrize(("columns", "beside"), [(29, True), (30, False)])
+def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(columns, beside):
+    shapes = [shape_of(curves([0, 1], [1.0, 0.5], percent=percent), f"{percent}_") for percent in (True, False)]
+    spec = film_template(7, True, 20, columns, 1000, *shapes)
+    assert any("hconcat" in view for view in views(spec)) == beside
+    (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
+    assert matrices["width"] == matrices["height"] == {"step": 20}
+    assert sum("layer" in view and view is not matrices for view in views(spec)) == 2
+    limits = [view["mark"]["limit"] for view in views(spec) if isinstance(view.get("mark"), dict)]
+    assert limits and all(limit < 1000 for limit in limits), "a sentence moves nothing, however long it is"
