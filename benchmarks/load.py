@@ -18,7 +18,6 @@ SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}
 AT_ONCE = 4  # how many sessions connect at the same time
 DRAIN_SECONDS = 45.0  # how long reruns that were asked for in time may still take
 TRAINING_STEPS = 5000  # the most that the app allows
-FASTEST = "as fast as it can"
 
 
 @dataclass
@@ -97,7 +96,6 @@ async def begin_in_the_app(visitor: Session, number: int) -> None:
     await visitor.goto("train")
     await visitor.set("train_seed", 1000 + number)
     await visitor.set("steps", TRAINING_STEPS)
-    await visitor.set("pace", FASTEST)
     await visitor.click("start")
     await visitor.goto("")
 

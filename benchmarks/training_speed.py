@@ -126,10 +126,10 @@ def train_only(seed: int) -> None:
 
 
 def time_drawn(scheduler: Scheduler, seed: int) -> float:
-    """The app's training at full pace in its own thread, while another thread draws it as the page does."""
+    """The app's training in its own thread, while another thread looks at it as the page does."""
     run = scheduler.open(settings(seed, DRAWN_STEPS))
     with watching(run):
-        run.play()
+        run.train()
         return steps_per_second(DRAWN_STEPS, lambda: wait_for(run))
 
 
@@ -173,7 +173,6 @@ async def measure_in_server(server: Server, rounds: int, speeds: Speeds) -> None
         for control, value in NOTEBOOK_CONTROLS.items():
             await visitor.set(control, value)
         await visitor.set("steps", SERVER_STEPS)
-        await visitor.set("pace", "as fast as it can")
         await watched_run(visitor, 1000)
         for seed in range(1, rounds + 1):
             speeds.notebook_beside_server.append(time_notebook(seed))
@@ -181,7 +180,7 @@ async def measure_in_server(server: Server, rounds: int, speeds: Speeds) -> None
 
 
 async def watched_run(visitor: Session, seed: int) -> float:
-    """Steps per second between the first and the last refresh of the page while a run plays."""
+    """Steps per second between the first and the last refresh of the page while a run is trained."""
     await visitor.settle()
     await visitor.set("train_seed", seed)
     refreshes = [(time.perf_counter(), 0)]
@@ -194,10 +193,10 @@ async def watched_run(visitor: Session, seed: int) -> float:
             seen = len(visitor.fragment_reruns)
             refreshes.append((visitor.fragment_reruns[-1], steps))
         await asyncio.sleep(0.005)
-    return pace_between(refreshes, (time.perf_counter(), SERVER_STEPS))
+    return speed_between(refreshes, (time.perf_counter(), SERVER_STEPS))
 
 
-def pace_between(refreshes: list[tuple[float, int]], end: tuple[float, int]) -> float:
+def speed_between(refreshes: list[tuple[float, int]], end: tuple[float, int]) -> float:
     """Steps per second between the first and the last refresh that shows a run under way.
 
     A run may be over before a second refresh: then from the click to the moment when its end was seen.
