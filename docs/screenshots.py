@@ -1,6 +1,5 @@
 """Make the pictures of the README from the running app: `python docs/screenshots.py http://localhost:8501`."""
 
-import re
 import shutil
 import sys
 from pathlib import Path
@@ -20,7 +19,11 @@ def main(url: str) -> None:
         page.screenshot(path=HERE / "overview.png")
         page.goto(f"{url}/train")
         page.get_by_role("button", name="Start", exact=True).click()
-        page.get_by_text(re.compile(r"^\d{3} of \d+ updates")).wait_for()
+        slider = page.locator(".st-key-run input[type=range]")
+        slider.wait_for()
+        page.locator(".st-key-run input[type=checkbox]").uncheck()
+        slider.fill("4")  # while it still learns
+        page.wait_for_timeout(1000)
         page.screenshot(path=HERE / "train.png")
         browser.close()
 
