@@ -1,24 +1,26 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports torch, numpy, jaxtyping and the standard library: never a lesson, a thread that trains, Streamlit, Altair
-or pandas. So everything here also runs in a notebook.
+It imports numpy, torch, array_api_compat, jaxtyping and the standard library: never a lesson, a thread that trains,
+Streamlit, Altair or pandas. So everything here also runs in a notebook.
 
 Order of reading
+    arrays          NumPy arrays and torch tensors: one source for both
     tokens          text → tokens → ids
     embeddings      ids → vectors; vectors for positions
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy
-    pytorch_parity  the same weights in PyTorch's own functions, and every difference
-    permutation     does attention know the order of its tokens?
     measures        what the size of d_k does
     model           a small transformer made of `attend`
     tasks           what there is to learn
-    backward        every gradient, beside the forward it belongs to
-    optimiser       from gradients to better weights
     weights         all weights of a model in one vector, and back
-    training        `train`: an iterator of steps
+    losses          how wrong a model is, as one number
+    gradients       the name of every gradient
+    backward        how each is found: the forward pass in reverse order
+    optimiser       from gradients to better weights
+    evaluation      how good a model is at what it is not trained on
+    training        `train`: an iterator of steps; several runs side by side
     observe         what can be seen of a trained model: attention, ablation, reading ahead
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
@@ -34,6 +36,7 @@ Axes, as the shape annotations name them
     vocabulary           the different tokens a model knows
     parameters           all weights of a model, one after the other
     *batch               any number of leading axes: heads, sentences of a batch, or none
+    *runs                an axis in front for runs that train together, or none
 
 Words
     trace                every tensor of a computation, in the order in which it is computed

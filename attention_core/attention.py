@@ -5,34 +5,34 @@
 
 Rows are queries, columns are keys; in self-attention both index the same tokens.
 `*batch` stands for any leading axes: none, heads, or sentences and heads; every step treats
-each entry of the batch alike and on its own.
+each entry of the batch alike and on its own. The arrays may be NumPy's or torch's: see `arrays`.
 """
 
 import math
 from dataclasses import dataclass, fields
 
-import torch
 from jaxtyping import Bool, Float
-from torch import Tensor
 
-Mask = Bool[Tensor, "... queries keys"] | Float[Tensor, "... queries keys"]
+from attention_core.arrays import Array, namespace, row_max, row_sum
+
+Mask = Bool[Array, "... queries keys"] | Float[Array, "... queries keys"]
 
 
 @dataclass(frozen=True, eq=False)
 class AttentionTrace:
     """Every tensor of one attention step, in the order in which it is computed."""
 
-    q: Float[Tensor, "*batch queries d_k"]
-    k: Float[Tensor, "*batch keys d_k"]
-    v: Float[Tensor, "*batch keys d_v"]
-    scores: Float[Tensor, "*batch queries keys"]
-    scaled: Float[Tensor, "*batch queries keys"]
-    masked: Float[Tensor, "*batch queries keys"]
-    weights: Float[Tensor, "*batch queries keys"]
-    output: Float[Tensor, "*batch queries d_v"]
+    q: Float[Array, "*batch queries d_k"]
+    k: Float[Array, "*batch keys d_k"]
+    v: Float[Array, "*batch keys d_v"]
+    scores: Float[Array, "*batch queries keys"]
+    scaled: Float[Array, "*batch queries keys"]
+    masked: Float[Array, "*batch queries keys"]
+    weights: Float[Array, "*batch queries keys"]
+    output: Float[Array, "*batch queries d_v"]
 
     @property
-    def visible(self) -> Bool[Tensor, "*batch queries keys"]:
+    def visible(self) -> Bool[Array, "*batch queries keys"]:
         """True where the query may look at the key, read off the masked scores."""
         return self.masked > -math.inf
 
@@ -42,9 +42,9 @@ class AttentionTrace:
 
 
 def attend(
-    q: Float[Tensor, "*batch queries d_k"],
-    k: Float[Tensor, "*batch keys d_k"],
-    v: Float[Tensor, "*batch keys d_v"],
+    q: Float[Array, "*batch queries d_k"],
+    k: Float[Array, "*batch keys d_k"],
+    v: Float[Array, "*batch keys d_v"],
     may_attend: Mask | None = None,
     *,
     scale: float | None = None,
@@ -69,13 +69,13 @@ def attend(
 
 
 def dot_product_scores(
-    q: Float[Tensor, "*batch queries d_k"], k: Float[Tensor, "*batch keys d_k"]
-) -> Float[Tensor, "*batch queries keys"]:
+    q: Float[Array, "*batch queries d_k"], k: Float[Array, "*batch keys d_k"]
+) -> Float[Array, "*batch queries keys"]:
     """How well each key matches each query: scores[i, j] = q[i] · k[j]."""
     return q @ k.mT
 
 
-def scale_scores(scores: Float[Tensor, "*batch queries keys"], scale: float) -> Float[Tensor, "*batch queries keys"]:
+def scale_scores(scores: Float[Array, "*batch queries keys"], scale: float) -> Float[Array, "*batch queries keys"]:
     """The scores times `scale`, usually 1/√d_k.
 
     Where the entries of q and k are independent with mean 0 and variance 1, a dot product
@@ -85,32 +85,37 @@ def scale_scores(scores: Float[Tensor, "*batch queries keys"], scale: float) -> 
 
 
 def mask_scores(
-    scaled: Float[Tensor, "*batch queries keys"], may_attend: Mask | None
-) -> Float[Tensor, "*batch queries keys"]:
+    scaled: Float[Array, "*batch queries keys"], may_attend: Mask | None
+) -> Float[Array, "*batch queries keys"]:
     """The scores with −∞ where a query may not look, so that softmax gives exactly 0 there.
 
     A float mask is added as it is. Without a mask the scores stay as they are.
     """
     if may_attend is None:
         return scaled
-    if may_attend.dtype == torch.bool:
-        return scaled.where(may_attend, -math.inf)
+    xp = namespace(scaled)
+    if may_attend.dtype == xp.bool:
+        return xp.where(may_attend, scaled, -math.inf)
     return scaled + may_attend
 
 
-def softmax_rows(masked: Float[Tensor, "*batch queries keys"]) -> Float[Tensor, "*batch queries keys"]:
-    """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j])."""
-    return masked.softmax(dim=-1)
+def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
+    """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
+
+    Taking the largest score from all scores of a row changes no weight, and no exponential can overflow.
+    """
+    exponentials = namespace(masked).exp(masked - row_max(masked))
+    return exponentials / row_sum(exponentials)
 
 
 def mix_values(
-    weights: Float[Tensor, "*batch queries keys"], v: Float[Tensor, "*batch keys d_v"]
-) -> Float[Tensor, "*batch queries d_v"]:
+    weights: Float[Array, "*batch queries keys"], v: Float[Array, "*batch keys d_v"]
+) -> Float[Array, "*batch queries d_v"]:
     """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
     return weights @ v
 
 
-def check_shapes(q: Tensor, k: Tensor, v: Tensor) -> None:
+def check_shapes(q: Array, k: Array, v: Array) -> None:
     """Raise ValueError unless each query can be compared with each key, and each key has a value."""
     if q.shape[-1] != k.shape[-1]:
         raise ValueError(
@@ -129,10 +134,13 @@ def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
             f"to fit scores of shape {tuple(scores_shape)}, the mask needs {scores_shape[-2]} rows (queries) and "
             f"{scores_shape[-1]} columns (keys), but its shape is {tuple(may_attend.shape)}"
         )
-    visible = may_attend if may_attend.dtype == torch.bool else may_attend > -math.inf
-    sees_something = visible.any(dim=-1)
+    xp = namespace(may_attend)
+    visible = may_attend if may_attend.dtype == xp.bool else may_attend > -math.inf
+    if visible[..., 0].all():  # as under most masks, the causal one among them: one look instead of two
+        return
+    sees_something = visible.any(axis=-1)
     if not sees_something.all():
-        *batch, query = (~sees_something).nonzero()[0].tolist()
+        *batch, query = (int(index[0]) for index in xp.nonzero(~sees_something))
         where = f" of batch entry {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
         raise ValueError(
             f"every query needs at least one key it may look at, but the mask hides all keys from query {query}{where}"

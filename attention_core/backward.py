@@ -1,215 +1,253 @@
 """The forward pass backwards: from the gradient of a result to the gradients of what made it.
 
-Every function is the chain rule for one forward function or module, in the order of the forward pass. `d_x` is
-the gradient of the loss with respect to x and has the shape of x; what a module learns gets its gradient as
-`.grad`. PyTorch's autograd finds the same numbers (the tests compare them); for models as small as ours it
-spends most of its time on bookkeeping, so training uses these rules.
+Every function is the chain rule for one forward function, in the order of the forward pass. `d_x` is the gradient of
+the loss with respect to x and has the shape of x. PyTorch's autograd finds the same numbers (the tests compare them);
+for models as small as ours it spends most of its time on bookkeeping, so training uses these rules.
 """
 
 import math
 
-import torch
-from jaxtyping import Float, Int
-from torch import Tensor, nn
+from jaxtyping import Float
 
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_sum, sum_of_rows
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotate
-from attention_core.heads import Heads, MultiHeadAttention, MultiHeadTrace, SlicedHeads, merge_heads, split_heads
-from attention_core.model import Block, BlockTrace, Mlp, ModelTrace, TinyTransformer
-from attention_core.tasks import NO_TARGET
+from attention_core.gradients import (
+    AttentionGradients,
+    BlockGradients,
+    HeadsGradients,
+    MlpGradients,
+    ModelGradients,
+    NormGradients,
+    ProjectionGradients,
+    SliceGradients,
+)
+from attention_core.heads import (
+    Heads,
+    MultiHeadAttention,
+    MultiHeadTrace,
+    SlicedHeads,
+    merge_heads,
+    slices_of,
+    split_heads,
+)
+from attention_core.losses import CrossEntropyTrace, LossTrace, SquaredErrorTrace
+from attention_core.model import Block, BlockTrace, LayerNorm, Mlp, MlpTrace, ModelTrace, TinyTransformer, standardise
 
 
 def attend_backward(
-    trace: AttentionTrace, d_output: Float[Tensor, "*batch queries d_v"], scale: float | None = None
-) -> tuple[Float[Tensor, "*batch queries d_k"], Float[Tensor, "*batch keys d_k"], Float[Tensor, "*batch keys d_v"]]:
-    """The gradients of q, k and v: the steps of `attend` in reverse order, with the same `scale`."""
+    trace: AttentionTrace, d_output: Float[Array, "*batch queries d_v"], scale: float | None = None
+) -> AttentionGradients:
+    """The steps of `attend` in reverse order, with the same `scale`."""
     scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
     d_v = trace.weights.mT @ d_output
     d_weights = d_output @ trace.v.mT
     d_masked = softmax_backward(trace.weights, d_weights)
-    d_scores = d_masked * scale
-    return d_scores @ trace.k, d_scores.mT @ trace.q, d_v
+    d_scaled = d_masked  # a mask only adds: −∞ has made the weight 0, and with it the gradient
+    d_scores = d_scaled * scale
+    d_q = d_scores @ trace.k
+    d_k = d_scores.mT @ trace.q
+    return AttentionGradients(d_output, d_v, d_weights, d_masked, d_scaled, d_scores, d_q, d_k)
 
 
 def softmax_backward(
-    weights: Float[Tensor, "*batch queries keys"], d_weights: Float[Tensor, "*batch queries keys"]
-) -> Float[Tensor, "*batch queries keys"]:
+    weights: Float[Array, "*batch queries keys"], d_weights: Float[Array, "*batch queries keys"]
+) -> Float[Array, "*batch queries keys"]:
     """d_s[i, j] = w[i, j] (d_w[i, j] − Σ_m w[i, m] d_w[i, m]): no weight, no gradient."""
-    return weights * (d_weights - (weights * d_weights).sum(dim=-1, keepdim=True))
+    xp = namespace(weights)
+    return weights * (d_weights - xp.vecdot(weights, d_weights)[..., None])
 
 
 def linear_backward(
-    layer: nn.Linear, x: Float[Tensor, "*batch d_in"], d_output: Float[Tensor, "*batch d_out"]
-) -> Float[Tensor, "*batch d_in"]:
-    """The gradient of x for output = x Wᵀ + b; fills those of W and b."""
-    rows, d_rows = x.reshape(-1, x.shape[-1]), d_output.reshape(-1, d_output.shape[-1])
-    layer.weight.grad = d_rows.mT @ rows
-    if layer.bias is not None:
-        layer.bias.grad = d_rows.sum(dim=0)
-    return d_output @ layer.weight
+    x: Float[Array, "*batch d_in"],
+    W: Float[Array, "*runs d_in d_out"],
+    b: Float[Array, "*runs d_out"] | None,
+    d_output: Float[Array, "*batch d_out"],
+) -> tuple[Float[Array, "*batch d_in"], Float[Array, "*runs d_in d_out"], Float[Array, "*runs d_out"] | None]:
+    """d_x = d_output Wᵀ, d_W = xᵀ d_output and d_b = Σ d_output, for output = x W + b."""
+    *runs, d_in, d_out = W.shape
+    rows, d_rows = x.reshape(*runs, -1, d_in), d_output.reshape(*runs, -1, d_out)
+    d_b = None if b is None else sum_of_rows(d_rows)
+    return (d_rows @ W.mT).reshape(x.shape), rows.mT @ d_rows, d_b
+
+
+def table_backward(
+    one_hot: Float[Array, "*batch tokens vocabulary"], table: Float[Array, "*runs vocabulary d_model"], d_x: Tokens
+) -> Float[Array, "*runs vocabulary d_model"]:
+    """The gradient of a table whose rows were picked: each row gets the gradients of all tokens that it stood for."""
+    *runs, vocabulary, d_model = table.shape
+    return one_hot.reshape(*runs, -1, vocabulary).mT @ d_x.reshape(*runs, -1, d_model)
+
+
+def added_backward(weight: Float[Array, "..."], d_output: Float[Array, "..."], own_axes: int) -> Float[Array, "..."]:
+    """The gradient of a weight of so many axes that is added to, or multiplies, every entry of the batch: their sum."""
+    runs, own = weight.shape[: weight.ndim - own_axes], d_output.shape[d_output.ndim - own_axes :]
+    return sum_of_rows(d_output.reshape(*runs, -1, math.prod(own))).reshape(*runs, *own)
 
 
 def norm_backward(
-    layer: nn.LayerNorm | nn.Identity,
-    x: Float[Tensor, "*batch d_model"],
-    d_output: Float[Tensor, "*batch d_model"],
-) -> Float[Tensor, "*batch d_model"]:
-    """The gradient of x for output = x̂ · gain + shift, x̂ = (x − mean) / deviation; fills those of gain and shift."""
-    if isinstance(layer, nn.Identity):
-        return d_output
-    deviation = (x.var(dim=-1, correction=0, keepdim=True) + layer.eps).sqrt()
-    x_hat = (x - x.mean(dim=-1, keepdim=True)) / deviation
-    layer.weight.grad = (d_output * x_hat).flatten(0, -2).sum(dim=0)
-    layer.bias.grad = d_output.flatten(0, -2).sum(dim=0)
-    d_hat = d_output * layer.weight
-    along = (d_hat * x_hat).mean(dim=-1, keepdim=True)
-    return (d_hat - d_hat.mean(dim=-1, keepdim=True) - x_hat * along) / deviation
+    norm: LayerNorm, x: Float[Array, "*batch d_model"], d_output: Float[Array, "*batch d_model"]
+) -> NormGradients:
+    """For output = x̂ · gain + shift, x̂ = (x − mean) / deviation: mean and deviation move with x, too."""
+    xp, d_model = namespace(x), x.shape[-1]
+    x_hat, deviation = standardise(x)
+    d_gain = added_backward(norm.gain, d_output * x_hat, 1)
+    d_shift = added_backward(norm.shift, d_output, 1)
+    d_x_hat = d_output * align_runs(norm.gain, x, 1)
+    through_mean = row_sum(d_x_hat) / d_model
+    through_deviation = x_hat * (xp.vecdot(d_x_hat, x_hat)[..., None] / d_model)
+    return NormGradients(d_gain, d_shift, (d_x_hat - through_mean - through_deviation) / deviation)
 
 
 def heads_backward(
     heads: Heads,
-    x: Float[Tensor, "*batch tokens d_model"],
+    x: Tokens,
     trace: MultiHeadTrace,
-    d_output: Float[Tensor, "*batch tokens d_model"],
+    d_output: Tokens,
     scale: float | None = None,
-    positions: Float[Tensor, "tokens d_model"] | None = None,
-) -> tuple[Float[Tensor, "*batch tokens d_model"], Float[Tensor, "*batch tokens d_model"] | None]:
-    """The gradients of x, for self-attention, and of `positions`, before the sum over the batch.
+    positions: Positions | None = None,
+) -> HeadsGradients:
+    """The gradients of self-attention with several heads.
 
-    Raises ValueError while dropout is at work: the trace then lacks the weights before dropping.
+    Raises ValueError after dropout: the trace then lacks the weights before dropping.
     """
-    if heads.training and heads.dropout > 0:
-        raise ValueError("these gradients hold without dropout only; use autograd, or eval()")
-    d_concatenated = linear_backward(heads.W_o, trace.concatenated, d_output)
-    d_q, d_k, d_v = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale)
+    if trace.dropped:
+        raise ValueError("these gradients hold without dropout only; use autograd, or drop nothing")
+    d_concatenated, d_W_o, d_b_o = linear_backward(trace.concatenated, heads.W_o, heads.b_o, d_output)
+    attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale)
+    d_q, d_k = attention.d_q, attention.d_k
     if heads.rotary:
         d_q, d_k = rotate(d_q, back=True), rotate(d_k, back=True)
     backward = slices_backward if isinstance(heads, SlicedHeads) else projections_backward
-    return backward(heads, x, positions, d_q, d_k, d_v)
+    projections = backward(heads, x, positions, d_q, d_k, attention.d_v)
+    return HeadsGradients(
+        d_output=d_output, d_W_o=d_W_o, d_b_o=d_b_o, d_concatenated=d_concatenated,
+        attention=attention, projections=projections, d_x=projections.d_x,
+        d_positions=None if positions is None else added_backward(positions, projections.d_source, 2),
+    )  # fmt: skip
 
 
 def projections_backward(
     heads: MultiHeadAttention,
-    x: Float[Tensor, "*batch tokens d_model"],
-    positions: Float[Tensor, "tokens d_model"] | None,
-    d_q: Float[Tensor, "*batch heads tokens d_k"],
-    d_k: Float[Tensor, "*batch heads tokens d_k"],
-    d_v: Float[Tensor, "*batch heads tokens d_head"],
-) -> tuple[Float[Tensor, "*batch tokens d_model"], Float[Tensor, "*batch tokens d_model"] | None]:
-    """The gradients of x and of `positions` through W_q, W_k and W_v."""
-    query = x if positions is None else x + positions
-    d_query = linear_backward(heads.W_q, query, merge_heads(d_q)) + linear_backward(heads.W_k, query, merge_heads(d_k))
-    d_value = linear_backward(heads.W_v, x, merge_heads(d_v))
-    return d_query + d_value, None if positions is None else d_query
+    x: Tokens,
+    positions: Positions | None,
+    d_q: Float[Array, "*batch heads tokens d_k"],
+    d_k: Float[Array, "*batch heads tokens d_k"],
+    d_v: Float[Array, "*batch heads tokens d_head"],
+) -> ProjectionGradients:
+    """The gradients through W_q and W_k to x + positions, and through W_v to x."""
+    source = x if positions is None else x + align_runs(positions, x, 2)
+    d_through_q, d_W_q, d_b_q = linear_backward(source, heads.W_q, heads.b_q, merge_heads(d_q))
+    d_through_k, d_W_k, d_b_k = linear_backward(source, heads.W_k, heads.b_k, merge_heads(d_k))
+    d_through_v, d_W_v, d_b_v = linear_backward(x, heads.W_v, heads.b_v, merge_heads(d_v))
+    d_source = d_through_q + d_through_k
+    return ProjectionGradients(
+        d_W_q=d_W_q, d_b_q=d_b_q, d_W_k=d_W_k, d_b_k=d_b_k, d_source=d_source,
+        d_W_v=d_W_v, d_b_v=d_b_v, d_x=d_source + d_through_v,
+    )  # fmt: skip
 
 
 def slices_backward(
     heads: SlicedHeads,
-    x: Float[Tensor, "*batch tokens d_model"],
-    positions: Float[Tensor, "tokens d_model"] | None,
-    d_q: Float[Tensor, "*batch heads tokens d_head"],
-    d_k: Float[Tensor, "*batch heads tokens d_head"],
-    d_v: Float[Tensor, "*batch heads tokens d_head"],
-) -> tuple[Float[Tensor, "*batch tokens d_model"], Float[Tensor, "*batch tokens d_model"] | None]:
-    """The gradients of x and of `positions` through W_qkv; without positions in one product."""
+    x: Tokens,
+    positions: Positions | None,
+    d_q: Float[Array, "*batch heads tokens d_head"],
+    d_k: Float[Array, "*batch heads tokens d_head"],
+    d_v: Float[Array, "*batch heads tokens d_head"],
+) -> SliceGradients:
+    """The gradients through W_qkv, without positions in one product."""
+    xp = namespace(x)
     if positions is None:
-        d_x, heads.W_qkv.grad = slice_backward(heads.W_qkv, x, torch.cat([d_q, d_k, d_v], dim=-1))
-        return d_x, None
-    W_qk, W_v = heads.W_qkv.split([2 * d_v.shape[-1], d_v.shape[-1]], dim=-1)
-    d_query, d_W_qk = slice_backward(W_qk, x + positions, torch.cat([d_q, d_k], dim=-1))
-    d_value, d_W_v = slice_backward(W_v, x, d_v)
-    heads.W_qkv.grad = torch.cat([d_W_qk, d_W_v], dim=-1)
-    return d_query + d_value, d_query
+        d_x, d_W_qkv = slice_backward(x, heads.W_qkv, xp.concat([d_q, d_k, d_v], axis=-1))
+        return SliceGradients(d_W_qkv=d_W_qkv, d_source=None, d_x=d_x)
+    source, d_head = x + align_runs(positions, x, 2), d_v.shape[-1]
+    d_source, d_W_qk = slice_backward(source, heads.W_qkv[..., : 2 * d_head], xp.concat([d_q, d_k], axis=-1))
+    d_value, d_W_v = slice_backward(x, heads.W_qkv[..., 2 * d_head :], d_v)
+    return SliceGradients(d_W_qkv=xp.concat([d_W_qk, d_W_v], axis=-1), d_source=d_source, d_x=d_source + d_value)
 
 
 def slice_backward(
-    W: Float[Tensor, "heads d_head d_out"],
-    x: Float[Tensor, "*batch tokens d_model"],
-    d_output: Float[Tensor, "*batch heads tokens d_out"],
-) -> tuple[Float[Tensor, "*batch tokens d_model"], Float[Tensor, "heads d_head d_out"]]:
-    """The gradients of x and of W for output = (the slice of x that each head reads) W."""
-    d_W = split_heads(x, len(W)).mT @ d_output
-    return merge_heads(d_output @ W.mT), d_W.reshape(-1, *W.shape).sum(dim=0)
+    x: Tokens, W: Float[Array, "*runs heads d_head d_out"], d_output: Float[Array, "*batch heads tokens d_out"]
+) -> tuple[Tokens, Float[Array, "*runs heads d_head d_out"]]:
+    """d_x and d_W for output = (the slice of x that each head reads) W."""
+    slices, d_rows = slices_of(x, W), slices_of(merge_heads(d_output), W)  # *runs heads rows …
+    d_slices = d_rows @ W.mT
+    return d_slices.swapaxes(-2, -3).reshape(x.shape), slices.mT @ d_rows
 
 
-def mlp_backward(
-    mlp: Mlp, x: Float[Tensor, "*batch tokens d_model"], d_output: Float[Tensor, "*batch tokens d_model"]
-) -> Float[Tensor, "*batch tokens d_model"]:
-    """The gradient of x; fills those of the weights."""
-    normed = mlp.norm(x)
-    hidden = torch.relu(mlp.up(normed))
-    d_hidden = linear_backward(mlp.down, hidden, d_output) * (hidden > 0)
-    return norm_backward(mlp.norm, x, linear_backward(mlp.up, normed, d_hidden))
+def mlp_backward(mlp: Mlp, x: Tokens, trace: MlpTrace, d_output: Tokens) -> MlpGradients:
+    """The gradients of an MLP: where a hidden feature was cut to 0, nothing goes through."""
+    d_hidden, d_W_down, d_b_down = linear_backward(trace.hidden, mlp.W_down, mlp.b_down, d_output)
+    d_up = d_hidden * (trace.hidden > 0)
+    d_normed, d_W_up, d_b_up = linear_backward(trace.normed, mlp.W_up, mlp.b_up, d_up)
+    norm = None if mlp.norm is None else norm_backward(mlp.norm, x, d_normed)
+    d_x = d_normed if norm is None else norm.d_x
+    return MlpGradients(d_W_down, d_b_down, d_hidden, d_W_up, d_b_up, norm, d_x)
 
 
 def block_backward(
-    block: Block,
-    trace: BlockTrace,
-    d_output: Float[Tensor, "*batch tokens d_model"],
-    positions: Float[Tensor, "tokens d_model"] | None = None,
-) -> tuple[Float[Tensor, "*batch tokens d_model"], Float[Tensor, "*batch tokens d_model"] | None]:
-    """The gradients of x and of `positions`, before the sum over the batch; fills those of the weights."""
-    d_after = d_output
+    block: Block, trace: BlockTrace, d_output: Tokens, positions: Positions | None = None
+) -> BlockGradients:
+    """The gradients of one layer: a shortcut hands the gradient on as it is, and adds what comes through the part."""
+    d_after_attention, mlp = d_output, None
     if block.mlp is not None:
-        d_processed = mlp_backward(block.mlp, trace.after_attention, d_output)
-        d_after = d_output + d_processed if block.residual else d_processed
-    d_normed, d_positions = heads_backward(
-        block.attention, trace.normed, trace.attention, d_after, block.scale, positions
+        mlp = mlp_backward(block.mlp, trace.after_attention, trace.mlp, d_output)
+        d_after_attention = d_output + mlp.d_x if block.residual else mlp.d_x
+    attention = heads_backward(
+        block.attention, trace.normed, trace.attention, d_after_attention, block.scale, positions
     )
-    d_x = norm_backward(block.norm, trace.x, d_normed)
-    return (d_after + d_x if block.residual else d_x), d_positions
+    norm = None if block.norm is None else norm_backward(block.norm, trace.x, attention.d_x)
+    d_x = attention.d_x if norm is None else norm.d_x
+    return BlockGradients(d_output, mlp, attention, norm, d_after_attention + d_x if block.residual else d_x)
 
 
 def model_backward(
-    model: TinyTransformer, trace: ModelTrace, d_logits: Float[Tensor, "*batch tokens vocabulary"]
-) -> None:
-    """Fill the gradient of every weight, from the gradient of the logits: the chain rule, last step first."""
-    d_x = d_logits
-    if isinstance(model.unembed, nn.Linear):
-        d_x = linear_backward(model.unembed, trace.normed, d_logits)
-    d_x = norm_backward(model.norm, trace.layers[-1].output, d_x)
-    _, in_attention = model.positions(trace.ids.shape[-1])
-    d_in_attention = []
+    model: TinyTransformer, trace: ModelTrace, d_logits: Float[Array, "*batch tokens d_output"]
+) -> ModelGradients:
+    """The gradient of every weight, from the gradient of the logits: the chain rule, last step first."""
+    d_x, d_W_unembed, d_b_unembed, norm = d_logits, None, None, None
+    if model.W_unembed is not None:
+        d_x, d_W_unembed, d_b_unembed = linear_backward(trace.normed, model.W_unembed, model.b_unembed, d_logits)
+    if model.norm is not None:
+        norm = norm_backward(model.norm, trace.layers[-1].output, d_x)
+        d_x = norm.d_x
+    added, in_attention = model.positions(trace.ids.shape[-1])
+    layers: list[BlockGradients] = []
     for layer, layer_trace in zip(reversed(model.layers), reversed(trace.layers), strict=True):
-        d_x, d_positions = block_backward(layer, layer_trace, d_x, in_attention)
-        d_in_attention.append(d_positions)
-    if isinstance(model.token_table, nn.Parameter):
-        nothing = torch.zeros_like(model.token_table)
-        model.token_table.grad = nothing.index_put_((trace.ids,), d_x, accumulate=True)
+        layers.insert(0, block_backward(layer, layer_trace, d_x, in_attention))
+        d_x = layers[0].d_x
+    d_token_table, d_position_table = None, None
+    if model.token_table is not None:
+        d_token_table = table_backward(trace.one_hot, model.token_table, d_x)
     if model.position_table is not None:
-        d_positions = d_x if in_attention is None else torch.stack(d_in_attention).sum(dim=0)
-        model.position_table.grad = sum_over_batch(d_positions, model.config.context)
+        in_layers = [layer.attention.d_positions for layer in layers]
+        d_positions = added_backward(added, d_x, 2) if in_attention is None else sum(in_layers)
+        d_position_table = fill_up(d_positions, model.config.context)
+    return ModelGradients(
+        d_logits, d_W_unembed, d_b_unembed, norm, tuple(layers), d_position_table, d_token_table
+    )  # fmt: skip
 
 
-def sum_over_batch(
-    d_positions: Float[Tensor, "*batch tokens d_model"], context: int
-) -> Float[Tensor, "context d_model"]:
-    """The gradient of a table of positions, which all sentences share; 0 for positions that no token has."""
-    summed = d_positions.reshape(-1, *d_positions.shape[-2:]).sum(dim=0)
-    unused = context - summed.shape[0]
-    return nn.functional.pad(summed, (0, 0, 0, unused)) if unused else summed
+def fill_up(d_positions: Positions, context: int) -> Float[Array, "*runs context d_model"]:
+    """The gradient of a table of positions: 0 for those that no token has."""
+    missing = context - d_positions.shape[-2]
+    if not missing:
+        return d_positions
+    xp, shape = namespace(d_positions), (*d_positions.shape[:-2], missing, d_positions.shape[-1])
+    return xp.concat([d_positions, xp.zeros(shape, dtype=d_positions.dtype)], axis=-2)
 
 
-def cross_entropy_backward(
-    logits: Float[Tensor, "*batch vocabulary"], targets: Int[Tensor, "*batch 1"], shares: Float[Tensor, "*batch 1"]
-) -> Float[Tensor, "*batch vocabulary"]:
-    """The gradient of Σ shares · surprise: the predicted probabilities, less 1 at the right token, times the share.
-
-    `targets` are the right tokens, of any kind where the share is 0. With the shares of `mean_shares` it is the
-    gradient of the mean cross-entropy.
-    """
-    d_logits = logits.softmax(dim=-1) * shares
-    return d_logits.scatter_add_(-1, targets, -shares)
+def loss_backward(trace: LossTrace) -> Float[Array, "*batch d_output"]:
+    """The gradient of the logits, or of the vectors that were given."""
+    backward = cross_entropy_backward if isinstance(trace, CrossEntropyTrace) else squared_error_backward
+    return backward(trace)
 
 
-def mean_shares(targets: Int[Tensor, "*batch sequences tokens"]) -> Float[Tensor, "*batch sequences tokens 1"]:
-    """What each position counts in the mean of its batch: 1/n of the n that count, 0 where there is no target."""
-    counts = (targets != NO_TARGET)[..., None]
-    return counts / counts.sum(dim=(-3, -2), keepdim=True)
+def cross_entropy_backward(trace: CrossEntropyTrace) -> Float[Array, "*batch vocabulary"]:
+    """The predicted probabilities, less 1 at the right token, times what the position counts."""
+    return (trace.probabilities - trace.targets) * trace.shares[..., None]
 
 
-def squared_error_backward(
-    output: Float[Tensor, "*batch d_model"], wanted: Float[Tensor, "*batch d_model"]
-) -> Float[Tensor, "*batch d_model"]:
-    """The gradient of the mean squared error: twice the difference, over the number of entries."""
-    return 2 * (output - wanted) / output.numel()
+def squared_error_backward(trace: SquaredErrorTrace) -> Float[Array, "*batch d_model"]:
+    """Twice each difference, times its share in the mean."""
+    return trace.difference * (2 * trace.share)

@@ -1,8 +1,15 @@
 """From ids to vectors: one row of a table for each token of the vocabulary; and vectors for its position."""
 
+import functools
+
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+from attention_core.arrays import Array, namespace
+
+BELOW = 128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
 
 
 def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -> Float[Tensor, "vocabulary d_model"]:
@@ -14,10 +21,27 @@ def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -
 
 
 def embed(
-    ids: Int[Tensor, "*batch tokens"], table: Float[Tensor, "vocabulary d_model"]
-) -> Float[Tensor, "*batch tokens d_model"]:
+    ids: Int[Array, "*batch tokens"], table: Float[Array, "vocabulary d_model"]
+) -> Float[Array, "*batch tokens d_model"]:
     """The row of the table for each id: the same token always gets the same vector."""
     return table[ids]
+
+
+def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Array, "*batch vocabulary"]:
+    """A row for each id, with 1 at the id and 0 elsewhere; all 0 for an id below 0. Library and precision are `like`'s.
+
+    Its product with a table picks rows, as `embed` does, also where each run has a table of its own; and the gradient
+    of the table is a product too.
+    """
+    if isinstance(like, np.ndarray):
+        return one_hot_rows(vocabulary, like.dtype)[ids]
+    return namespace(like).eye(vocabulary + BELOW, vocabulary, dtype=like.dtype)[ids]
+
+
+@functools.lru_cache(maxsize=64)
+def one_hot_rows(vocabulary: int, dtype: np.dtype) -> Float[np.ndarray, "rows vocabulary"]:
+    """The identity matrix, with rows of zeros below it. Made once: shared, and never to be changed."""
+    return np.eye(vocabulary + BELOW, vocabulary, dtype=dtype)
 
 
 def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
@@ -43,7 +67,7 @@ def rotation_angles(n_tokens: int, d_model: int) -> Float[Tensor, "tokens pairs"
     return torch.arange(n_tokens, dtype=torch.float32)[:, None] * 10000.0 ** (-pairs / d_model)
 
 
-def rotate(x: Float[Tensor, "*batch tokens d_head"], *, back: bool = False) -> Float[Tensor, "*batch tokens d_head"]:
+def rotate(x: Float[Array, "*batch tokens d_head"], *, back: bool = False) -> Float[Array, "*batch tokens d_head"]:
     """Each token's pairs of neighbouring features, turned by an angle that grows with its position (RoPE).
 
     Done to queries and keys, it makes their product depend on the distance between two tokens and not on
@@ -53,8 +77,9 @@ def rotate(x: Float[Tensor, "*batch tokens d_head"], *, back: bool = False) -> F
     n_tokens, d_head = x.shape[-2:]
     if d_head % 2:
         raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {d_head}")
+    xp = namespace(x)
     angles = -rotation_angles(n_tokens, d_head) if back else rotation_angles(n_tokens, d_head)
-    angles = angles.to(x.dtype)
+    angles = xp.asarray(angles, dtype=x.dtype)
     even, odd = x[..., 0::2], x[..., 1::2]
-    turned = [even * angles.cos() - odd * angles.sin(), even * angles.sin() + odd * angles.cos()]
-    return torch.stack(turned, dim=-1).flatten(-2)
+    turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
+    return xp.stack(turned, axis=-1).reshape(x.shape)

@@ -8,6 +8,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.arrays import namespace
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
@@ -58,15 +59,14 @@ def generate(
     return tuple(generated)
 
 
-@torch.inference_mode()
 def generate_token(
     model: TinyTransformer, vocabulary: Vocabulary, text: Sequence[str], sampling: Sampling, random: torch.Generator
 ) -> GeneratedToken:
     """The token that follows a text: read its last `context` tokens, and draw."""
     first = max(0, len(text) - model.config.context)
     window = tuple(text[first:])
-    trace = model(torch.tensor(vocabulary.encode(window)))
-    draw = draw_token(trace.logits[-1], sampling, random)
+    trace = model(namespace(model.table).asarray(vocabulary.encode(window)))
+    draw = draw_token(torch.as_tensor(trace.logits[-1]), sampling, random)
     return GeneratedToken(vocabulary.tokens[draw.token], len(text), first, window, draw, last_token_attention(trace))
 
 
@@ -90,7 +90,7 @@ def check_request(start: Sequence[str], length: int) -> None:
 
 def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
     """For each layer the last token's weights in every head; copied, so that no other row is kept."""
-    return tuple(layer.attention.heads.weights[:, -1].clone() for layer in trace.layers)
+    return tuple(torch.asarray(layer.attention.heads.weights[:, -1], copy=True) for layer in trace.layers)
 
 
 def never_an_input(task: CharacterTask) -> tuple[str, ...]:

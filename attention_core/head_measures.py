@@ -5,10 +5,10 @@ from itertools import combinations
 
 import torch
 from jaxtyping import Bool, Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from attention_core.heads import Heads, split_heads
+from attention_core.heads import Heads
 
 # How different heads are.
 
@@ -60,16 +60,15 @@ def head_difference(heads: AttentionTrace) -> HeadDifference | None:
 
 
 def head_contributions(
-    found: Float[Tensor, "heads tokens d_head"], W_o: nn.Linear
+    found: Float[Tensor, "heads tokens d_head"], W_o: Float[Tensor, "d_model d_model"]
 ) -> Float[Tensor, "heads tokens d_model"]:
     """What each head adds to the output: what it found, times its rows of W_o. With the bias they sum to the output."""
-    return found @ split_heads(W_o.weight.detach(), found.shape[0]).mT
+    return found @ W_o.reshape(found.shape[0], found.shape[-1], -1)
 
 
 # What each head can see.
 
 
-@torch.no_grad()
 def head_reach(
     module: Heads,
     x: Float[Tensor, "tokens d_model"],

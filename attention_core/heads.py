@@ -4,6 +4,8 @@
 
 Vaswani et al. 2017, section 3.2.2. The projections of all heads are packed into one `W_q`, one `W_k` and one
 `W_v`; each head owns d_head = d_model / n_heads neighbouring columns of each.
+
+A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has them too: see `training`.
 """
 
 import math
@@ -13,15 +15,16 @@ from dataclasses import dataclass, replace
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace
 from attention_core.attention import AttentionTrace, Mask, attend, mix_values
 from attention_core.embeddings import rotate
 
 QKV = tuple[
-    Float[Tensor, "*batch heads queries d_k"],
-    Float[Tensor, "*batch heads keys d_k"],
-    Float[Tensor, "*batch heads keys d_head"],
+    Float[Array, "*batch heads queries d_k"],
+    Float[Array, "*batch heads keys d_k"],
+    Float[Array, "*batch heads keys d_head"],
 ]
 
 
@@ -33,69 +36,90 @@ class MultiHeadTrace:
     """
 
     heads: AttentionTrace
-    concatenated: Float[Tensor, "*batch queries d_model"]
-    output: Float[Tensor, "*batch queries d_model"]
+    concatenated: Float[Array, "*batch queries d_model"]
+    output: Float[Array, "*batch queries d_model"]
+    dropped: bool = False  # the weights of `heads` are those after dropout
 
 
-class Heads(nn.Module, ABC):
-    """Several heads and the map W_o that mixes what they find; a subclass says how they project.
+class Heads(ABC):
+    """Several heads and the map W_o that mixes what they find; a subclass holds the weights and says how they project.
 
-    `rotary` rotates queries and keys by their positions. Dropout, drawn from `generator`, works in training mode only.
+    All maps are used as x @ W. `rotary` rotates queries and keys by their positions.
     """
 
+    W_o: Float[Array, "*runs d_model d_model"]
+    b_o: Float[Array, "*runs d_model"] | None
     n_heads: int
-    W_o: nn.Linear
     rotary: bool
-    dropout: float = 0.0
-    generator: torch.Generator | None = None
+    dropout: float
 
     @abstractmethod
     def project(
         self,
-        query: Float[Tensor, "*batch queries d_model"],
-        key: Float[Tensor, "*batch keys d_model"],
-        value: Float[Tensor, "*batch keys d_model"],
+        query: Float[Array, "*batch queries d_model"],
+        key: Float[Array, "*batch keys d_model"],
+        value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
         """Each head's q, made of `query`, its k, made of `key`, and its v, made of `value`."""
 
-    def forward(
+    @property
+    def d_head(self) -> int:
+        """The features of a head's values."""
+        return self.W_o.shape[-1] // self.n_heads
+
+    def __call__(
         self,
-        x: Float[Tensor, "*batch queries d_model"],
+        x: Float[Array, "*batch queries d_model"],
         may_attend: Mask | None = None,
         *,
-        key_value: Float[Tensor, "*batch keys d_model"] | None = None,
+        key_value: Float[Array, "*batch keys d_model"] | None = None,
         scale: float | None = None,
-        positions: Float[Tensor, "queries d_model"] | None = None,
+        positions: Positions | None = None,
         ablated: Collection[int] = (),
-    ) -> tuple[Float[Tensor, "*batch queries d_model"], MultiHeadTrace]:
+        drop: torch.Generator | None = None,
+    ) -> tuple[Float[Array, "*batch queries d_model"], MultiHeadTrace]:
         """The output and the trace. `key_value` gives other tokens to attend to; left out, x attends to itself.
 
         A mask holds for all heads unless it has an axis of its own for them before the queries. `positions` is
         added to what queries and keys are made of, not to what values are. The heads in `ablated` are set to zero.
+        With `drop` weights are dropped as in training, drawn from it.
         """
         source = x if key_value is None else key_value
-        query, key = (x, source) if positions is None else (x + positions, source + positions)
+        query, key = x, source
+        if positions is not None:
+            positions = align_runs(positions, x, 2)
+            query, key = x + positions, source + positions
         q, k, v = self.project(query, key, source)  # *batch heads tokens d_k; v has d_head features
         if self.rotary:
             q, k = rotate(q), rotate(k)
         heads = attend(q, k, v, may_attend, scale=scale)
-        if self.training and self.dropout > 0:
-            heads = drop_weights(heads, self.dropout, self.generator)
+        dropped = drop is not None and self.dropout > 0
+        if dropped:
+            heads = drop_weights(heads, self.dropout, drop)
         concatenated = merge_heads(ablate(heads.output, ablated))  # *batch queries d_model
-        output = self.W_o(concatenated)
-        return output, MultiHeadTrace(heads, concatenated, output)
+        output = linear(concatenated, self.W_o, self.b_o)
+        return output, MultiHeadTrace(heads, concatenated, output, dropped)
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class MultiHeadAttention(Heads):
-    """Multi-head attention: every head projects all features, with one packed map each for q, k and v.
+    """Multi-head attention: every head projects all features, with one packed map each for q, k and v."""
 
-    The weights are drawn from `generator` in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
-    `d_k` gives queries and keys of a head another number of features than d_head; its values keep d_head.
-    Raises ValueError when the heads cannot share the features evenly.
-    """
+    W_q: Float[Array, "*runs d_model d_qk"]
+    b_q: Float[Array, "*runs d_qk"] | None = None
+    W_k: Float[Array, "*runs d_model d_qk"]
+    b_k: Float[Array, "*runs d_qk"] | None = None
+    W_v: Float[Array, "*runs d_model d_model"]
+    b_v: Float[Array, "*runs d_model"] | None = None
+    W_o: Float[Array, "*runs d_model d_model"]
+    b_o: Float[Array, "*runs d_model"] | None = None
+    n_heads: int
+    rotary: bool = False
+    dropout: float = 0.0
 
-    def __init__(
-        self,
+    @classmethod
+    def draw(
+        cls,
         d_model: int,
         n_heads: int,
         *,
@@ -104,91 +128,133 @@ class MultiHeadAttention(Heads):
         bias: bool = False,
         dropout: float = 0.0,
         generator: torch.Generator,
-    ):
-        super().__init__()
+    ) -> "MultiHeadAttention":
+        """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
+
+        `d_k` gives queries and keys of a head another number of features than d_head; its values keep d_head.
+        Raises ValueError when the heads cannot share the features evenly.
+        """
         d_head = features_per_head(d_model, n_heads)
         d_qk = n_heads * (d_head if d_k is None else d_k)
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
-        self.n_heads, self.d_head, self.rotary = n_heads, d_head, rotary
-        self.dropout, self.generator = dropout, generator
-        self.W_q = linear(d_model, d_qk, bias=bias, generator=generator)
-        self.W_k = linear(d_model, d_qk, bias=bias, generator=generator)
-        self.W_v = linear(d_model, d_model, bias=bias, generator=generator)
-        self.W_o = linear(d_model, d_model, bias=bias, generator=generator)
+        W_q, b_q = draw_linear(d_model, d_qk, bias=bias, generator=generator)
+        W_k, b_k = draw_linear(d_model, d_qk, bias=bias, generator=generator)
+        W_v, b_v = draw_linear(d_model, d_model, bias=bias, generator=generator)
+        W_o, b_o = draw_linear(d_model, d_model, bias=bias, generator=generator)
+        return cls(
+            W_q=W_q, b_q=b_q, W_k=W_k, b_k=b_k, W_v=W_v, b_v=b_v, W_o=W_o, b_o=b_o,
+            n_heads=n_heads, rotary=rotary, dropout=dropout,
+        )  # fmt: skip
 
     def project(
         self,
-        query: Float[Tensor, "*batch queries d_model"],
-        key: Float[Tensor, "*batch keys d_model"],
-        value: Float[Tensor, "*batch keys d_model"],
+        query: Float[Array, "*batch queries d_model"],
+        key: Float[Array, "*batch keys d_model"],
+        value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
         """Each head's q, made of `query`, its k, made of `key`, and its v, made of `value`."""
-        q = split_heads(self.W_q(query), self.n_heads)
-        k = split_heads(self.W_k(key), self.n_heads)
-        v = split_heads(self.W_v(value), self.n_heads)
+        q = split_heads(linear(query, self.W_q, self.b_q), self.n_heads)
+        k = split_heads(linear(key, self.W_k, self.b_k), self.n_heads)
+        v = split_heads(linear(value, self.W_v, self.b_v), self.n_heads)
         return q, k, v
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
 class SlicedHeads(Heads):
     """Heads that each read only their own slice of the features; W_o has a bias.
 
     This is not multi-head attention: a head can never use a feature outside its slice, and its projections hold
-    d_head² numbers each where those of `MultiHeadAttention` hold d_model · d_head. `W_qkv[h]` holds W_q, W_k and
-    W_v of head h side by side. The weights are drawn head by head in the order key, query, value, then W_o.
+    d_head² numbers each where those of `MultiHeadAttention` hold d_model · d_head. `W_qkv` has, for each head, W_q, W_k
+    and W_v side by side.
     """
 
-    def __init__(self, d_model: int, n_heads: int, *, rotary: bool = False, generator: torch.Generator):
-        super().__init__()
+    W_qkv: Float[Array, "*runs heads d_head d_qkv"]
+    W_o: Float[Array, "*runs d_model d_model"]
+    b_o: Float[Array, "*runs d_model"] | None = None
+    n_heads: int
+    rotary: bool = False
+    dropout: float = 0.0
+
+    @classmethod
+    def draw(cls, d_model: int, n_heads: int, *, rotary: bool = False, generator: torch.Generator) -> "SlicedHeads":
+        """Weights drawn head by head in the order key, query, value, then W_o, as the notebook draws them."""
         d_head = features_per_head(d_model, n_heads)
-        self.n_heads, self.rotary = n_heads, rotary
-        drawn = [[default_weight(d_head, d_head, generator).T for _ in "kqv"] for _ in range(n_heads)]
-        self.W_qkv = nn.Parameter(torch.stack([torch.cat([q, k, v], dim=-1) for k, q, v in drawn]))
-        self.W_o = linear(d_model, d_model, bias=True, generator=generator)
+        drawn = [[draw_map(d_head, d_head, generator) for _ in "kqv"] for _ in range(n_heads)]
+        W_qkv = torch.stack([torch.cat([W_q, W_k, W_v], dim=-1) for W_k, W_q, W_v in drawn])
+        W_o, b_o = draw_linear(d_model, d_model, bias=True, generator=generator)
+        return cls(W_qkv=W_qkv, W_o=W_o, b_o=b_o, n_heads=n_heads, rotary=rotary)
 
     def project(
         self,
-        query: Float[Tensor, "*batch queries d_model"],
-        key: Float[Tensor, "*batch keys d_model"],
-        value: Float[Tensor, "*batch keys d_model"],
+        query: Float[Array, "*batch queries d_model"],
+        key: Float[Array, "*batch keys d_model"],
+        value: Float[Array, "*batch keys d_model"],
     ) -> QKV:
         """Each head's q, k and v, each made of the head's own slice of what it is made of."""
         if query is value and key is value:  # one product instead of three
-            return (split_heads(value, self.n_heads) @ self.W_qkv).chunk(3, dim=-1)
-        W_q, W_k, W_v = self.W_qkv.chunk(3, dim=-1)
-        q = split_heads(query, self.n_heads) @ W_q
-        k = split_heads(key, self.n_heads) @ W_k
-        v = split_heads(value, self.n_heads) @ W_v
-        return q, k, v
+            return thirds(slices_linear(value, self.W_qkv))
+        W_q, W_k, W_v = thirds(self.W_qkv)
+        return slices_linear(query, W_q), slices_linear(key, W_k), slices_linear(value, W_v)
 
 
-def split_heads(x: Float[Tensor, "*batch tokens d_model"], n_heads: int) -> Float[Tensor, "*batch heads tokens d_head"]:
+def linear(
+    x: Float[Array, "*batch d_in"], W: Float[Array, "*runs d_in d_out"], b: Float[Array, "*runs d_out"] | None = None
+) -> Float[Array, "*batch d_out"]:
+    """x W + b. All tokens of a run are rows of one product, whatever axes they have."""
+    *runs, d_in, d_out = W.shape
+    rows = x.reshape(*runs, -1, d_in) @ W
+    if b is not None:
+        rows = rows + b[..., None, :]
+    return rows.reshape(*x.shape[:-1], d_out)
+
+
+def slices_linear(x: Tokens, W: Float[Array, "*runs heads d_head d_out"]) -> Float[Array, "*batch heads tokens d_out"]:
+    """Each head's own slice of x, times the W of that head."""
+    rows = slices_of(x, W) @ W  # *runs heads rows d_out
+    return rows.swapaxes(-2, -3).reshape(*x.shape[:-1], W.shape[-3], W.shape[-1]).swapaxes(-2, -3)
+
+
+def slices_of(x: Tokens, W: Float[Array, "*runs heads d_head d_out"]) -> Float[Array, "*runs heads rows d_slice"]:
+    """What each head reads of x: its own slice of every token, all tokens of a run as rows of one product."""
+    *runs, n_heads, _, _ = W.shape
+    return x.reshape(*runs, -1, n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
+
+
+def thirds(qkv: Float[Array, "*batch d_qkv"]) -> tuple[Array, Array, Array]:
+    """q, k and v, which stand side by side."""
+    d_head = qkv.shape[-1] // 3
+    return qkv[..., :d_head], qkv[..., d_head : 2 * d_head], qkv[..., 2 * d_head :]
+
+
+def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_head"]:
     """Each head's neighbouring features, with the axis of the heads moved before the tokens."""
-    return x.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
+    return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
 
 
-def merge_heads(x: Float[Tensor, "*batch heads tokens d_head"]) -> Float[Tensor, "*batch tokens d_model"]:
+def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
     """The features of all heads side by side again: undoes `split_heads`."""
-    return x.transpose(-2, -3).flatten(-2)
+    *batch, n_heads, n_tokens, d_head = x.shape
+    return x.swapaxes(-2, -3).reshape(*batch, n_tokens, n_heads * d_head)
 
 
 def ablate(
-    x: Float[Tensor, "*batch heads tokens d_head"], ablated: Collection[int]
-) -> Float[Tensor, "*batch heads tokens d_head"]:
+    x: Float[Array, "*batch heads tokens d_head"], ablated: Collection[int]
+) -> Float[Array, "*batch heads tokens d_head"]:
     """The outputs of all heads, with zeros for the ablated ones. Raises ValueError when one of them does not exist."""
     if not ablated:
         return x
     n_heads = x.shape[-3]
     if not all(0 <= head < n_heads for head in ablated):
         raise ValueError(f"the heads are 0 to {n_heads - 1}, but to be ablated are {sorted(ablated)}")
-    works = torch.tensor([head not in ablated for head in range(n_heads)])
+    works = namespace(x).asarray([float(head not in ablated) for head in range(n_heads)], dtype=x.dtype)
     return x * works[:, None, None]
 
 
 def drop_weights(trace: AttentionTrace, p: float, generator: torch.Generator) -> AttentionTrace:
     """The trace with each weight dropped with probability p and the others divided by 1 − p.
 
-    The rows then sum to 1 only on average.
+    The rows then sum to 1 only on average. For torch tensors.
     """
     keep = torch.empty_like(trace.weights).bernoulli_(1 - p, generator=generator)
     weights = trace.weights * keep / (1 - p) if p < 1 else torch.zeros_like(trace.weights)
@@ -206,23 +272,19 @@ def features_per_head(d_model: int, n_heads: int) -> int:
     return d_model // n_heads
 
 
-class UnfilledLinear(nn.Linear):
-    """`nn.Linear` that draws no weights of its own, which it would take from global state."""
+def draw_linear(
+    d_in: int, d_out: int, *, bias: bool, generator: torch.Generator
+) -> tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]:
+    """W and b of a linear map, x @ W + b, drawn as PyTorch draws those of `nn.Linear`, which stores W transposed."""
+    W, bound = draw_map(d_in, d_out, generator), 1 / math.sqrt(d_in)
+    return W, torch.empty(d_out).uniform_(-bound, bound, generator=generator) if bias else None
 
-    def reset_parameters(self) -> None:
-        """Leave the weights as the memory happened to be."""
 
-
-def linear(d_in: int, d_out: int, *, bias: bool, generator: torch.Generator) -> nn.Linear:
-    """`nn.Linear` with PyTorch's default weights, drawn from `generator` and not from global state."""
-    layer = UnfilledLinear(d_in, d_out, bias=bias)
-    with torch.no_grad():
-        layer.weight.copy_(default_weight(d_out, d_in, generator))
-        if bias:
-            layer.bias.uniform_(-1 / math.sqrt(d_in), 1 / math.sqrt(d_in), generator=generator)
-    return layer
+def draw_map(d_in: int, d_out: int, generator: torch.Generator) -> Float[Tensor, "d_in d_out"]:
+    """W of a linear map, x @ W, drawn as PyTorch draws that of `nn.Linear`: uniform between ±1/√d_in."""
+    return default_weight(d_out, d_in, generator).T.contiguous()
 
 
 def default_weight(d_out: int, d_in: int, generator: torch.Generator) -> Float[Tensor, "d_out d_in"]:
     """PyTorch's default for `nn.Linear`: uniform between ±1/√d_in, written as `nn.Linear` writes it."""
-    return nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)
+    return torch.nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)

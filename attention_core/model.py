@@ -6,18 +6,25 @@ Each block is pre-norm: x + Attention(Norm(x)), then x + MLP(Norm(x)). (Xiong et
 https://arxiv.org/abs/2002.04745.) Norms, MLP and shortcuts can be left out, to see what each is worth.
 """
 
-import functools
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float, Int
-from torch import Tensor, nn
 
-from attention_core.embeddings import embedding_table, sinusoidal_positions
-from attention_core.heads import MultiHeadAttention, MultiHeadTrace, SlicedHeads, features_per_head, linear
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_sum
+from attention_core.embeddings import embedding_table, one_hot, sinusoidal_positions
+from attention_core.heads import (
+    Heads,
+    MultiHeadAttention,
+    MultiHeadTrace,
+    SlicedHeads,
+    draw_linear,
+    features_per_head,
+    linear,
+)
 from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import generator as make_generator
 
@@ -91,147 +98,225 @@ def notebook_model(vocabulary: int) -> ModelConfig:
     )
 
 
+FIXED = {"trained": False}  # what belongs to the task or to the sizes, and is never changed
+
+
 @dataclass(frozen=True, eq=False)
 class BlockTrace:
     """The tokens on their way through one layer, with its attention."""
 
-    x: Float[Tensor, "*batch tokens d_model"]
-    normed: Float[Tensor, "*batch tokens d_model"]
+    x: Tokens
+    normed: Tokens
     attention: MultiHeadTrace
-    after_attention: Float[Tensor, "*batch tokens d_model"]
-    output: Float[Tensor, "*batch tokens d_model"]
+    after_attention: Tokens
+    mlp: "MlpTrace | None"
+    output: Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class MlpTrace:
+    """The tokens on their way through an MLP."""
+
+    normed: Tokens
+    hidden: Float[Array, "*batch tokens d_hidden"]
+    output: Tokens
 
 
 @dataclass(frozen=True, eq=False)
 class ModelTrace:
     """What the model computes: its layers, and a score for each token that could come next."""
 
-    ids: Int[Tensor, "*batch tokens"]
+    ids: Int[Array, "*batch tokens"]
+    one_hot: Float[Array, "*batch tokens vocabulary"]
     layers: tuple[BlockTrace, ...]
-    normed: Float[Tensor, "*batch tokens d_model"]
-    logits: Float[Tensor, "*batch tokens vocabulary"]
+    normed: Tokens
+    logits: Float[Array, "*batch tokens d_output"]
 
 
-class Block(nn.Module):
+@dataclass(frozen=True, eq=False)
+class LayerNorm:
+    """x̂ · gain + shift, with x̂ the features of each token brought to mean 0 and variance 1."""
+
+    gain: Float[Array, "*runs d_model"]
+    shift: Float[Array, "*runs d_model"]
+
+    def __call__(self, x: Tokens) -> Tokens:
+        """The normed tokens."""
+        x_hat, _ = standardise(x)
+        return x_hat * align_runs(self.gain, x, 1) + align_runs(self.shift, x, 1)
+
+
+def standardise(
+    x: Float[Array, "*batch d_model"], epsilon: float = 1e-5
+) -> tuple[Float[Array, "*batch d_model"], Float[Array, "*batch 1"]]:
+    """x̂ = (x − mean) / deviation, and the deviation √(variance + ε) of the features of each token."""
+    xp = namespace(x)
+    centred = x - row_sum(x) / x.shape[-1]
+    deviation = xp.sqrt(xp.vecdot(centred, centred)[..., None] / x.shape[-1] + epsilon)
+    return centred / deviation, deviation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mlp:
+    """Four times as many features, a nonlinearity, and back: each token for itself."""
+
+    norm: LayerNorm | None
+    W_up: Float[Array, "*runs d_model d_hidden"]
+    b_up: Float[Array, "*runs d_hidden"]
+    W_down: Float[Array, "*runs d_hidden d_model"]
+    b_down: Float[Array, "*runs d_model"]
+
+    @classmethod
+    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "Mlp":
+        """New weights, drawn in the order of the computation."""
+        W_up, b_up = draw_linear(config.d_model, 4 * config.d_model, bias=True, generator=generator)
+        W_down, b_down = draw_linear(4 * config.d_model, config.d_model, bias=True, generator=generator)
+        return cls(norm=new_norm(config), W_up=W_up, b_up=b_up, W_down=W_down, b_down=b_down)
+
+    def __call__(self, x: Tokens) -> MlpTrace:
+        """The tokens after the MLP, without the shortcut."""
+        normed = x if self.norm is None else self.norm(x)
+        hidden = namespace(x).maximum(linear(normed, self.W_up, self.b_up), 0.0)
+        return MlpTrace(normed, hidden, linear(hidden, self.W_down, self.b_down))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Block:
     """One layer: attention, then perhaps an MLP, each with its norm before and its shortcut around."""
 
-    def __init__(self, config: ModelConfig, generator: torch.Generator):
-        super().__init__()
-        d_model, n_heads, rotary = config.d_model, config.n_heads, config.positions == "rotary"
-        if config.heads == "projected":
-            self.attention = MultiHeadAttention(d_model, n_heads, d_k=config.d_k, rotary=rotary, generator=generator)
-        else:
-            self.attention = SlicedHeads(d_model, n_heads, rotary=rotary, generator=generator)
-        self.norm = norm_of(config)
-        self.mlp = Mlp(config, generator) if config.mlp else None
-        self.scale = None if config.scaling else 1.0
-        self.residual = config.residual
+    attention: Heads
+    norm: LayerNorm | None
+    mlp: Mlp | None
+    scale: float | None  # of the scores; None means 1/√d_k
+    residual: bool
 
-    def forward(
+    @classmethod
+    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "Block":
+        """New weights, drawn in the order of the computation."""
+        sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": config.positions == "rotary"}
+        return cls(
+            attention=(
+                MultiHeadAttention.draw(**sizes, d_k=config.d_k, generator=generator)
+                if config.heads == "projected"
+                else SlicedHeads.draw(**sizes, generator=generator)
+            ),
+            norm=new_norm(config),
+            mlp=Mlp.draw(config, generator) if config.mlp else None,
+            scale=None if config.scaling else 1.0,
+            residual=config.residual,
+        )
+
+    def __call__(
         self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        may_attend: Bool[Tensor, "tokens tokens"] | None,
-        positions: Float[Tensor, "tokens d_model"] | None = None,
+        x: Tokens,
+        may_attend: Bool[Array, "tokens tokens"] | None,
+        positions: Positions | None = None,
         ablated: Collection[int] = (),
     ) -> BlockTrace:
         """Everything this layer computes, the tokens it hands on among it."""
-        normed = self.norm(x)
+        normed = x if self.norm is None else self.norm(x)
         attended, attention = self.attention(normed, may_attend, scale=self.scale, positions=positions, ablated=ablated)
-        after_attention = x + attended if self.residual else attended
-        output = after_attention
-        if self.mlp is not None:
-            processed = self.mlp(after_attention)
-            output = after_attention + processed if self.residual else processed
-        return BlockTrace(x, normed, attention, after_attention, output)
+        output = after_attention = x + attended if self.residual else attended
+        mlp = None if self.mlp is None else self.mlp(after_attention)
+        if mlp is not None:
+            output = after_attention + mlp.output if self.residual else mlp.output
+        return BlockTrace(x, normed, attention, after_attention, mlp, output)
 
 
-class Mlp(nn.Module):
-    """Four times as many features, a nonlinearity, and back: each token for itself."""
-
-    def __init__(self, config: ModelConfig, generator: torch.Generator):
-        super().__init__()
-        self.norm = norm_of(config)
-        self.up = linear(config.d_model, 4 * config.d_model, bias=True, generator=generator)
-        self.down = linear(4 * config.d_model, config.d_model, bias=True, generator=generator)
-
-    def forward(self, x: Float[Tensor, "*batch tokens d_model"]) -> Float[Tensor, "*batch tokens d_model"]:
-        """The tokens after the MLP, without the shortcut."""
-        return self.down(torch.relu(self.up(self.norm(x))))
-
-
-class TinyTransformer(nn.Module):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TinyTransformer:
     """Token and position embedding, layers of attention, and a linear map to the vocabulary.
 
-    All weights are drawn from `generator`, in the order of the computation. Fixed token vectors are the same
-    for every generator: they belong to the task, not to the model.
+    A model that gives vectors back has fixed token vectors and no such map. The weights may be torch tensors, or
+    NumPy arrays with or without axes of runs in front: then `ids` and all that is computed have those axes too.
     """
 
-    def __init__(self, config: ModelConfig, generator: torch.Generator):
-        super().__init__()
-        self.config = config
-        std, d_model = config.embedding_std, config.d_model
-        if config.output == "vectors":
-            fixed = embedding_table(config.vocabulary, d_model, make_generator(FIXED_VECTORS_SEED))
-            self.register_buffer("token_table", fixed * std)
-        else:
-            self.token_table = nn.Parameter(torch.randn(config.vocabulary, d_model, generator=generator) * std)
-        self.position_table = None
-        if config.positions in ("learned", "qk"):
-            self.position_table = nn.Parameter(torch.randn(config.context, d_model, generator=generator) * std)
-        waves = sinusoidal_positions(config.context, d_model) if config.positions == "sinusoidal" else None
-        self.register_buffer("waves", waves)
-        self.layers = nn.ModuleList(Block(config, generator) for _ in range(config.n_layers))
-        self.norm = norm_of(config)
-        scores = config.output == "scores"
-        self.unembed = linear(d_model, config.vocabulary, bias=True, generator=generator) if scores else nn.Identity()
-        self.may_attend = causal_mask(config.context) if config.causal else full_mask(config.context)
+    config: ModelConfig = field(metadata=FIXED)
+    fixed_table: Float[Array, "vocabulary d_model"] | None = field(metadata=FIXED)
+    token_table: Float[Array, "*runs vocabulary d_model"] | None
+    position_table: Float[Array, "*runs context d_model"] | None
+    waves: Float[Array, "context d_model"] | None = field(metadata=FIXED)
+    layers: tuple[Block, ...]
+    norm: LayerNorm | None
+    W_unembed: Float[Array, "*runs d_model vocabulary"] | None
+    b_unembed: Float[Array, "*runs vocabulary"] | None
+    may_attend: Bool[Array, "context context"] = field(metadata=FIXED)
 
-    def forward(self, ids: Int[Tensor, "*batch tokens"], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
+    @classmethod
+    def draw(cls, config: ModelConfig, generator: torch.Generator) -> "TinyTransformer":
+        """An untrained model of torch tensors; all weights are drawn from `generator`, in the order of the computation.
+
+        Fixed token vectors are the same for every generator: they belong to the task, not to the model.
+        """
+        std, context, d_model = config.embedding_std, config.context, config.d_model
+        fixed_table = token_table = position_table = W_unembed = b_unembed = None
+        if config.output == "vectors":
+            fixed_table = embedding_table(config.vocabulary, d_model, make_generator(FIXED_VECTORS_SEED)) * std
+        else:
+            token_table = torch.randn(config.vocabulary, d_model, generator=generator) * std
+        if config.positions in ("learned", "qk"):
+            position_table = torch.randn(context, d_model, generator=generator) * std
+        layers = tuple(Block.draw(config, generator) for _ in range(config.n_layers))
+        if config.output == "scores":
+            W_unembed, b_unembed = draw_linear(d_model, config.vocabulary, bias=True, generator=generator)
+        return cls(
+            config=config,
+            fixed_table=fixed_table,
+            token_table=token_table,
+            position_table=position_table,
+            waves=sinusoidal_positions(context, d_model) if config.positions == "sinusoidal" else None,
+            layers=layers,
+            norm=new_norm(config),
+            W_unembed=W_unembed,
+            b_unembed=b_unembed,
+            may_attend=causal_mask(context) if config.causal else full_mask(context),
+        )
+
+    def __call__(self, ids: Int[Array, "*batch tokens"], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
         """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero.
 
         Raises ValueError when there are more tokens than the model can see.
         """
         n_tokens = ids.shape[-1]
         check_length(n_tokens, self.config.context)
-        added, in_attention = self.positions(n_tokens)  # tokens d_model, or None
-        may_attend = first(self.may_attend, n_tokens, n_tokens)
-        x = self.token_table[ids]  # *batch tokens d_model
+        added, in_attention = self.positions(n_tokens)  # *runs tokens d_model, or None
+        may_attend = self.may_attend[:n_tokens, :n_tokens]
+        rows = one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
+        x = linear(rows, self.table)  # *batch tokens d_model
         if added is not None:
-            x = x + added
+            x = x + align_runs(added, x, 2)
         layers = []
         for i, layer in enumerate(self.layers):
             layers.append(layer(x, may_attend, in_attention, [head for where, head in ablated if where == i]))
             x = layers[-1].output
-        normed = self.norm(x)
-        logits = self.unembed(normed)  # *batch tokens vocabulary
-        return ModelTrace(ids, tuple(layers), normed, logits)
+        normed = x if self.norm is None else self.norm(x)
+        logits = normed if self.W_unembed is None else linear(normed, self.W_unembed, self.b_unembed)
+        return ModelTrace(ids, rows, tuple(layers), normed, logits)
 
-    def positions(
-        self, n_tokens: int
-    ) -> tuple[Float[Tensor, "tokens d_model"] | None, Float[Tensor, "tokens d_model"] | None]:
+    @property
+    def table(self) -> Float[Array, "*runs vocabulary d_model"]:
+        """A vector for each token: learned, or fixed."""
+        return self.fixed_table if self.token_table is None else self.token_table
+
+    @property
+    def run_axes(self) -> int:
+        """How many axes of runs stand in front of those of each weight."""
+        return self.layers[0].attention.W_o.ndim - 2
+
+    def positions(self, n_tokens: int) -> tuple[Positions | None, Positions | None]:
         """What is added to the embedding of the tokens, and to what the queries and keys of each layer are made of."""
         if self.config.positions == "learned":
-            return first(self.position_table, n_tokens), None
+            return self.position_table[..., :n_tokens, :], None
         if self.config.positions == "sinusoidal":
-            return first(self.waves, n_tokens), None
+            return self.waves[:n_tokens], None
         if self.config.positions == "qk":
-            return None, first(self.position_table, n_tokens)
+            return None, self.position_table[..., :n_tokens, :]
         return None, None
 
-    @functools.cached_property
-    def weights(self) -> tuple[nn.Parameter, ...]:
-        """All weights in their order. Looking for them in every layer anew would cost more than an update does."""
-        return tuple(self.parameters())
 
-
-def norm_of(config: ModelConfig) -> nn.Module:
-    """A layer norm, or nothing where the model has none."""
-    return nn.LayerNorm(config.d_model) if config.layer_norm else nn.Identity()
-
-
-def first(table: Tensor, *sizes: int) -> Tensor:
-    """The first rows of a table, or rows and columns. The whole as it is: a slice costs as much as an operation."""
-    return table if table.shape[0] == sizes[0] else table[tuple(slice(size) for size in sizes)]
+def new_norm(config: ModelConfig) -> LayerNorm | None:
+    """A layer norm that leaves what it has normed as it is, or nothing where the model has none."""
+    return LayerNorm(torch.ones(config.d_model), torch.zeros(config.d_model)) if config.layer_norm else None
 
 
 def check_length(n_tokens: int, context: int) -> None:

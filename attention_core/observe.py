@@ -11,24 +11,20 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from attention_core.attention import AttentionTrace
+from attention_core.evaluation import accuracy_of, evaluate, no_roles, predicted_ids, weights_on_targets
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import Batch, TaskExample
-from attention_core.training import (
-    HELD_OUT,
-    Snapshot,
-    TrainingSettings,
-    accuracy_of,
-    draw_batches,
-    evaluate,
-    held_out_batch,
-    predicted_ids,
-    weights_on_targets,
-)
+from attention_core.training import HELD_OUT, Snapshot, TrainingSettings, draw_batches, held_out_batch
 from attention_core.weights import model_with
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
+
+
+def model_at(settings: TrainingSettings, snapshot: Snapshot) -> TinyTransformer:
+    """The model of a snapshot, of torch tensors, which share their memory with it."""
+    return model_with(settings.model, torch.from_numpy(snapshot.weights))
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +37,6 @@ class ObservedText:
     sample: str  # what the model writes
 
 
-@torch.inference_mode()
 def observe_text(
     settings: TrainingSettings, snapshot: Snapshot, tokens: Sequence[str], temperature: float
 ) -> ObservedText:
@@ -52,9 +47,9 @@ def observe_text(
     """
     task, random = settings.task, generator(settings.seed, "sample")
     start = task.vocabulary.encode(task.tokens[:1])
-    model = model_with(settings.model, snapshot.weights)
-    trace = model(torch.tensor(task.vocabulary.encode(tokens)))
-    sample = continue_text(model, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
+    trace = model_at(settings, snapshot)(torch.tensor(task.vocabulary.encode(tokens)))
+    writer = model_with(settings.model, snapshot.weights)  # of NumPy arrays, which is quicker
+    sample = continue_text(writer, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
     layers = tuple(layer.attention.heads for layer in trace.layers)
     return ObservedText(snapshot.step, tuple(tokens), layers, "".join(task.vocabulary.decode(sample)))
 
@@ -75,20 +70,21 @@ class ObservedTask:
     role_weights: Float[Tensor, "roles layers heads"]
 
 
-@torch.inference_mode()
 def observe_task(settings: TrainingSettings, snapshot: Snapshot) -> ObservedTask:
     """The attention of every head on the example of the task, and the answers there, with these weights."""
     task, example = settings.task, settings.task.example
-    model = model_with(settings.model, snapshot.weights)
+    model = model_at(settings, snapshot)
     trace = model(example.ids)
-    ids = predicted_ids(model, trace)
+    ids, target = predicted_ids(model, trace), example.target_attention
+    nothing = no_roles(settings.model.n_layers, settings.model.n_heads)
+    role_weights = torch.from_numpy(nothing) if target is None else weights_on_targets(trace, target)
     return ObservedTask(
         step=snapshot.step,
         example=example,
         layers=tuple(layer.attention.heads for layer in trace.layers),
         predicted=tuple(task.vocabulary.decode(ids.tolist())),
-        accuracy=accuracy_of(ids, example.targets),
-        role_weights=weights_on_targets(trace, example.target_attention),
+        accuracy=float(accuracy_of(ids, example.targets)),
+        role_weights=role_weights,
     )
 
 
@@ -135,7 +131,7 @@ def ablate_each_head(settings: TrainingSettings, snapshot: Snapshot) -> tuple[Ab
 
 def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...]) -> Ablation:
     """The model on held-out sequences, whole and with these (layer, head) pairs ablated."""
-    model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
+    model, batch = model_at(settings, snapshot), held_out_batch(settings)
     whole, less = (evaluate(settings.task, model, batch, snapshot.step, off) for off in ((), ablated))
     return Ablation(ablated, less.loss, less.accuracy, whole.loss, whole.accuracy)
 
@@ -154,7 +150,6 @@ class FutureLeak:
         return float(self.ahead.max())
 
 
-@torch.inference_mode()
 def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: int = HELD_OUT) -> FutureLeak:
     """The leak in a model of next tokens, on at most so many held-out sequences.
 
@@ -166,7 +161,7 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
     inputs, targets = batch.inputs[:most], batch.targets[:most]
     if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
         raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
-    model = model_with(settings.model, snapshot.weights)
+    model = model_at(settings, snapshot)
     trace, following = model(inputs), targets[:, :-1]
     hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
     ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
@@ -191,11 +186,10 @@ class Overlap:
 
 
 @functools.lru_cache(maxsize=256)
-@torch.inference_mode()
 def training_overlap(settings: TrainingSettings, updates: int) -> Overlap:
     """The overlap after so many updates: the batches are drawn once more, as `train` draws them."""
     random = generator(settings.seed)
-    TinyTransformer(settings.model, random)  # the weights are drawn before the batches
+    TinyTransformer.draw(settings.model, random)  # the weights are drawn before the batches
     evaluated = fingerprints(held_out_batch(settings))
     trained = [fingerprints(batch) for batch in itertools.islice(draw_batches(settings, random), updates)]
     seen = torch.isin(evaluated, torch.cat(trained)) if trained else torch.zeros(0)

@@ -7,74 +7,92 @@
 With c = √(1 − β₂ᵗ) the last fraction is m̂ c / (√v + c ε): the same number, with one division fewer.
 
 Loshchilov & Hutter 2019, algorithm 2, https://arxiv.org/abs/1711.05101. `torch.optim.AdamW` computes the
-same (a test compares them), but its first use imports a symbolic algebra system: a second of everybody's
-start and 80 MB of a small server's memory. With λ = 0 it is Adam (Kingma & Ba 2015).
+same (a test compares them). With λ = 0 it is Adam (Kingma & Ba 2015).
+
+All weights of a run stand in one row of an array, those of runs that train together in as many rows.
 """
 
 import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-import torch
+import numpy as np
 from jaxtyping import Float
-from torch import Tensor
 
-
-class AdamW:
-    """Keeps the means for a vector of weights; the first weights only say how long it is."""
-
-    def __init__(
-        self,
-        weights: Float[Tensor, " parameters"],
-        learning_rate: float,
-        *,
-        weight_decay: float = 0.01,
-        betas: tuple[float, float] = (0.9, 0.999),
-        epsilon: float = 1e-8,
-    ):
-        self.learning_rate = learning_rate
-        self.kept = torch.tensor(1 - learning_rate * weight_decay)  # a plain number would become a tensor at each step
-        self.betas, self.epsilon = betas, epsilon
-        self.mean, self.mean_square = torch.zeros_like(weights), torch.zeros_like(weights)
-        self.updates = 0
-
-    def take(self, gradient: Float[Tensor, " parameters"]) -> None:
-        """Take a gradient into the means; the vector itself is needed no more."""
-        self.updates += 1
-        beta_1, beta_2 = self.betas
-        self.mean.lerp_(gradient, 1 - beta_1)
-        self.mean_square.lerp_(gradient.square(), 1 - beta_2)
-
-    def step(self, weights: Float[Tensor, " parameters"]) -> Float[Tensor, " parameters"]:
-        """The weights after an update with the gradient that was taken last."""
-        beta_1, beta_2 = self.betas
-        c = math.sqrt(1 - beta_2**self.updates)
-        deviation = self.mean_square.sqrt().add_(c * self.epsilon)
-        rate = self.learning_rate * c / (1 - beta_1**self.updates)
-        return (weights * self.kept).addcdiv_(self.mean, deviation, value=-rate)
-
-
-class Sgd:
-    """Plain gradient descent with decoupled decay: w ← w − lr λ w − lr g."""
-
-    def __init__(self, weights: Float[Tensor, " parameters"], learning_rate: float, *, weight_decay: float = 0.0):
-        self.learning_rate, self.weight_decay = learning_rate, weight_decay
-        self.gradient = torch.zeros_like(weights)
-
-    def take(self, gradient: Float[Tensor, " parameters"]) -> None:
-        """Keep a gradient for the update."""
-        self.gradient = gradient
-
-    def step(self, weights: Float[Tensor, " parameters"]) -> Float[Tensor, " parameters"]:
-        """The weights after an update with the gradient that was taken last."""
-        kept = weights * (1 - self.learning_rate * self.weight_decay)
-        return kept.sub_(self.gradient, alpha=self.learning_rate)
-
-
-Optimiser = AdamW | Sgd
 OptimiserName = Literal["adamw", "sgd"]
-OPTIMISERS: dict[OptimiserName, type[Optimiser]] = {"adamw": AdamW, "sgd": Sgd}
+Vectors = Float[np.ndarray, "runs parameters"]
+Column = Float[np.ndarray, "runs 1"] | float
 
 
-def clipped(gradient: Float[Tensor, " parameters"], longest: float) -> Float[Tensor, " parameters"]:
-    """The gradient, shortened to the length `longest` where it is longer; its direction stays."""
-    return gradient * torch.clamp(longest / gradient.norm(), max=1.0)
+def adamw(
+    weights: Vectors,
+    gradient: Vectors,
+    means: tuple[Vectors, Vectors],
+    updates: Sequence[int],
+    learning_rates: Sequence[float],
+    weight_decays: Sequence[float],
+    *,
+    betas: tuple[float, float] = (0.9, 0.999),
+    epsilon: float = 1e-8,
+) -> None:
+    """One update, in place. `means` are m and v, 0 at first; `updates` counts this one for each run, from 1.
+
+    Intermediate results are changed in place, too: a new array for each would take as long as the arithmetic.
+    """
+    (m, v), (beta_1, beta_2) = means, betas
+    change = gradient - m
+    change *= 1 - beta_1
+    m += change
+    change = gradient * gradient
+    change -= v
+    change *= 1 - beta_2
+    v += change
+    c = [math.sqrt(1 - beta_2**t) for t in updates]
+    rates = [lr * c_t / (1 - beta_1**t) for lr, c_t, t in zip(learning_rates, c, updates, strict=True)]
+    deviation = np.sqrt(v)
+    deviation += column([c_t * epsilon for c_t in c], weights)
+    step = np.divide(m, deviation, out=deviation)
+    step *= column(rates, weights)
+    weights *= kept(learning_rates, weight_decays, weights)
+    weights -= step
+
+
+def sgd(
+    weights: Vectors,
+    gradient: Vectors,
+    means: tuple[()],
+    updates: Sequence[int],
+    learning_rates: Sequence[float],
+    weight_decays: Sequence[float],
+) -> None:
+    """One step of plain gradient descent with decoupled decay, in place: w ← w − lr λ w − lr g."""
+    weights *= kept(learning_rates, weight_decays, weights)
+    weights -= column(learning_rates, weights) * gradient
+
+
+def kept(learning_rates: Sequence[float], weight_decays: Sequence[float], rows: Vectors) -> Column:
+    """What the decay leaves of each run's weights: 1 − lr λ."""
+    return column([1 - lr * decay for lr, decay in zip(learning_rates, weight_decays, strict=True)], rows)
+
+
+def column(numbers: Sequence[float], rows: Vectors) -> Column:
+    """A number for each row, in the precision of the rows. A single one stays a plain number: the same bits, sooner."""
+    return np.array(numbers, dtype=rows.dtype)[:, None] if len(numbers) > 1 else numbers[0]
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """A rule, and how many means of gradients it keeps from one update to the next."""
+
+    update: Callable[..., None]
+    n_means: int
+
+
+OPTIMISERS: dict[OptimiserName, Optimiser] = {"adamw": Optimiser(adamw, 2), "sgd": Optimiser(sgd, 0)}
+
+
+def clipped(gradient: Vectors, longest: Sequence[float]) -> Vectors:
+    """The gradients, each shortened to its length in `longest` where it is longer; their directions stay."""
+    length = np.maximum(np.sqrt(np.vecdot(gradient, gradient)), 1e-30)
+    return gradient * np.minimum(1, column(longest, gradient) / length[:, None])

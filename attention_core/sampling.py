@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention_core.arrays import namespace
 from attention_core.model import TinyTransformer
 
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
@@ -134,7 +135,6 @@ def pick(probabilities: Float[Tensor, " vocabulary"], uniform: float) -> int:
     return int((ends > uniform * ends[-1]).nonzero()[0])
 
 
-@torch.inference_mode()
 def continue_text(
     model: TinyTransformer, start: list[int], n_new: int, *, temperature: float = 1.0, generator: torch.Generator
 ) -> list[int]:
@@ -147,8 +147,9 @@ def continue_text(
         raise ValueError("a text needs at least one character to go on from")
     ids = list(start)
     for _ in range(n_new):
-        seen = torch.tensor(ids[-model.config.context :])
-        probabilities = next_token_probabilities(model(seen).logits[-1].double(), temperature)
+        seen = namespace(model.table).asarray(ids[-model.config.context :])
+        logits = torch.as_tensor(model(seen).logits[-1]).double()
+        probabilities = next_token_probabilities(logits, temperature)
         ids.append(pick(probabilities, uniform_number(generator)))
     return ids
 

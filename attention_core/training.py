@@ -4,29 +4,30 @@
 who asks for the same settings sees the same run.
 """
 
-import functools
 import math
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, get_args
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
-from torch import Tensor
-from torch.nn.functional import cross_entropy, mse_loss
+from jaxtyping import Float, Int
 
-from attention_core.backward import cross_entropy_backward, mean_shares, model_backward, squared_error_backward
+from attention_core.backward import loss_backward, model_backward
+from attention_core.evaluation import Evaluation, batch_shape, evaluate_together, loss_of, side_by_side
+from attention_core.losses import LossTrace
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
-from attention_core.tasks import NO_TARGET, Batch, Task
-from attention_core.weights import pack_weights
+from attention_core.tasks import Batch, Task
+from attention_core.weights import model_with, weights_of
 
 MAX_STEPS = 5000
 MAX_BATCH = 64
 DRAWN_TOGETHER = 32  # batches drawn at once: drawing costs the same for one as for many
 EVALUATE_EVERY = 20
 HELD_OUT = 64  # sequences
+EngineName = Literal["numpy", "autograd"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +43,7 @@ class TrainingSettings:
     steps: int = 300
     batch_size: int = 4
     seed: int = 0
+    engine: EngineName = "numpy"  # what finds the gradients: `backward` with NumPy, or PyTorch's autograd
 
     def __post_init__(self):
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
@@ -52,6 +54,8 @@ class TrainingSettings:
             raise ValueError(f"gradients are cut to a length above 0, but got {self.clip}")
         if self.optimiser not in OPTIMISERS:
             raise ValueError(f"an optimiser is one of {', '.join(OPTIMISERS)}, but got {self.optimiser}")
+        if self.engine not in get_args(EngineName):
+            raise ValueError(f"an engine is one of {', '.join(get_args(EngineName))}, but got {self.engine}")
         generator(self.seed)
         if not 1 <= self.steps <= MAX_STEPS:
             raise ValueError(f"a run has 1 to {MAX_STEPS} steps, but got {self.steps}")
@@ -83,31 +87,6 @@ def recommended(task: Task, seed: int = 0, **changes: object) -> TrainingSetting
     return TrainingSettings(**{"task": task, "model": config, "seed": seed} | plain)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Evaluation:
-    """How good a model is at sequences it is not trained on.
-
-    `role_weights` holds, for each role that the task has for a head, how much of its weight each head puts on the
-    right cells.
-    """
-
-    step: int
-    loss: float  # as in training
-    accuracy: float  # the share of answers that are right
-    role_weights: Float[Tensor, "roles layers heads"]
-    learnt: bool
-
-    @property
-    def best_role_weights(self) -> tuple[float, ...]:
-        """For each role of the task, the weight that the best head puts on the right cells."""
-        return tuple(self.role_weights.flatten(1).amax(dim=1).tolist()) if self.role_weights.numel() else ()
-
-    @property
-    def weight(self) -> float:
-        """The weight on the right cells in the role that is played worst; NaN where a task has no roles."""
-        return min(self.best_role_weights, default=math.nan)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainingStep:
     """The model after `step` updates, and its loss on the next batch.
@@ -117,7 +96,7 @@ class TrainingStep:
 
     step: int
     loss: float  # nats per position that counts; squared error where vectors are compared
-    weights: Float[Tensor, " parameters"]
+    weights: Float[np.ndarray, " parameters"]
     evaluation: Evaluation | None = None  # every EVALUATE_EVERY steps, and at the last
 
 
@@ -126,7 +105,7 @@ class Snapshot:
     """The weights a model had after `step` updates."""
 
     step: int
-    weights: Float[Tensor, " parameters"]
+    weights: Float[np.ndarray, " parameters"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -139,128 +118,180 @@ class TrainingHistory:
     snapshot: Snapshot = field(repr=False)
 
 
+@dataclass(eq=False)
+class TrainingState:
+    """Where one run stands between two of its steps: all that the next one depends on.
+
+    Batches wait as bytes, for most runs of a class wait most of the time.
+    """
+
+    settings: TrainingSettings
+    random: torch.Generator
+    weights: Float[np.ndarray, " parameters"]
+    means: tuple[Float[np.ndarray, " parameters"], ...]  # of gradients, as many as the optimiser keeps
+    inputs: Int[np.ndarray, "drawn batch tokens"]
+    targets: Int[np.ndarray, "drawn batch tokens"]
+    drawn: int = 0  # how many batches have been drawn
+    step: int = 0  # the next to be shown: so many updates have been made
+
+
+def begin_run(settings: TrainingSettings) -> TrainingState:
+    """A new run before its step 0: weights and batches come from one generator, in this order."""
+    random = generator(settings.seed)
+    weights = weights_of(TinyTransformer.draw(settings.model, random)).numpy()
+    means = tuple(np.zeros_like(weights) for _ in range(OPTIMISERS[settings.optimiser].n_means))
+    shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
+    return TrainingState(settings, random, weights, means, np.zeros(shape, np.int8), np.zeros(shape, np.int8))
+
+
+def stack_shape(settings: TrainingSettings) -> Hashable:
+    """Runs for which this is equal can be trained together: their arrays have the same shapes."""
+    return settings.model, settings.optimiser, settings.engine, settings.batch_size, settings.task.window
+
+
+class TrainingStack:
+    """Runs of one shape, trained together: all arrays have an axis of runs in front, and one operation does for all.
+
+    A run's numbers depend on the run alone, to the last bit, whoever stands beside it.
+    """
+
+    def __init__(self, states: Sequence[TrainingState]):
+        self.states = states
+        first = states[0].settings
+        self.optimiser, self.gradient_of = OPTIMISERS[first.optimiser], ENGINES[first.engine]
+        self.weights = stacked([state.weights for state in states])
+        self.means = tuple(stacked(list(means)) for means in zip(*(state.means for state in states), strict=True))
+        self.inputs = stacked([state.inputs for state in states])
+        self.targets = stacked([state.targets for state in states])
+        self.learning_rates = [state.settings.learning_rate for state in states]
+        self.weight_decays = [state.settings.weight_decay for state in states]
+        self.longest = [math.inf if state.settings.clip is None else state.settings.clip for state in states]
+        self.model = model_with(first.model, self.weights)
+
+    def step(self) -> list[TrainingStep]:
+        """The next step of each run: its loss, its weights, perhaps an evaluation. Then its weights are updated.
+
+        Where a loss becomes infinite or no number NumPy warns, unless it is told not to.
+        """
+        losses, gradient = self.gradient_of(self.model, self.next_batch())
+        if min(self.longest) < math.inf:
+            gradient = clipped(gradient, self.longest)
+        evaluations = self.evaluations()
+        weights = self.weights.copy()
+        updates = [state.step + 1 for state in self.states]
+        self.optimiser.update(self.weights, gradient, self.means, updates, self.learning_rates, self.weight_decays)
+        steps = []
+        for i, (state, loss) in enumerate(zip(self.states, losses.tolist(), strict=True)):
+            steps.append(TrainingStep(state.step, loss, weights[i], evaluations.get(i)))
+            state.step += 1
+        return steps
+
+    def next_batch(self) -> Batch:
+        """A batch of each run. Many are drawn together: drawing costs the same for one as for many."""
+        for i, state in enumerate(self.states):
+            if state.step == state.drawn:
+                self.inputs[i], self.targets[i] = draw_block(state.settings, state.random)
+                state.drawn += DRAWN_TOGETHER
+        places = [state.step % DRAWN_TOGETHER for state in self.states]
+        if len(set(places)) == 1:  # runs that have begun together: a slice costs less than a choice
+            return Batch(self.inputs[:, places[0]], self.targets[:, places[0]])
+        which = np.arange(len(places)), np.array(places)
+        return Batch(self.inputs[which], self.targets[which])
+
+    def evaluations(self) -> dict[int, Evaluation]:
+        """The evaluations of those runs that are at a step at which they are evaluated."""
+        groups: dict[Hashable, list[tuple[int, Batch]]] = {}
+        for i, state in enumerate(self.states):
+            if state.step % EVALUATE_EVERY == 0 or state.step == state.settings.steps:
+                batch = held_out_batch(state.settings)  # drawn anew: a run that waits would hold it for nothing
+                if batch is not None:
+                    groups.setdefault(batch_shape(batch), []).append((i, batch))
+        found: dict[int, Evaluation] = {}
+        for group in groups.values():
+            which = [i for i, _ in group]
+            states = [self.states[i] for i in which]
+            model = self.model if len(which) == len(self.states) else model_with(self.model.config, self.weights[which])
+            evaluations = evaluate_together(
+                [state.settings.task for state in states], model, side_by_side([batch for _, batch in group]),
+                [state.step for state in states],
+            )  # fmt: skip
+            found |= zip(which, evaluations, strict=True)
+        return found
+
+    def part(self) -> None:
+        """Write back what has become of each run; it can then be trained alone or with others."""
+        for i, state in enumerate(self.states):
+            state.weights[:], state.inputs[:], state.targets[:] = self.weights[i], self.inputs[i], self.targets[i]
+            for mine, all_means in zip(state.means, self.means, strict=True):
+                mine[:] = all_means[i]
+
+
+def stacked(arrays: list[np.ndarray]) -> np.ndarray:
+    """The arrays with an axis of runs in front; a single one as it is, for it needs no copy."""
+    return arrays[0][None] if len(arrays) == 1 else np.stack(arrays)
+
+
 def train(settings: TrainingSettings) -> Iterator[TrainingStep]:
     """Train a new model, one update between two steps; step 0 is the untrained model.
 
     The same settings give the same steps, bit for bit, whatever else runs beside them.
     Ends early, after the step that shows it, when the loss is no longer a finite number.
     """
-    random = generator(settings.seed)
-    model = TinyTransformer(settings.model, random)
-    model_weights = pack_weights(model)
-    weights = model_weights.clone()
-    optimiser = OPTIMISERS[settings.optimiser](weights, settings.learning_rate, weight_decay=settings.weight_decay)
-    batches = draw_batches(settings, random)
-    for step in range(settings.steps + 1):
-        batch = next(batches)
-        trace, loss = predict(model, batch)
-        gradient = gradient_of(model, trace, batch)
-        evaluation = evaluate_now(settings, model, step)
-        optimiser.take(gradient if settings.clip is None else clipped(gradient, settings.clip))
-        del batch, trace, gradient  # by far the largest part of a run that waits
-        yield TrainingStep(step, loss, weights, evaluation)
-        if not math.isfinite(loss):
+    stack = TrainingStack([begin_run(settings)])
+    for _ in range(settings.steps + 1):
+        with np.errstate(all="ignore"):  # a loss that is no number is seen below
+            (step,) = stack.step()
+        yield step
+        if not math.isfinite(step.loss):
             return
-        weights = optimiser.step(weights)
-        model_weights.copy_(weights)
+
+
+def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, LossTrace]:
+    """What the model computes for a batch, and how wrong it is."""
+    trace = model(batch.inputs)
+    return trace, loss_of(model, trace, batch.targets)
+
+
+def gradient_of(
+    model: TinyTransformer, batch: Batch
+) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
+    """The loss, and its gradient by the chain rule, all weights in one vector."""
+    trace, loss = predict(model, batch)
+    gradients = model_backward(model, trace, loss_backward(loss))
+    return loss.loss, gradients.vector(model.run_axes)
+
+
+def gradient_by_autograd(
+    model: TinyTransformer, batch: Batch
+) -> tuple[Float[np.ndarray, "*runs"], Float[np.ndarray, "*runs parameters"]]:
+    """The same with PyTorch's tensors and its autograd, through the same forward functions."""
+    with torch.inference_mode(False), torch.enable_grad():
+        vector = torch.tensor(weights_of(model), requires_grad=True)
+        tensors = Batch(torch.tensor(batch.inputs).long(), torch.tensor(batch.targets).long())
+        _, loss = predict(model_with(model.config, vector), tensors)
+        (gradient,) = torch.autograd.grad(loss.loss.sum(), vector)
+    return loss.loss.detach().numpy(), gradient.numpy()
+
+
+ENGINES = {"numpy": gradient_of, "autograd": gradient_by_autograd}
+
+
+def draw_block(
+    settings: TrainingSettings, random: torch.Generator
+) -> tuple[Int[np.ndarray, "drawn batch tokens"], Int[np.ndarray, "drawn batch tokens"]]:
+    """The inputs and targets of the next batches. The target attention is left out: it is for the heads to find."""
+    drawn = settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random)
+    shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
+    return drawn.inputs.to(torch.int8).numpy().reshape(shape), drawn.targets.to(torch.int8).numpy().reshape(shape)
 
 
 def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterator[Batch]:
-    """Batch after batch, many drawn together. The target attention is left out: it is for the heads to find.
-
-    They wait as bytes, for most runs of a class wait most of the time.
-    """
-    size = settings.batch_size
+    """The batches that a run is trained on, one after the other."""
     while True:
-        drawn = settings.task.batch(size * DRAWN_TOGETHER, random)
-        inputs, targets = drawn.inputs.to(torch.int8), drawn.targets.to(torch.int8)
-        del drawn
-        for first in range(0, len(inputs), size):
-            yield Batch(inputs[first : first + size].long(), targets[first : first + size].long())
-
-
-@torch.inference_mode()
-def predict(model: TinyTransformer, batch: Batch) -> tuple[ModelTrace, float]:
-    """What the model computes for a batch, and its loss."""
-    trace = model(batch.inputs)
-    return trace, loss_of(model, trace, batch)
-
-
-def loss_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> float:
-    """The mean cross-entropy of the predictions that count, or the mean squared error of vectors."""
-    if model.config.output == "vectors":
-        return mse_loss(trace.logits, model.token_table[batch.targets]).item()
-    return cross_entropy(trace.logits.flatten(0, 1), batch.targets.flatten(), ignore_index=NO_TARGET).item()
-
-
-@torch.inference_mode()
-def gradient_of(model: TinyTransformer, trace: ModelTrace, batch: Batch) -> Float[Tensor, " parameters"]:
-    """The gradient of the loss by the chain rule, all weights in one vector."""
-    if model.config.output == "vectors":
-        d_logits = squared_error_backward(trace.logits, model.token_table[batch.targets])
-    else:
-        targets = batch.targets.clamp(min=0)[..., None]
-        d_logits = cross_entropy_backward(trace.logits, targets, mean_shares(batch.targets))
-    model_backward(model, trace, d_logits)
-    gradient = torch.cat([weight.grad.flatten() for weight in model.weights])
-    for weight in model.weights:
-        weight.grad = None  # a run that waits need not hold it twice
-    return gradient
+        for inputs, targets in zip(*draw_block(settings, random), strict=True):
+            yield Batch(torch.tensor(inputs).long(), torch.tensor(targets).long())
 
 
 def held_out_batch(settings: TrainingSettings) -> Batch | None:
     """The sequences a run is evaluated on: the same at every step, from a stream of their own."""
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
-
-
-def evaluate_now(settings: TrainingSettings, model: TinyTransformer, step: int) -> Evaluation | None:
-    """The evaluation at this step, if it is one at which the model is evaluated."""
-    if step % EVALUATE_EVERY and step != settings.steps:
-        return None
-    held_out = held_out_batch(settings)  # drawn anew: a run that waits would hold it for nothing
-    return None if held_out is None else evaluate(settings.task, model, held_out, step)
-
-
-@torch.inference_mode()
-def evaluate(
-    task: Task, model: TinyTransformer, batch: Batch, step: int = 0, ablated: Collection[tuple[int, int]] = ()
-) -> Evaluation:
-    """How well a model answers a batch, perhaps with some (layer, head) pairs ablated, and where its heads attend."""
-    trace = model(batch.inputs, ablated)
-    accuracy = accuracy_of(predicted_ids(model, trace), batch.targets)
-    role_weights = weights_on_targets(trace, batch.target_attention)
-    evaluation = Evaluation(step, loss_of(model, trace, batch), accuracy, role_weights, False)
-    return replace(evaluation, learnt=task.learnt(accuracy, evaluation.best_role_weights))
-
-
-def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Tensor, "*batch tokens"]:
-    """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
-    if model.config.output == "vectors":
-        return torch.cdist(trace.logits, model.token_table).argmin(dim=-1)
-    return trace.logits.argmax(dim=-1)
-
-
-def accuracy_of(predicted: Int[Tensor, "*batch tokens"], targets: Int[Tensor, "*batch tokens"]) -> float:
-    """The share of the positions that count whose prediction is right."""
-    return float((predicted == targets).sum() / (targets != NO_TARGET).sum())
-
-
-def weights_on_targets(
-    trace: ModelTrace, target: Bool[Tensor, "*batch roles queries keys"] | None
-) -> Float[Tensor, "roles layers heads"]:
-    """For each role and head, the mean weight on the right cells, over all queries that have any."""
-    n_heads = trace.layers[0].attention.heads.weights.shape[-3]
-    if target is None:
-        return no_roles(len(trace.layers), n_heads)
-    rows = target.any(dim=-1).flatten(0, -3).sum(dim=(0, 2)) if target.dim() > 3 else target.any(dim=-1).sum(dim=-1)
-    on_cells = [
-        torch.einsum("...hqk,...rqk->rh", layer.attention.heads.weights, target.to(torch.float32))
-        for layer in trace.layers
-    ]
-    return torch.stack(on_cells, dim=1) / rows[:, None, None]
-
-
-@functools.cache
-def no_roles(n_layers: int, n_heads: int) -> Float[Tensor, "roles layers heads"]:
-    """The role weights of a task without roles. One for all: a run keeps those of every evaluation."""
-    return torch.zeros(0, n_layers, n_heads)

@@ -16,7 +16,7 @@ MEGABYTES = 1
 
 def run_checkpoint(view: RunView) -> Checkpoint:
     """The model that a run shows at this moment. A copy: a recording keeps many of them in one piece of memory."""
-    return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights.clone())
+    return Checkpoint(view.settings, view.snapshot.step, view.snapshot.weights.copy())
 
 
 def download_model(model: Callable[[], Checkpoint]) -> None:

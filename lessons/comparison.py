@@ -19,6 +19,7 @@ POSITION_WORDS = {
     "qk": say("learned, for queries and keys only"),
 }
 OPTIMISER_WORDS = {"adamw": say("AdamW"), "sgd": say("plain gradient descent")}
+ENGINE_WORDS = {"numpy": say("the chain rule written out"), "autograd": say("PyTorch's autograd")}
 CLOSE = 0.05  # accuracies that differ by less count as about equal
 
 
@@ -112,6 +113,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
         (say("longest gradient"), say("any length") if settings.clip is None else f"{settings.clip:g}"),
         (say("steps"), str(settings.steps)), (say("sequences per step"), str(settings.batch_size)),
         (say("seed"), str(settings.seed)),
+        (say("gradients"), ENGINE_WORDS[settings.engine]),
     ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formulas import heads_formula
 from lessons.heads_derivation import derive_heads
@@ -29,9 +30,9 @@ OPENING = say(
 RAN: dict[str, tuple[Callable, ...]] = {
     "project": (MultiHeadAttention.project,),
     "split": (MultiHeadAttention.project, split_heads),
-    "attend": (MultiHeadAttention.forward, total_variation),
-    "concatenate": (MultiHeadAttention.forward, merge_heads),
-    "output": (MultiHeadAttention.forward,),
+    "attend": (MultiHeadAttention.__call__, total_variation),
+    "concatenate": (MultiHeadAttention.__call__, merge_heads),
+    "output": (MultiHeadAttention.__call__,),
     "slices": (MultiHeadAttention.project, SlicedHeads.project),
     "dropout": (drop_weights,),
 }
@@ -82,7 +83,7 @@ def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
 
 def parameters_table(trace: HeadsTrace) -> Table:
     """Every parameter as the module lists it, and how many numbers there are; folded."""
-    parameters = [(name, parameter.shape, parameter.numel()) for name, parameter in trace.module.named_parameters()]
+    parameters = [(name, weight.shape, weight.numel()) for name, weight in named_weights(trace.module)]
     rows = [(name, " × ".join(map(str, shape)), Count(numbers)) for name, shape, numbers in parameters]
     total = Count(sum(numbers for _, _, numbers in parameters))
     return Table(key="mh_parameters", name=say("The parameters"), notice=notice_parameters(trace), folded=True,

@@ -136,15 +136,15 @@ class ManyHeadsDerivation:
 
     def _sum(self, tensor: str, i: int, j: int) -> Step:
         """A row of X, or of what the heads found, times a column of a projection, plus its bias if there is one."""
-        source, row, matrix = "x", say("its row of X"), f"W_{tensor}"
+        source, row, name = "x", say("its row of X"), tensor
         if tensor == "output":
-            source, row, matrix = "concatenated", say("its concatenated row"), "W_o"
-        linear = getattr(self.module, matrix)
-        arithmetic = sum_of_products(self._numbers[source][i], linear.weight[j].tolist())
-        about = {"called": self._called(tensor, i, j), "row": row, "column": j + 1, "matrix": matrix}
+            source, row, name = "concatenated", say("its concatenated row"), "o"
+        W, b = getattr(self.module, f"W_{name}"), getattr(self.module, f"b_{name}")
+        arithmetic = sum_of_products(self._numbers[source][i], W[:, j].tolist())
+        about = {"called": self._called(tensor, i, j), "row": row, "column": j + 1, "matrix": f"W_{name}"}
         says = say("{called}: {row} · column {column} of {matrix}", **about)
-        if linear.bias is not None:
-            arithmetic = f"{arithmetic} + {factor(linear.bias[j].item())}"
+        if b is not None:
+            arithmetic = f"{arithmetic} + {factor(b[j].item())}"
             says = say("{called}: {row} · column {column} of {matrix}, plus the bias", **about)
         return Step(says, arithmetic, self._numbers[tensor][i][j])
 
@@ -157,7 +157,7 @@ class ManyHeadsDerivation:
 
     def _entry_of_w_o(self, i: int, j: int) -> Step:
         head, own = home_of(i, self.d_head)
-        value = self.module.W_o.weight[j, i].item()
+        value = self.module.W_o[i, j].item()
         says = say("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
                    own=own + 1, head=head + 1, feature=j + 1)  # fmt: skip
         return Step(says, digits(value), value)

@@ -4,7 +4,6 @@ Reading order: what can be chosen (`HeadsExample`), what follows from it (`run_h
 tensors come from (`HEADS_PRESETS`), which features a figure shows, and what dropout does.
 """
 
-import copy
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -12,11 +11,11 @@ from typing import Literal
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
-from attention_core.heads import MultiHeadAttention, drop_weights, linear
+from attention_core.heads import MultiHeadAttention, draw_linear, drop_weights, linear
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
 from lessons.example import JOURNEY_TOKENS, JOURNEY_X, MAX_TOKENS, ExampleTrace, Limit
@@ -105,7 +104,6 @@ class HeadsTrace(SideBySide):
     output: Float[Tensor, "tokens d_model"]
 
 
-@torch.no_grad()
 def run_heads(example: HeadsExample) -> SideBySide:
     """Compute the example with dropout at rest; the example in the trace has the sizes that were used."""
     preset = HEADS_PRESETS[example.source]
@@ -115,10 +113,10 @@ def run_heads(example: HeadsExample) -> SideBySide:
         return drawn_side_by_side(example, may_attend)
     x, module = tensors_of_heads(example)
     scale = module.d_head**-0.5 if example.scaling else 1.0
-    output, trace = module.eval()(x, may_attend, scale=scale)
+    output, trace = module(x, may_attend, scale=scale)
+    q, k, v = linear(x, module.W_q, module.b_q), linear(x, module.W_k, module.b_k), linear(x, module.W_v, module.b_v)
     return HeadsTrace(example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x,
-                      q=module.W_q(x), k=module.W_k(x), v=module.W_v(x), concatenated=trace.concatenated,
-                      output=output)  # fmt: skip
+                      q=q, k=k, v=v, concatenated=trace.concatenated, output=output)  # fmt: skip
 
 
 def n_attentions(example: HeadsExample) -> int:
@@ -145,9 +143,7 @@ def tensors_of_heads(example: HeadsExample) -> DrawnHeads:
     if not preset.fixed:
         return preset.draw(example)
     x, shared = notebook_tensors(example.source)
-    module = copy.copy(shared)  # with the same maps
-    module.dropout = example.dropout
-    return x, module
+    return x, replace(shared, dropout=example.dropout)
 
 
 @functools.cache
@@ -174,15 +170,15 @@ def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
     random = generator(example.seed)
     table = torch.randn(50, example.d_model, generator=random)
     for _ in "qkv":
-        linear(example.d_model, 6, bias=False, generator=random)
+        draw_linear(example.d_model, 6, bias=False, generator=random)
     return embed(torch.tensor(example.ids), table), draw_module(example, random)
 
 
 def draw_planted(example: HeadsExample) -> DrawnHeads:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
     _, _, random = wide_stream(replace(example, **HEADS_PRESETS["wide"].fixed))
-    linear(512, 512, bias=True, generator=random)
-    nn.init.xavier_uniform_(torch.empty(3 * 512, 512), generator=random)
+    draw_linear(512, 512, bias=True, generator=random)
+    torch.nn.init.xavier_uniform_(torch.empty(3 * 512, 512), generator=random)
     x = torch.randn(len(example.tokens), example.d_model, generator=random)
     x[1] += 0.5 * x[4]
     x[2] += 0.5 * x[5]
@@ -204,7 +200,7 @@ def wide_stream(example: HeadsExample) -> tuple[Tensor, MultiHeadAttention, torc
 def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
     """The module with the sizes of the example; its weights come next in the stream."""
     sizes = {"bias": example.bias, "dropout": example.dropout}
-    return MultiHeadAttention(example.d_model, example.n_heads, **sizes, generator=random)
+    return MultiHeadAttention.draw(example.d_model, example.n_heads, **sizes, generator=random)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +269,6 @@ def shown_features(d_model: int, n_heads: int, most: int = MOST_FEATURES) -> lis
 # Dropout.
 
 
-@torch.no_grad()
 def dropped_out(trace: SideBySide) -> AttentionTrace:
     """The heads in training mode: each weight dropped with the chosen probability, the others enlarged."""
     return drop_weights(trace.heads, trace.example.dropout, generator(trace.example.seed, "dropout"))

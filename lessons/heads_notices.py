@@ -5,6 +5,7 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.head_measures import HeadDifference, head_contributions, head_difference
+from attention_core.weights import count_weights
 from lessons.formatting import leaders, names, number, written
 from lessons.heads_example import HeadsTrace, SideBySide
 from lessons.sentence import All, Count, Number, Sentence, say, say_count
@@ -183,7 +184,7 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Se
 def notice_parameters(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """How many parameters there are, and that the number of heads is not in the count."""
     d_model = trace.x.shape[-1]
-    count = {"total": Count(sum(parameter.numel() for parameter in trace.module.parameters())), "d": d_model}
+    count = {"total": Count(count_weights(trace.module)), "d": d_model}
     many = say("The module has {total} parameters: 4 · {d} · {d}.", **count)
     if trace.example.bias:
         many = say("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)

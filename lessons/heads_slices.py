@@ -44,12 +44,12 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
     d_model, n_heads = trace.x.shape[-1], trace.n_heads
     features = shown_features(d_model, n_heads)
     may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
-    sliced = SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))
+    sliced = SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))
     projections = trace.module.W_q, trace.module.W_k, trace.module.W_v
     return Reach(features=features, d_head=trace.d_head,
                  projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale),
                  sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-                 projected_numbers=sum(linear.weight.numel() for linear in projections),
+                 projected_numbers=sum(W.numel() for W in projections),
                  sliced_numbers=sliced.W_qkv.numel())  # fmt: skip
 
 

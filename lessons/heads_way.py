@@ -53,10 +53,14 @@ def concatenate_bands(derivation: ManyHeadsDerivation) -> HeadBands:
 def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     """What the heads found, W_o, and their product. Each number of the output lights a row and a column."""
     W_o, d_model = derivation.module.W_o, derivation.d_model
-    title = say("output = concatenated · W_o") if W_o.bias is None else say("output = concatenated · W_o + bias")
+    title = (
+        say("output = concatenated · W_o")
+        if derivation.module.b_o is None
+        else say("output = concatenated · W_o + bias")
+    )
     features = shown_features(d_model, derivation.n_heads, FEW)
     remark = say("{rows}×{columns}, {shown}×{shown} shown", rows=d_model, columns=d_model, shown=len(features))
-    w_o = derivation.matrix("w_o", say("W_o"), W_o.weight.detach().T[features][:, features], features,
+    w_o = derivation.matrix("w_o", say("W_o"), W_o[features][:, features], features,
                             sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
                             remark=remark if len(features) < d_model else None)  # fmt: skip
     found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))

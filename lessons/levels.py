@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
-from attention_core.pytorch_parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
+from lessons.pytorch_parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
 from lessons.screen import Listing
 from lessons.sentence import All, Number, Sentence, Size, say, say_count
 
 RUNS = 15
-MODULE_STEPS = (MultiHeadAttention.forward, MultiHeadAttention.project)
+MODULE_STEPS = (MultiHeadAttention.__call__, MultiHeadAttention.project)
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,8 @@ class Level:
 def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     """Run all three ways on the same tokens, weights and mask. The times are those of this machine, now."""
     ours, x, mask = parity.ours, parity.x, parity.may_attend
-    linears = (ours.W_q, ours.W_k, ours.W_v, ours.W_o)
-    projections = tuple(linear.weight.T for linear in linears)
-    biases = tuple(torch.zeros(len(W)) if b is None else b for W, b in ((n.weight, n.bias) for n in linears))
+    projections = (ours.W_q, ours.W_k, ours.W_v, ours.W_o)
+    biases = tuple(torch.zeros(len(ours.W_o)) if b is None else b for b in (ours.b_q, ours.b_k, ours.b_v, ours.b_o))
     doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
     precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
     ways = (

@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from attention_core.permutation import (
+from lessons.example import ExampleTrace
+from lessons.formatting import factor
+from lessons.matrices import BELOW_CONTROLS, head_matrix, token_axis
+from lessons.permutation import (
     N_POSITIONS,
     Similarity,
     added_positions,
@@ -12,9 +15,6 @@ from attention_core.permutation import (
     similarity_of_rows,
     wavelengths,
 )
-from lessons.example import ExampleTrace
-from lessons.formatting import factor
-from lessons.matrices import BELOW_CONTROLS, head_matrix, token_axis
 from lessons.positioned_head import PositionedHead, added_step, angle_step, positioned_head, whose_head
 from lessons.screen import Axis, Cells, Curves, Line, Matrices, Matrix, Step
 from lessons.sentence import All, Number, Sentence, Size, Token, say, say_count

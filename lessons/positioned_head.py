@@ -8,10 +8,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
-from attention_core.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.derivation import VECTORS, HeadDerivation, divisor_of, numbers_of
 from lessons.example import ExampleTrace, projection_of, whose_weights
 from lessons.formatting import digits, factor, sum_of_products
+from lessons.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen import Step
 from lessons.sentence import Number, Sentence, Token, say
 

@@ -6,7 +6,10 @@ from functools import lru_cache
 from typing import Literal
 
 from attention_core.masks import causal_mask
-from attention_core.permutation import (
+from lessons.example import Example, ExampleTrace, run_example
+from lessons.formatting import apart, subtraction
+from lessons.matrices import BELOW_CONTROLS, head_matrix
+from lessons.permutation import (
     BothOrders,
     Permutation,
     PositionKind,
@@ -15,9 +18,6 @@ from attention_core.permutation import (
     attend_with_positions,
     measure_residuals,
 )
-from lessons.example import Example, ExampleTrace, run_example
-from lessons.formatting import apart, subtraction
-from lessons.matrices import BELOW_CONTROLS, head_matrix
 from lessons.position_views import distance_view, rows_view
 from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
 from lessons.questions.base import asking

@@ -9,7 +9,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.heads import merge_heads
-from attention_core.pytorch_parity import Parity, compare_with_pytorch, copy_to_pytorch, one_mask_for_both
+from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formatting import addition, names, subtraction
 from lessons.heads_derivation import ManyHeadsDerivation
@@ -18,6 +18,7 @@ from lessons.levels import level_listings, three_levels
 from lessons.matrices import BELOW_CONTROLS
 from lessons.pytorch_cases import case_figures
 from lessons.pytorch_masks import meanings_band, notice_meanings
+from lessons.pytorch_parity import Parity, compare_with_pytorch, copy_to_pytorch, one_mask_for_both
 from lessons.pytorch_weights import averaged_band, notice_averaged
 from lessons.questions.base import asking
 from lessons.questions.pytorch import QUESTIONS
@@ -139,18 +140,19 @@ def notice_parity(parity: Parity, view: str) -> Sentence:
 
 
 def parameter_table(parity: Parity) -> Table:
-    """Where each of our parameters stands in PyTorch's module. Both store a projection transposed."""
-    d_model = parity.ours.W_o.in_features
-    packed = {"weight": ("in_proj_weight", "out_proj.weight"), "bias": ("in_proj_bias", "out_proj.bias")}
+    """Where each of our parameters stands in PyTorch's module, which stores a map transposed, as `nn.Linear` does."""
+    d_model = len(parity.ours.W_o)
     rows = []
-    for name, parameter in parity.ours.named_parameters():
-        layer, kind = name.split(".")
-        stacked, where = packed[kind]
-        if layer != "W_o":
-            part = ("W_q", "W_k", "W_v").index(layer)
-            where = say("{parameter}, rows {first} to {last}",
-                        parameter=stacked, first=part * d_model + 1, last=(part + 1) * d_model)  # fmt: skip
-        rows.append((name, where, " × ".join(map(str, parameter.shape)), parameter.numel()))
+    for name, weight in named_weights(parity.ours):
+        kind, layer = name.split("_")
+        part = "qkvo".index(layer)
+        rows_of = {"parameter": "in_proj_bias", "first": part * d_model + 1, "last": (part + 1) * d_model}
+        where = "out_proj.bias" if layer == "o" else say("{parameter}, rows {first} to {last}", **rows_of)
+        if kind == "W":
+            rows_of["parameter"] = "in_proj_weight"
+            where = say("{parameter}, rows {first} to {last}, transposed", **rows_of)
+            where = say("{parameter}, transposed", parameter="out_proj.weight") if layer == "o" else where
+        rows.append((name, where, " × ".join(map(str, weight.shape)), weight.numel()))
     total = sum(parameter.numel() for parameter in parity.theirs.parameters())
     return Table(key="copied", name=say("The same weights, under PyTorch's names"), folded=True, width=620,
                  columns=(say("ours"), say("in nn.MultiheadAttention"), say("shape"), say("numbers")),

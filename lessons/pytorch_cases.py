@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Iterator
 from functools import lru_cache
 
-from attention_core.pytorch_parity import RandomCase, random_cases
+from lessons.pytorch_parity import RandomCase, random_cases
 from lessons.screen import Facts, Figure, Points
 from lessons.sentence import All, Sentence, Size, say, say_count
 

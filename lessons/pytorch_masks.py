@@ -8,11 +8,11 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention_core.pytorch_parity import Parity, TwoMeanings
 from lessons.derivation import HeadDerivation
 from lessons.formatting import digits, names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
+from lessons.pytorch_parity import Parity, TwoMeanings
 from lessons.screen import Matrix, Step
 from lessons.sentence import Number, Sentence, say, say_count
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from attention_core.pytorch_parity import Parity
 from lessons.formatting import addition, digits, factor, names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import head_matrix
+from lessons.pytorch_parity import Parity
 from lessons.screen import Matrix, Step
 from lessons.sentence import All, Number, Sentence, Size, say
 

@@ -9,20 +9,11 @@ Reading order: what is said (`Sentence`, in a file of its own), how a number com
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Literal, NamedTuple
 
+from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
 from lessons.sentence import Argument, Sentence
-
-
-@runtime_checkable
-class Array(Protocol):
-    """An array of any library."""
-
-    shape: Sequence[int]
-
-    def tolist(self) -> list: ...
-
 
 # How a number comes about.
 

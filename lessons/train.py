@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from attention_core.observe import FutureLeak, ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
-from attention_core.training import TrainingHistory, TrainingSettings, gradient_of, predict, train
+from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
 from lessons.every_head import every_head
 from lessons.formatting import seen
 from lessons.questions.base import asking
@@ -19,7 +19,7 @@ OPENING = say(
     "heads take shape."
 )
 
-TRAINING_CODE = Code((train, predict, gradient_of))
+TRAINING_CODE = Code((train, TrainingStack.step, predict, gradient_of))
 NOTHING = "·"  # where a position does not count
 FILM_WIDTH, BESIDE_ROOM, BELOW_ROOM = 1000, 420, 70  # of the width, what curves take from heads beside or above them
 MOST_FRAMES = 40

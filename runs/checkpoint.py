@@ -13,22 +13,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 
 import msgspec
-import torch
+import numpy as np
 from jaxtyping import Float
 from safetensors import SafetensorError
-from safetensors.torch import load, save
-from torch import Tensor, nn
-from torch.nn.utils import parameters_to_vector
+from safetensors.numpy import load, save
 
+from attention_core.arrays import Array
 from attention_core.model import ModelConfig, TinyTransformer
-from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import is_invisible
 from attention_core.training import TrainingSettings
-from attention_core.weights import model_with
+from attention_core.weights import blank, in_one_vector, model_with, named_weights
 from runs.run import RunView
 
-FORMAT, METADATA_KEY = "attention-lab model 1", "attention_lab"
+FORMAT, METADATA_KEY = "attention-lab model 2", "attention_lab"
 MAX_FILE_BYTES = 4_000_000
 MAX_HEADER_BYTES = 200_000
 MAX_TEXT = 20_000
@@ -47,10 +45,10 @@ class Checkpoint:
 
     settings: TrainingSettings
     updates: int
-    weights: Float[Tensor, " parameters"]
+    weights: Float[np.ndarray, " parameters"]
 
     def model(self) -> TinyTransformer:
-        """The model itself, ready to be used."""
+        """The model itself, of NumPy arrays, ready to be used."""
         return model_with(self.settings.model, self.weights)
 
 
@@ -66,7 +64,7 @@ def save_checkpoint(checkpoint: Checkpoint) -> bytes:
         "vocabulary": settings.task.vocabulary.tokens,
         "updates": checkpoint.updates,
     }
-    tensors = {name: weights.detach().clone() for name, weights in checkpoint.model().named_parameters()}
+    tensors = dict(named_weights(checkpoint.model()))
     return save(tensors, metadata={METADATA_KEY: json.dumps(about, ensure_ascii=False)})
 
 
@@ -77,14 +75,14 @@ def load_checkpoint(data: bytes) -> Checkpoint:
     """
     header = read_header(data)
     settings, updates = read_about(header.pop("__metadata__", None))
-    model = TinyTransformer(settings.model, generator(0))
-    check_tensors(header, dict(model.named_parameters()))
+    expected = dict(named_weights(blank(settings.model)))
+    check_tensors(header, expected)
     try:
         tensors = load(data)
     except SafetensorError as error:
         raise refusal("tensors that fill the file without gaps", str(error)) from None
-    weights = parameters_to_vector([check_finite(name, tensors[name]) for name, _ in model.named_parameters()])
-    checkpoint = Checkpoint(settings, updates, weights.detach())
+    weights = in_one_vector([check_finite(name, tensors[name]) for name in expected])
+    checkpoint = Checkpoint(settings, updates, weights)
     check_works(checkpoint)
     return checkpoint
 
@@ -207,7 +205,7 @@ def check_text(text: str) -> None:
         raise refusal("a training text that can be shown", "one with invisible characters")
 
 
-def check_tensors(header: dict, expected: Mapping[str, nn.Parameter]) -> None:
+def check_tensors(header: dict, expected: Mapping[str, Array]) -> None:
     """Raises ValueError unless the file has exactly the tensors of this model, in their shapes, as float32."""
     for name in expected:
         if name not in header:
@@ -220,9 +218,9 @@ def check_tensors(header: dict, expected: Mapping[str, nn.Parameter]) -> None:
             raise refusal(f"{name} as F32 of shape {list(expected[name].shape)}", shown_value(entry))
 
 
-def check_finite(name: str, weights: Tensor) -> Tensor:
+def check_finite(name: str, weights: np.ndarray) -> np.ndarray:
     """The weights as they are. Raises ValueError where one is no number, or too large to compute with."""
-    if not bool((weights.abs() <= MAX_WEIGHT).all()):
+    if not (np.abs(weights) <= MAX_WEIGHT).all():
         raise refusal(f"weights between −{MAX_WEIGHT:g} and {MAX_WEIGHT:g} in {name}", "larger ones, or no numbers")
     return weights
 
@@ -230,9 +228,9 @@ def check_finite(name: str, weights: Tensor) -> Tensor:
 def check_works(checkpoint: Checkpoint) -> None:
     """Raises ValueError where the model does not give finite scores for its own training text."""
     window = checkpoint.settings.task.windows[0, :-1]
-    with torch.inference_mode():
-        logits = checkpoint.model()(window).logits
-    if not torch.isfinite(logits).all():
+    with np.errstate(all="ignore"):
+        logits = checkpoint.model()(window.numpy()).logits
+    if not np.isfinite(logits).all():
         raise refusal("a model that gives finite scores", "one that does not")
 
 

@@ -1,17 +1,24 @@
-"""What `train` yields, recorded for all who ask for the same: all losses, and the weights of many steps."""
+"""What training yields, recorded for all who ask for the same: all losses, and the weights of many steps."""
 
 import logging
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor
 
-from attention_core.training import Evaluation, Snapshot, TrainingSettings, TrainingStep, train
+from attention_core.training import (
+    Evaluation,
+    Snapshot,
+    TrainingSettings,
+    TrainingStack,
+    TrainingState,
+    TrainingStep,
+    begin_run,
+)
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +28,11 @@ MAX_BYTES = 2_000_000  # of weights: a large model has fewer snapshots, and the 
 
 
 class Recording:
-    """What `train` yields for some settings, as far as anybody has wanted to see it.
+    """The steps of a run with these settings, as far as anybody has wanted to see them.
 
-    Only `record` changes it, one caller at a time; everything else may be read at any moment from any thread.
-    Losses are kept for every step; weights for a fixed number of steps, the first few and others evenly spaced, and
-    always for the newest.
+    Only `record` and `record_together` change it, one caller at a time; everything else may be read at any moment from
+    any thread. Losses are kept for every step; weights for a fixed number of steps, the first few and others evenly
+    spaced, and always for the newest.
     """
 
     def __init__(self, settings: TrainingSettings):
@@ -33,13 +40,14 @@ class Recording:
         self.newest = -1  # the newest recorded step
         self.ended = False  # no step will ever follow
         self.problem: str | None = None  # why it ended before its last step
-        self._steps: Iterator[TrainingStep] | None = train(settings)
+        self.recording = threading.Lock()  # held by the one who records
+        self._state: TrainingState | None = None  # from the first step to the last
         self._losses = np.full(settings.steps + 1, np.nan)
         self._evaluations: list[Evaluation] = []
         self._stride = 1
-        self._block: Float[Tensor, "snapshots parameters"] | None = None
-        self._snapshots: tuple[Snapshot, ...] = ()  # views of the block, the newest apart; replaced, never changed
-        self._recording = threading.Lock()
+        self._block: Float[np.ndarray, "snapshots parameters"] | None = None
+        self._kept: tuple[Snapshot, ...] = ()  # views of the block; replaced, never changed
+        self._newest: TrainingStep | Snapshot | None = None
 
     def record(
         self,
@@ -49,12 +57,7 @@ class Recording:
         interrupted: Callable[[], bool] = lambda: False,
     ) -> None:
         """Record steps up to `until`; at least one, but fewer when the seconds are over or it is `interrupted`."""
-        with self._recording:
-            deadline = clock() + seconds
-            while self.newest < until and not self.ended:
-                self._record_one()
-                if clock() >= deadline or interrupted():
-                    return
+        record_together({self: until}, seconds, clock, interrupted)
 
     def losses(self, until: int) -> Float[np.ndarray, " steps"]:
         """The losses of steps 0 … until, as far as they are recorded."""
@@ -66,25 +69,32 @@ class Recording:
 
     def snapshot(self, step: int) -> Snapshot:
         """The weights of this step, or of the nearest recorded one before it."""
-        for snapshot in reversed(self._snapshots):
+        newest = self._newest  # read before the others: a step that comes meanwhile makes room among them
+        if newest is not None and newest.step <= step:
+            return Snapshot(newest.step, newest.weights)
+        for snapshot in reversed(self._kept):
             if snapshot.step <= step:
                 return snapshot
         raise ValueError(f"nothing is recorded up to step {step}; the newest step is {self.newest}")
 
     def snapshot_steps(self, until: int) -> list[int]:
         """The steps up to this one whose weights are recorded, in order."""
-        return [snapshot.step for snapshot in self._snapshots if snapshot.step <= until]
+        newest, kept = self._newest, [snapshot.step for snapshot in self._kept]
+        if newest is not None and newest.step not in kept[-1:]:
+            kept.append(newest.step)
+        return [step for step in kept if step <= until]
 
-    def _record_one(self) -> None:
-        try:
-            step = next(self._steps)
-        except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
-            log.exception("a training run failed")
-            done = f"stopped after step {self.newest}" if self.newest >= 0 else "could not start"
-            self._end(f"Training {done}: {error}")
-            return
+    @property
+    def state(self) -> TrainingState:
+        """Where the run stands. It begins when it is first asked for."""
+        if self._state is None:
+            self._state = begin_run(self.settings)
+        return self._state
+
+    def keep(self, step: TrainingStep) -> None:
+        """Record a step, or end where it shows that the run is over."""
         if not math.isfinite(step.loss):
-            self._end(
+            self.end(
                 f"After {step.step} updates the loss is no longer a number: the steps were too large. "
                 f"What you see is the last good model, after {max(self.newest, 0)} updates. "
                 f"Try a learning rate well below {self.settings.learning_rate:g}."
@@ -93,39 +103,90 @@ class Recording:
         self._losses[step.step] = step.loss
         if step.evaluation is not None:
             self._evaluations.append(step.evaluation)
-        self._keep(Snapshot(step.step, step.weights))
+        self._keep_weights(step)
         self.newest = step.step
         if step.step == self.settings.steps:
-            self._end(None)
+            self.end(None)
 
-    def _end(self, problem: str | None) -> None:
+    def settle(self) -> None:
+        """Take the newest weights out of the array of all runs that were trained together, so that it can go."""
+        if self._newest is not None:
+            self._newest = Snapshot(self._newest.step, self._newest.weights.copy())
+
+    def fail(self, error: Exception) -> None:
+        """End where the run cannot go on."""
+        done = f"stopped after step {self.newest}" if self.newest >= 0 else "could not start"
+        self.end(f"Training {done}: {error}")
+
+    def end(self, problem: str | None) -> None:
+        """No step will ever follow."""
         self.problem = problem
-        self._steps.close()
-        self._steps = None  # and with it the optimiser and the batches
+        self._state = None  # and with it the means and the batches
         self.ended = True
 
-    def _keep(self, newest: Snapshot) -> None:
-        """Put the newest beside those of every `_stride` steps; where they are too many, every second of them goes."""
-        kept = list(self._snapshots)
-        if kept and not self._stays(kept[-1]):
-            kept.pop()
+    def _keep_weights(self, step: TrainingStep) -> None:
+        """The newest stays with those of every `_stride` steps; where they are too many, every second of them goes."""
         if self._block is None:
-            self._block = new_block(newest.weights)
-        if len(kept) == len(self._block):
+            self._block = new_block(step.weights)
+        if len(self._kept) == len(self._block):
             self._stride *= 2
-            self._block = new_block(newest.weights)
-            kept = [self._copied(i, snapshot) for i, snapshot in enumerate(filter(self._stays, kept))]
-        if self._stays(newest):
-            newest = self._copied(len(kept), newest)
-        self._snapshots = (*kept, newest)
+            self._block = new_block(step.weights)
+            staying = [snapshot for snapshot in self._kept if self._stays(snapshot.step)]
+            self._kept = tuple(self._copied(i, kept.step, kept.weights) for i, kept in enumerate(staying))
+        self._newest = step
+        if self._stays(step.step):
+            self._kept = (*self._kept, self._copied(len(self._kept), step.step, step.weights))
 
-    def _stays(self, snapshot: Snapshot) -> bool:
-        return snapshot.step % self._stride == 0 or snapshot.step < len(self._block) // FIRST_SHARE
+    def _stays(self, step: int) -> bool:
+        return step % self._stride == 0 or step < len(self._block) // FIRST_SHARE
 
-    def _copied(self, row: int, snapshot: Snapshot) -> Snapshot:
-        return Snapshot(snapshot.step, self._block[row].copy_(snapshot.weights))
+    def _copied(self, row: int, step: int, weights: Float[np.ndarray, " parameters"]) -> Snapshot:
+        self._block[row] = weights
+        return Snapshot(step, self._block[row])
 
 
-def new_block(weights: Float[Tensor, " parameters"]) -> Float[Tensor, "snapshots parameters"]:
+def new_block(weights: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, "snapshots parameters"]:
     """Room for as many snapshots as a recording keeps, in one piece: scattered, they would leave holes when they go."""
-    return torch.empty(max(2, min(SNAPSHOTS, MAX_BYTES // weights.nbytes)), len(weights))
+    return np.empty((max(2, min(SNAPSHOTS, MAX_BYTES // weights.nbytes)), len(weights)), weights.dtype)
+
+
+def record_together(
+    until: Mapping[Recording, int],
+    seconds: float = math.inf,
+    clock: Callable[[], float] = time.monotonic,
+    interrupted: Callable[[], bool] = lambda: False,
+) -> None:
+    """Record several runs of one shape, each up to its step; at least one step, but fewer when the time is over."""
+    deadline = clock() + seconds
+    with ExitStack() as recording_now:
+        for recording in until:
+            recording_now.enter_context(recording.recording)
+        while wanted := [one for one, step in until.items() if one.newest < step and not one.ended]:
+            if advance(wanted, until, lambda: clock() >= deadline or interrupted()):
+                return
+
+
+def advance(recordings: list[Recording], until: Mapping[Recording, int], over: Callable[[], bool]) -> bool:
+    """Record steps until one run is as far as it should be, or at its end. True when the time is over before."""
+    steps = min(until[one] - one.newest for one in recordings)
+    try:
+        stack = TrainingStack([recording.state for recording in recordings])
+        try:
+            with np.errstate(all="ignore"):  # a loss that is no number ends a recording
+                for _ in range(steps):
+                    for recording, step in zip(recordings, stack.step(), strict=True):
+                        recording.keep(step)
+                    if over():
+                        return True
+                    if any(one.ended for one in recordings):
+                        return False
+        finally:
+            stack.part()
+            for recording in recordings:
+                recording.settle()
+    except Exception as error:  # whatever one learner's run does, the thread that trains for all goes on
+        if len(recordings) > 1:
+            return any([advance([recording], until, lambda: True) for recording in recordings])
+        log.exception("a training run failed")
+        recordings[0].fail(error)
+    return False

@@ -1,21 +1,23 @@
 """One thread that trains for everybody, in short turns.
 
 A thread for each run would make them fight over the interpreter and starve the pages; one thread that gives each
-recording some milliseconds in turn is fair, and steps aside while a page is computed.
+recording some milliseconds in turn is fair, and steps aside while a page is computed. Recordings of one shape, such as
+those of a class that trains the same model with different seeds, have their turn together.
 """
 
 import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Mapping
 
-from attention_core.training import TrainingSettings
+from attention_core.training import TrainingSettings, stack_shape
 from runs.page_lock import PageLock
-from runs.recording import Recording
+from runs.recording import Recording, record_together
 from runs.run import TrainingRun
 
 MAX_RECORDINGS = 8
+NUMBERS_TOGETHER = 2**16  # features of all tokens of a stack's batches: more would leave the processor's cache
 
 
 class Scheduler:
@@ -107,12 +109,12 @@ class Scheduler:
                 self._something_to_do.wait(self.IDLE_SECONDS)
                 with self._lock:
                     self._forget_recordings()
-            for recording, until in wanted.items():
+            for group in of_one_shape(wanted):
                 undisturbed = self._step_aside()
                 if self._stopping.is_set():
                     return
                 interrupted = self._page_waits if undisturbed else lambda: False
-                recording.record(until, self.turn_seconds, self._clock, interrupted)
+                record_together(group, self.turn_seconds, self._clock, interrupted)
 
     def _step_aside(self) -> bool:
         """Wait until no page is computed and the last one is sent; but only so long. False where it took longer.
@@ -127,3 +129,16 @@ class Scheduler:
 
     def _page_waits(self) -> bool:
         return not self._pages.idle.is_set()
+
+
+def of_one_shape(wanted: Mapping[Recording, int]) -> list[dict[Recording, int]]:
+    """The recordings that can be trained together, and quicker so than one after the other."""
+    groups: dict[Hashable, list[dict[Recording, int]]] = {}
+    for recording, until in wanted.items():
+        settings = recording.settings
+        most = NUMBERS_TOGETHER // (settings.batch_size * settings.task.window * settings.model.d_model)
+        alike = groups.setdefault(stack_shape(settings), [{}])
+        if len(alike[-1]) >= max(1, most):
+            alike.append({})
+        alike[-1][recording] = until
+    return [group for alike in groups.values() for group in alike]

@@ -3,7 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from attention_core.arrays import Array
 from attention_core.randomness import generator as make_generator
 from attention_core.tokens import Vocabulary
 
@@ -23,15 +24,20 @@ EXAMPLE_SEED = 5
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Sequences, the right answer at each position, and where a perfect head attends.
+    """Sequences, the right answer at each position, and how to find where a perfect head attends.
 
-    A target of NO_TARGET does not count. `target_attention` has an axis of roles: most tasks have one, but to carry
+    A target of NO_TARGET does not count. Where to attend has an axis of roles: most tasks have one, but to carry
     the last four tokens along takes four, which four heads may share. A query without a cell has no such role.
     """
 
-    inputs: Int[Tensor, "batch tokens"]
-    targets: Int[Tensor, "batch tokens"]
-    target_attention: Bool[Tensor, "batch roles queries keys"] | None = None
+    inputs: Int[Array, "*runs batch tokens"]
+    targets: Int[Array, "*runs batch tokens"]
+    find_attention: Callable[[], Bool[Array, "*runs batch roles queries keys"]] | None = None
+
+    @cached_property
+    def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
+        """Where a perfect head attends. Found when it is asked for: to train on a batch it is not needed."""
+        return None if self.find_attention is None else self.find_attention()
 
 
 @dataclass(frozen=True)

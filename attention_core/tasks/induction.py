@@ -46,8 +46,9 @@ class InductionTask(Task):
         sequence = letters.gather(1, positions % periods)
         counts = positions[:-1] >= periods
         targets = sequence[:, 1:].masked_fill(~counts, NO_TARGET)
-        target_attention = torch.cat([self.previous(periods), self.after_match(periods)], dim=1)
-        return Batch(sequence[:, :-1], targets, target_attention)
+        return Batch(
+            sequence[:, :-1], targets, lambda: torch.cat([self.previous(periods), self.after_match(periods)], dim=1)
+        )
 
     def previous(self, periods: Int[Tensor, "batch 1"]) -> Bool[Tensor, "batch 1 queries keys"]:
         """The role of attending one position back in the first round, which is all that the second layer reads.

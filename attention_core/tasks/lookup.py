@@ -48,8 +48,8 @@ class LookUpTask(Task):
         inputs = torch.cat([letters * self.n_numbers + numbers, n_pairs + letters.gather(1, asked)], dim=1)
         targets = n_pairs + self.n_letters + numbers.gather(1, asked)
         nothing = torch.full((size, self.pairs), NO_TARGET)
-        target_attention = attention_to(torch.cat([nothing, asked], dim=1), self.window)
-        return Batch(inputs, torch.cat([nothing, targets], dim=1), target_attention)
+        asked_at = torch.cat([nothing, asked], dim=1)
+        return Batch(inputs, torch.cat([nothing, targets], dim=1), lambda: attention_to(asked_at, self.window))
 
     def baselines(self) -> list[Baseline]:
         """Any number, or one of those that stand there."""
@@ -88,7 +88,7 @@ class RecallTask(Task):
         nothing = torch.full_like(told, NO_TARGET)
         inputs = torch.cat([told, letters.gather(1, asked)], dim=1)
         targets = torch.cat([nothing, numbers.gather(1, asked)], dim=1)
-        return Batch(inputs, targets, torch.cat([self.letter_before(size), self.number(asked)], dim=1))
+        return Batch(inputs, targets, lambda: torch.cat([self.letter_before(size), self.number(asked)], dim=1))
 
     def letter_before(self, size: int) -> Bool[Tensor, "batch 1 queries keys"]:
         """The role of attending from each number to the letter before it."""
@@ -146,16 +146,12 @@ class PronounTask(Task):
         inputs = torch.cat([sentence, 24 + kinds.gather(1, meant)], dim=1)
         nothing = torch.full_like(sentence, NO_TARGET)
         targets = torch.cat([nothing, nouns.gather(1, meant)], dim=1)
-        return Batch(inputs, targets, attention_to(torch.cat([nothing, 2 * meant], dim=1), self.window))
+        meant_at = torch.cat([nothing, 2 * meant], dim=1)
+        return Batch(inputs, targets, lambda: attention_to(meant_at, self.window))
 
     def baselines(self) -> list[Baseline]:
         """Any word of the three kinds, any of the right kind, any of the three in the sentence."""
-        return [
-            guessing(12),
-            Baseline("kind", math.log(4)),
-            Baseline("sentence", math.log(3)),
-            PERFECT,
-        ]
+        return [guessing(12), Baseline("kind", math.log(4)), Baseline("sentence", math.log(3)), PERFECT]
 
 
 @dataclass(frozen=True)
@@ -189,8 +185,8 @@ class SortTask(Task):
         arrow = torch.full((size, 1), self.largest)
         nothing = torch.full((size, self.numbers), NO_TARGET)
         inputs = torch.cat([drawn, arrow, written[:, :-1]], dim=1)
-        target_attention = attention_to(torch.cat([nothing, came_from], dim=1), self.window)
-        return Batch(inputs, torch.cat([nothing, written], dim=1), target_attention)
+        next_at = torch.cat([nothing, came_from], dim=1)
+        return Batch(inputs, torch.cat([nothing, written], dim=1), lambda: attention_to(next_at, self.window))
 
     def baselines(self) -> list[Baseline]:
         """Any number; any of those in the question; any of those not yet written."""

@@ -38,8 +38,7 @@ class LetterTask(Task):
         inputs = torch.randint(self.n_letters, (size, self.window), generator=generator)
         positions = self.answer_position
         targets = inputs[:, positions.clamp(min=0)].masked_fill(positions < 0, NO_TARGET)
-        target_attention = attention_to(positions.expand(size, -1), self.window)
-        return Batch(inputs, targets, target_attention)
+        return Batch(inputs, targets, lambda: attention_to(positions.expand(size, -1), self.window))
 
     def baselines(self) -> list[Baseline]:
         """Any letter, or the right one."""
@@ -125,8 +124,8 @@ class LastTokensTask(Task):
         numbers = (inputs.unfold(1, self.last, 1) * powers).sum(dim=-1)
         targets = torch.full_like(inputs, NO_TARGET)
         targets[:, self.last - 1 :] = self.n_letters + numbers
-        target_attention = torch.cat([self.back(offset, size) for offset in range(self.last)], dim=1)
-        return Batch(inputs, targets, target_attention)
+        offsets = range(self.last)
+        return Batch(inputs, targets, lambda: torch.cat([self.back(offset, size) for offset in offsets], dim=1))
 
     def back(self, offset: int, size: int) -> Bool[Tensor, "batch 1 queries keys"]:
         """The role of attending so many positions back, in the rows that count."""
@@ -169,7 +168,7 @@ class NoiseTask(Task):
         drawn = torch.randint(self.n_letters, (size, self.window + 1), generator=generator)
         following = torch.arange(1, self.window + 1)
         keys = following.masked_fill(following == self.window, -1)
-        return Batch(drawn[:, :-1], drawn[:, 1:], attention_to(keys.expand(size, -1), self.window))
+        return Batch(drawn[:, :-1], drawn[:, 1:], lambda: attention_to(keys.expand(size, -1), self.window))
 
     def baselines(self) -> list[Baseline]:
         """Guessing is the best a causal model can do; who looks ahead has only the last position left to guess."""

@@ -65,7 +65,7 @@ class FourVectorsTask(Task):
     def copied(self, inputs: torch.Tensor) -> Batch:
         """Every token as its own answer."""
         positions = torch.arange(self.window).expand(len(inputs), -1)
-        return Batch(inputs, inputs, attention_to(positions, self.window))
+        return Batch(inputs, inputs, lambda: attention_to(positions, self.window))
 
     def baselines(self) -> list[Baseline]:
         """Answering zero costs the mean square of the vectors."""

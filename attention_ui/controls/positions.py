@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from attention_core.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
 from attention_ui.choices import query_choice
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
 from attention_ui.lesson import show_notes
 from attention_ui.links import Length, LinkRule
 from attention_ui.state import set_state
 from lessons.example import ExampleTrace, Limit
+from lessons.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
 from lessons.positions import Choices
 from lessons.sentence import say
 

@@ -3,8 +3,8 @@
 import ctypes
 import gc
 
-M_ARENA_MAX, M_MMAP_THRESHOLD = -8, -3  # from glibc's malloc.h
-HEAPS, LARGE_BYTES = 2, 128 * 1024
+M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from glibc's malloc.h
+HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 128 * 1024, 16 * 1024 * 1024
 
 
 def freeze() -> None:
@@ -17,11 +17,14 @@ def keep_heaps_small() -> bool:
     """Let all threads share a few heaps, and keep what is large out of them, so that it goes back when it is freed.
 
     Each run of a page has a thread of its own, and glibc spreads threads over eight heaps for each processor, which
-    stay, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB. To be called before there are many
-    threads. False where the C library is another.
+    stay, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB. What is free at the end of a heap
+    stays there up to KEPT_BYTES: a step of training frees some megabytes and takes them again, and to fetch them anew
+    from the system each time takes as long as the step. To be called before there are many threads. False where the C
+    library is another.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, TypeError, AttributeError):  # Windows has no library without a name; others know no mallopt
         return False
-    return all(mallopt(*wish) == 1 for wish in ((M_ARENA_MAX, HEAPS), (M_MMAP_THRESHOLD, LARGE_BYTES)))
+    wishes = ((M_ARENA_MAX, HEAPS), (M_MMAP_THRESHOLD, LARGE_BYTES), (M_TRIM_THRESHOLD, KEPT_BYTES))
+    return all(mallopt(*wish) == 1 for wish in wishes)

@@ -5,6 +5,7 @@ Each is about the tensors of that lesson, not those of the running example, and 
 
 import torch
 
+from attention_core.weights import count_weights
 from lessons.formatting import names
 from lessons.heads_example import HeadsTrace, SideBySide, divisors, home_of
 from lessons.heads_slices import reach_of_heads
@@ -43,7 +44,7 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     if not others:
         return None
     other = others[below(len(others), random)]
-    total = sum(parameter.numel() for parameter in trace.module.parameters())
+    total = count_weights(trace.module)
     return among_things(
         say("How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = "
             "{d_model} as now?", other=other, heads=h, d_model=d_model),

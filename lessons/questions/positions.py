@@ -8,8 +8,8 @@ from torch import Generator, Tensor
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
-from attention_core.permutation import attend_in_both_orders, attend_with_positions
 from lessons.example import ExampleTrace
+from lessons.permutation import attend_in_both_orders, attend_with_positions
 from lessons.positioned_head import head_projections
 from lessons.questions.base import Asked, among, among_numbers, below, two_alike, two_of
 from lessons.screen import Card

@@ -8,9 +8,9 @@ import math
 import torch
 
 from attention_core.heads import MultiHeadAttention
-from attention_core.pytorch_parity import Parity, largest_absolute
 from attention_core.randomness import generator
 from lessons.formatting import names
+from lessons.pytorch_parity import Parity, largest_absolute
 from lessons.questions.base import among, among_numbers, among_things, below, one_of, shaped
 from lessons.screen import Card, Question
 from lessons.sentence import All, Size, say
@@ -87,9 +87,8 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
 def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | None:
     """The same shape is not the same numbers."""
     (n, d_model), seed = parity.x.shape, below(1000, random)
-    other = MultiHeadAttention(d_model, parity.ours.n_heads, generator=generator(seed))
-    with torch.no_grad():
-        gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)
+    other = MultiHeadAttention.draw(d_model, parity.ours.n_heads, generator=generator(seed))
+    gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)
     if gap < LEAST_DIFFERENCE:
         return None
     return among(

@@ -7,9 +7,8 @@ import math
 
 import torch
 
-from attention_core.model import TinyTransformer
-from attention_core.randomness import generator
 from attention_core.training import TrainingSettings
+from attention_core.weights import blank, named_weights
 from lessons.formatting import names, seen
 from lessons.questions.base import among_numbers, among_things, below
 from lessons.screen import Question
@@ -75,7 +74,7 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
     """What is trained: every entry of every matrix. Always possible."""
-    sizes = {key: weight.numel() for key, weight in TinyTransformer(settings.model, generator(0)).named_parameters()}
+    sizes = {key: weight.numel() for key, weight in named_weights(blank(settings.model))}
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
     layers, model = sum(n for key, n in sizes.items() if key.startswith("layers.")), settings.model
     return among_things(

@@ -1,8 +1,8 @@
 """What only a browser shows of the lesson on order: a token lights up in both orders, and the address follows."""
 
-from attention_core.permutation import random_permutation
 from attention_ui.figures.matrices import said
 from lessons.example import Example, run_example
+from lessons.permutation import random_permutation
 from lessons.positions import Choices, screen
 
 RINGED = """() => [...document.querySelectorAll('.st-key-positions_figure svg [aria-label]')]

@@ -4,6 +4,7 @@ from typing import get_args
 
 from hypothesis import strategies as st
 
+from attention_core.model import ModelConfig
 from lessons.example import LIMITS, Example, Source
 
 SENTENCES = [
@@ -45,3 +46,22 @@ def examples(*sources):
 # Where a notebook fixes the sizes little else varies, so a sentence comes more often.
 EXAMPLES = examples(*get_args(Source), "sentence", "sentence")
 SIZES_CHOSEN = examples("journey", "sentence")  # where all sizes are those that were chosen
+
+
+@st.composite
+def models(draw, **fixed):
+    """Models of every kind, small, with sizes that cannot be mistaken for each other."""
+    n_heads = draw(st.sampled_from([1, 3]))
+    positions = draw(st.sampled_from(["learned", "none", "sinusoidal", "rotary", "qk"]))
+    heads = draw(st.sampled_from(["projected", "sliced"]))
+    d_k = None if heads == "sliced" else draw(st.sampled_from([None, 2, 10]))
+    switches = ("causal", "scaling", "residual", "layer_norm", "mlp")
+    choices = {name: draw(st.booleans()) for name in switches} | {
+        "vocabulary": 13, "context": 7, "d_model": 6 * n_heads if n_heads == 1 else 6, "n_heads": n_heads,
+        "n_layers": draw(st.integers(1, 2)), "heads": heads, "positions": positions, "d_k": d_k,
+        "output": draw(st.sampled_from(["scores", "scores", "vectors"])),
+    }  # fmt: skip
+    return ModelConfig(**choices | fixed)
+
+
+BATCHES = st.sampled_from([(), (2,), (3, 2)])  # leading axes of the tokens

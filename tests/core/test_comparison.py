@@ -4,7 +4,6 @@ import dataclasses
 import math
 
 import pytest
-import torch
 
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
@@ -18,6 +17,7 @@ ANOTHER = {
     "optimiser": "sgd", "learning_rate": 0.5, "weight_decay": 0.7, "clip": 2.0, "steps": 17, "batch_size": 3, "seed": 5,
     "n_layers": 3, "d_model": 34, "n_heads": 2, "d_k": 6, "heads": "sliced", "positions": "none", "causal": False,
     "scaling": False, "residual": False, "layer_norm": True, "mlp": True, "embedding_std": 0.7, "context": 19,
+    "engine": "autograd",
 }  # fmt: skip
 
 
@@ -86,4 +86,4 @@ def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():
     settings = recommended(CharacterTask("abcabcabcacb", 3), steps=3)
     view = view_after(settings, 3)
     assert math.isnan(view.evaluations[-1].weight) and "Weight" not in together(comparison_sentences(view, view))
-    assert torch.equal(view.evaluations[-1].role_weights, torch.zeros(0, 1, 4))
+    assert view.evaluations[-1].role_weights.shape == (0, 1, 4)

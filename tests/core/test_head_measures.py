@@ -56,21 +56,20 @@ def test_total_variation_goes_from_the_same_row_to_nothing_in_common():
 
 
 def test_what_the_heads_add_sums_to_the_output():
-    module = MultiHeadAttention(6, 3, bias=True, generator=generator(5)).eval()
+    module = MultiHeadAttention.draw(6, 3, bias=True, generator=generator(5))
     x = torch.randn(7, 6, generator=generator(3))
-    with torch.no_grad():
-        output, trace = module(x)
+    output, trace = module(x)
     added = head_contributions(trace.heads.output, module.W_o)
-    torch.testing.assert_close(added.sum(dim=0) + module.W_o.bias.detach(), output)
-    W_o = module.W_o.weight.detach()
+    torch.testing.assert_close(added.sum(dim=0) + module.b_o, output)
     for head in range(3):
-        torch.testing.assert_close(added[head], trace.heads.output[head] @ W_o[:, 2 * head : 2 * head + 2].T)
+        torch.testing.assert_close(added[head], trace.heads.output[head] @ module.W_o[2 * head : 2 * head + 2])
 
 
 @pytest.mark.parametrize("causal", [True, False])
 def test_reach_is_measured_by_changing_one_feature_at_a_time(causal):
     x, mask = torch.randn(5, 6, generator=generator(2)), causal_mask(5) if causal else None
-    for module in (MultiHeadAttention(6, 3, generator=generator(2)), SlicedHeads(6, 3, generator=generator(2))):
+    for kind in (MultiHeadAttention, SlicedHeads):
+        module = kind.draw(6, 3, generator=generator(2))
         reach = head_reach(module, x, [0, 2, 5], mask, 0.7)
         for column, feature in enumerate((0, 2, 5)):
             changed = x.clone()
@@ -83,8 +82,8 @@ def test_reach_is_measured_by_changing_one_feature_at_a_time(causal):
 
 def test_a_sliced_head_sees_exactly_nothing_outside_its_slice():
     x, features = torch.randn(5, 6, generator=generator(2)), list(range(6))
-    sliced = head_reach(SlicedHeads(6, 3, generator=generator(2)), x, features, None, 0.7)
-    projected = head_reach(MultiHeadAttention(6, 3, generator=generator(2)), x, features, None, 0.7)
+    sliced = head_reach(SlicedHeads.draw(6, 3, generator=generator(2)), x, features, None, 0.7)
+    projected = head_reach(MultiHeadAttention.draw(6, 3, generator=generator(2)), x, features, None, 0.7)
     for head in range(3):
         others = [feature for feature in features if feature // 2 != head]
         assert (sliced[head, others] == 0).all() and (sliced[head, [2 * head, 2 * head + 1]] > 0.01).all()

@@ -10,14 +10,15 @@ from attention_core.attention import attend
 from attention_core.heads import (
     MultiHeadAttention,
     SlicedHeads,
+    draw_linear,
     drop_weights,
     features_per_head,
-    linear,
     merge_heads,
     split_heads,
 )
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
+from attention_core.weights import count_weights, named_weights
 
 BATCH, QUERIES, KEYS, HEADS, D_HEAD = 2, 5, 7, 3, 11
 D_MODEL = HEADS * D_HEAD
@@ -29,14 +30,13 @@ def random(*shape, seed=0):
 
 def pytorch_twin(ours, bias):
     """PyTorch's own multi-head attention with the same weights."""
-    twin = nn.MultiheadAttention(ours.W_o.in_features, ours.n_heads, bias=bias, batch_first=True)
-    maps = (ours.W_q, ours.W_k, ours.W_v)
+    twin = nn.MultiheadAttention(len(ours.W_o), ours.n_heads, bias=bias, batch_first=True)
     with torch.no_grad():
-        twin.in_proj_weight.copy_(torch.cat([m.weight for m in maps]))
-        twin.out_proj.weight.copy_(ours.W_o.weight)
+        twin.in_proj_weight.copy_(torch.cat([ours.W_q.T, ours.W_k.T, ours.W_v.T]))
+        twin.out_proj.weight.copy_(ours.W_o.T)
         if bias:
-            twin.in_proj_bias.copy_(torch.cat([m.bias for m in maps]))
-            twin.out_proj.bias.copy_(ours.W_o.bias)
+            twin.in_proj_bias.copy_(torch.cat([ours.b_q, ours.b_k, ours.b_v]))
+            twin.out_proj.bias.copy_(ours.b_o)
     return twin
 
 
@@ -55,7 +55,7 @@ def some_mask(kind, n_queries, n_keys):
 def test_it_is_the_multi_head_attention_of_pytorch(bias, kind, cross):
     if cross and kind == "causal":
         kind = "boolean"
-    ours = MultiHeadAttention(D_MODEL, HEADS, bias=bias, generator=generator(1))
+    ours = MultiHeadAttention.draw(D_MODEL, HEADS, bias=bias, generator=generator(1))
     twin = pytorch_twin(ours, bias)
     x = random(BATCH, QUERIES, D_MODEL, seed=2)
     other = random(BATCH, KEYS, D_MODEL, seed=3) if cross else x
@@ -85,20 +85,21 @@ def situations(draw):
 def both_ways(situation):
     """Our output and PyTorch's for the same weights, tokens and mask, and the tensors to compare gradients of."""
     n_heads, d_model, batch, queries, keys, kind, bias = situation
-    ours = MultiHeadAttention(d_model, n_heads, bias=bias, generator=generator(1))
+    ours = MultiHeadAttention.draw(d_model, n_heads, bias=bias, generator=generator(1))
     twin = pytorch_twin(ours, bias)
     x = random(batch, queries, d_model, seed=2).requires_grad_()
     other = x if keys is None else random(batch, keys, d_model, seed=3).requires_grad_()
     mask = some_mask(kind, queries, queries if keys is None else keys)
     theirs = ~mask if mask is not None and mask.dtype == torch.bool else mask
-    output, trace = ours(x, mask, key_value=None if keys is None else other)
     expected, weights = twin(x, other, other, attn_mask=theirs, average_attn_weights=False)
-    maps = (ours.W_q, ours.W_k, ours.W_v)
-    mine = [x, other, ours.W_o.weight, *(m.weight for m in maps)]
+    for _, weight in named_weights(ours):
+        weight.requires_grad_()
+    output, trace = ours(x, mask, key_value=None if keys is None else other)
+    mine = [x, other, ours.W_o, ours.W_q, ours.W_k, ours.W_v]
     packed = [x, other, twin.out_proj.weight, twin.in_proj_weight]
     if bias:
         mine, packed = (
-            [*mine, ours.W_o.bias, *(m.bias for m in maps)],
+            [*mine, ours.b_o, ours.b_q, ours.b_k, ours.b_v],
             [*packed, twin.out_proj.bias, twin.in_proj_bias],
         )
     return (output, trace.heads.weights, mine), (expected, weights, packed)
@@ -120,7 +121,7 @@ def test_its_gradients_agree_with_those_of_pytorch_for_any_sizes(situation):
     ours = torch.autograd.grad((output * direction).sum(), mine)
     theirs = torch.autograd.grad((expected * direction).sum(), packed)
     x, other, W_o, *maps = ours
-    together = [x, other, W_o, torch.cat(maps[:3])]
+    together = [x, other, W_o.T, torch.cat([W.T for W in maps[:3]])]
     together += [maps[3], torch.cat(maps[4:])] if bias else []
     for one, reference in zip(together, theirs, strict=True):
         size = max(1.0, float(reference.abs().max()))
@@ -128,22 +129,22 @@ def test_its_gradients_agree_with_those_of_pytorch_for_any_sizes(situation):
 
 
 def test_each_head_is_an_attention_over_its_own_columns():
-    ours = MultiHeadAttention(D_MODEL, HEADS, generator=generator(1))
+    ours = MultiHeadAttention.draw(D_MODEL, HEADS, generator=generator(1))
     x = random(QUERIES, D_MODEL, seed=2)
     output, trace = ours(x, causal_mask(QUERIES), scale=0.37)
     parts = []
     for h in range(HEADS):
-        rows = slice(h * D_HEAD, (h + 1) * D_HEAD)
-        q, k, v = (x @ m.weight[rows].T for m in (ours.W_q, ours.W_k, ours.W_v))
+        columns = slice(h * D_HEAD, (h + 1) * D_HEAD)
+        q, k, v = (x @ W[:, columns] for W in (ours.W_q, ours.W_k, ours.W_v))
         alone = attend(q, k, v, causal_mask(QUERIES), scale=0.37)
         torch.testing.assert_close(trace.heads.weights[h], alone.weights)
         parts.append(alone.output)
     torch.testing.assert_close(trace.concatenated, torch.cat(parts, dim=-1))
-    torch.testing.assert_close(output, torch.cat(parts, dim=-1) @ ours.W_o.weight.T)
+    torch.testing.assert_close(output, torch.cat(parts, dim=-1) @ ours.W_o)
 
 
 def test_each_head_may_have_a_mask_of_its_own():
-    ours = MultiHeadAttention(D_MODEL, HEADS, generator=generator(1))
+    ours = MultiHeadAttention.draw(D_MODEL, HEADS, generator=generator(1))
     masks = torch.stack([causal_mask(QUERIES), causal_mask(QUERIES).T, torch.eye(QUERIES, dtype=torch.bool)])
     _, trace = ours(random(BATCH, QUERIES, D_MODEL, seed=2), masks)
     assert torch.equal(trace.heads.visible, masks.expand(BATCH, -1, -1, -1))
@@ -154,10 +155,11 @@ def test_weights_are_drawn_as_pytorch_draws_those_of_linear_layers(bias):
     with torch.random.fork_rng():
         torch.manual_seed(17)
         layers = [nn.Linear(D_MODEL, D_MODEL, bias=bias) for _ in range(4)]
-    ours = MultiHeadAttention(D_MODEL, HEADS, bias=bias, generator=generator(17))
-    for mine, reference in zip((ours.W_q, ours.W_k, ours.W_v, ours.W_o), layers, strict=True):
-        assert torch.equal(mine.weight, reference.weight)
-        assert torch.equal(mine.bias, reference.bias) if bias else mine.bias is None
+    ours = MultiHeadAttention.draw(D_MODEL, HEADS, bias=bias, generator=generator(17))
+    for name, reference in zip("qkvo", layers, strict=True):
+        W, b = getattr(ours, f"W_{name}"), getattr(ours, f"b_{name}")
+        assert torch.equal(W, reference.weight.T)
+        assert torch.equal(b, reference.bias) if bias else b is None
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -165,16 +167,16 @@ def test_a_linear_map_may_have_two_different_sizes(bias):
     with torch.random.fork_rng():
         torch.manual_seed(17)
         expected = nn.Linear(5, 7, bias=bias)
-    ours = linear(5, 7, bias=bias, generator=generator(17))
-    assert torch.equal(ours.weight, expected.weight)
-    assert not bias or torch.equal(ours.bias, expected.bias)
+    W, b = draw_linear(5, 7, bias=bias, generator=generator(17))
+    assert torch.equal(W, expected.weight.T)
+    assert torch.equal(b, expected.bias) if bias else b is None
 
 
 def test_building_and_running_leaves_the_global_random_state_alone():
     before = torch.random.get_rng_state()
-    heads = MultiHeadAttention(D_MODEL, HEADS, bias=True, dropout=0.5, generator=generator(1))
-    heads(random(QUERIES, D_MODEL))
-    SlicedHeads(D_MODEL, HEADS, generator=generator(1))
+    heads = MultiHeadAttention.draw(D_MODEL, HEADS, bias=True, dropout=0.5, generator=generator(1))
+    heads(random(QUERIES, D_MODEL), drop=generator(1))
+    SlicedHeads.draw(D_MODEL, HEADS, generator=generator(1))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -213,7 +215,7 @@ def test_features_are_shared_evenly_or_not_at_all(d_model, n_heads):
 @pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])
 def test_heads_that_cannot_share_the_features_are_an_error_that_says_what_works(kind):
     with pytest.raises(ValueError, match="d_model = 6 works with 1, 2, 3, 6 heads, but n_heads is 4"):
-        kind(6, 4, generator=generator(0))
+        kind.draw(6, 4, generator=generator(0))
 
 
 # Dropout
@@ -221,23 +223,23 @@ def test_heads_that_cannot_share_the_features_are_an_error_that_says_what_works(
 
 def test_dropout_has_no_effect_outside_training():
     x = random(QUERIES, D_MODEL, seed=2)
-    with_dropout = MultiHeadAttention(D_MODEL, HEADS, dropout=0.5, generator=generator(1)).eval()
-    without = MultiHeadAttention(D_MODEL, HEADS, generator=generator(1))
+    with_dropout = MultiHeadAttention.draw(D_MODEL, HEADS, dropout=0.5, generator=generator(1))
+    without = MultiHeadAttention.draw(D_MODEL, HEADS, generator=generator(1))
     assert torch.equal(with_dropout(x)[0], without(x)[0])
 
 
 def test_without_dropout_training_and_evaluation_are_the_same():
-    heads = MultiHeadAttention(D_MODEL, HEADS, generator=generator(1))
+    heads = MultiHeadAttention.draw(D_MODEL, HEADS, generator=generator(1))
     x = random(QUERIES, D_MODEL, seed=2)
-    assert torch.equal(heads.train()(x)[0], heads.eval()(x)[0])
+    assert torch.equal(heads(x, drop=generator(1))[0], heads(x)[0])
 
 
 @pytest.mark.parametrize("p", [0.1, 0.5])
 def test_in_training_each_weight_is_dropped_or_enlarged(p):
-    heads = MultiHeadAttention(D_MODEL, HEADS, dropout=p, generator=generator(1))
+    heads = MultiHeadAttention.draw(D_MODEL, HEADS, dropout=p, generator=generator(1))
     x = random(13, 17, D_MODEL, seed=2)
-    plain = heads.eval()(x)[1].heads
-    dropped = heads.train()(x)[1].heads
+    plain = heads(x)[1].heads
+    dropped = heads(x, drop=generator(3))[1].heads
     kept = dropped.weights != 0
     assert torch.equal(dropped.scores, plain.scores)
     torch.testing.assert_close(dropped.weights[kept], plain.weights[kept] / (1 - p))
@@ -250,10 +252,11 @@ def test_in_training_each_weight_is_dropped_or_enlarged(p):
 
 def test_dropout_is_reproduced_by_its_generator():
     x = random(QUERIES, D_MODEL, seed=2)
-    one, other = (MultiHeadAttention(D_MODEL, HEADS, dropout=0.5, generator=generator(1)) for _ in range(2))
-    first = one(x)[0]
-    assert torch.equal(first, other(x)[0])
-    assert not torch.equal(first, one(x)[0])
+    heads = MultiHeadAttention.draw(D_MODEL, HEADS, dropout=0.5, generator=generator(1))
+    one, other = generator(3), generator(3)
+    first = heads(x, drop=one)[0]
+    assert torch.equal(first, heads(x, drop=other)[0])
+    assert not torch.equal(first, heads(x, drop=one)[0])
 
 
 def test_dropping_every_weight_leaves_zeros_as_in_pytorch():
@@ -265,33 +268,29 @@ def test_dropping_every_weight_leaves_zeros_as_in_pytorch():
 @pytest.mark.parametrize("p", [-0.5, 1.5, math.nan])
 def test_an_impossible_dropout_is_an_error_where_it_is_chosen(p):
     with pytest.raises(ValueError, match="dropout"):
-        MultiHeadAttention(D_MODEL, HEADS, dropout=p, generator=generator(0))
+        MultiHeadAttention.draw(D_MODEL, HEADS, dropout=p, generator=generator(0))
 
 
 # Numbers of parameters
 
 
-def count(module):
-    return sum(parameter.numel() for parameter in module.parameters())
-
-
 def test_the_number_of_parameters_is_that_of_the_original_transformer():
-    assert count(MultiHeadAttention(512, 8, bias=True, generator=generator(0))) == 1_050_624
-    assert count(MultiHeadAttention(512, 8, generator=generator(0))) == 4 * 512 * 512
+    assert count_weights(MultiHeadAttention.draw(512, 8, bias=True, generator=generator(0))) == 1_050_624
+    assert count_weights(MultiHeadAttention.draw(512, 8, generator=generator(0))) == 4 * 512 * 512
 
 
 def test_the_number_of_parameters_does_not_depend_on_the_number_of_heads():
-    assert count(MultiHeadAttention(12, 3, generator=generator(0))) == count(
-        MultiHeadAttention(12, 4, generator=generator(0))
+    assert count_weights(MultiHeadAttention.draw(12, 3, generator=generator(0))) == count_weights(
+        MultiHeadAttention.draw(12, 4, generator=generator(0))
     )
 
 
 def test_sliced_heads_have_fewer_parameters_than_projecting_ones():
-    sliced = SlicedHeads(16, 2, generator=generator(0))
-    projected = MultiHeadAttention(16, 2, generator=generator(0))
+    sliced = SlicedHeads.draw(16, 2, generator=generator(0))
+    projected = MultiHeadAttention.draw(16, 2, generator=generator(0))
     assert sliced.W_qkv.numel() == 384
-    assert count(projected) - projected.W_o.weight.numel() == 768
-    assert count(sliced) == 384 + 16 * 16 + 16
+    assert count_weights(projected) - projected.W_o.numel() == 768
+    assert count_weights(sliced) == 384 + 16 * 16 + 16
 
 
 # Sliced heads
@@ -302,16 +301,16 @@ def test_sliced_heads_are_drawn_key_query_value_head_by_head():
         torch.manual_seed(17)
         heads = [[nn.Linear(D_HEAD, D_HEAD, bias=False) for _ in range(3)] for _ in range(HEADS)]
         output = nn.Linear(D_MODEL, D_MODEL)
-    ours = SlicedHeads(D_MODEL, HEADS, generator=generator(17))
+    ours = SlicedHeads.draw(D_MODEL, HEADS, generator=generator(17))
     for h, (key, query, value) in enumerate(heads):
         expected = torch.cat([query.weight.T, key.weight.T, value.weight.T], dim=-1)
         assert torch.equal(ours.W_qkv[h], expected)
-    assert torch.equal(ours.W_o.weight, output.weight) and torch.equal(ours.W_o.bias, output.bias)
+    assert torch.equal(ours.W_o, output.weight.T) and torch.equal(ours.b_o, output.bias)
 
 
 @pytest.mark.parametrize("batch", [(), (BATCH,), (13, BATCH)], ids=str)
 def test_a_sliced_head_is_an_attention_over_its_slice(batch):
-    ours = SlicedHeads(D_MODEL, HEADS, generator=generator(1))
+    ours = SlicedHeads.draw(D_MODEL, HEADS, generator=generator(1))
     x = random(*batch, QUERIES, D_MODEL, seed=2)
     output, trace = ours(x, causal_mask(QUERIES))
     parts = []
@@ -320,14 +319,15 @@ def test_a_sliced_head_is_an_attention_over_its_slice(batch):
         W_q, W_k, W_v = ours.W_qkv[h].split(D_HEAD, dim=-1)
         parts.append(attend(slice_of_x @ W_q, slice_of_x @ W_k, slice_of_x @ W_v, causal_mask(QUERIES)).output)
     torch.testing.assert_close(trace.concatenated, torch.cat(parts, dim=-1))
-    torch.testing.assert_close(output, ours.W_o(torch.cat(parts, dim=-1)))
+    torch.testing.assert_close(output, torch.cat(parts, dim=-1) @ ours.W_o + ours.b_o)
 
 
 def test_a_sliced_head_never_sees_outside_its_slice_and_a_projecting_one_does():
     x = random(QUERIES, D_MODEL, seed=2)
     changed = x.clone()
     changed[:, :D_HEAD] = random(QUERIES, D_HEAD, seed=3)
-    sliced, projected = (kind(D_MODEL, HEADS, generator=generator(1)) for kind in (SlicedHeads, MultiHeadAttention))
+    sliced = SlicedHeads.draw(D_MODEL, HEADS, generator=generator(1))
+    projected = MultiHeadAttention.draw(D_MODEL, HEADS, generator=generator(1))
     before, after = (sliced(t)[1].heads for t in (x, changed))
     assert torch.equal(before.weights[1:], after.weights[1:]) and torch.equal(before.output[1:], after.output[1:])
     assert not torch.allclose(before.weights[0], after.weights[0])
@@ -341,14 +341,14 @@ def test_a_sliced_head_never_sees_outside_its_slice_and_a_projecting_one_does():
 
 @pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])
 def test_without_a_mask_permuted_tokens_give_permuted_outputs(kind):
-    heads = kind(D_MODEL, HEADS, generator=generator(1))
+    heads = kind.draw(D_MODEL, HEADS, generator=generator(1))
     x, order = random(KEYS, D_MODEL, seed=2), torch.randperm(KEYS, generator=generator(3))
     torch.testing.assert_close(heads(x[order])[0], heads(x)[0][order])
 
 
 @pytest.mark.parametrize("kind", [MultiHeadAttention, SlicedHeads])
 def test_under_a_causal_mask_the_future_cannot_change_the_past(kind):
-    heads = kind(D_MODEL, HEADS, generator=generator(1))
+    heads = kind.draw(D_MODEL, HEADS, generator=generator(1))
     x = random(KEYS, D_MODEL, seed=2)
     changed = x.clone()
     changed[3:] = random(KEYS - 3, D_MODEL, seed=3)

@@ -111,9 +111,10 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
     trace = run_heads(HeadsExample(source=key, causal=causal))
     module = trace.module
     assert torch.equal(trace.x, x)
-    for mine, layer in zip((module.W_q, module.W_k, module.W_v, module.W_o), layers, strict=True):
-        assert torch.equal(mine.weight, layer.weight)
-        assert (mine.bias is None and layer.bias is None) or torch.equal(mine.bias, layer.bias)
+    for name, layer in zip("qkvo", layers, strict=True):
+        W, b = getattr(module, f"W_{name}"), getattr(module, f"b_{name}")
+        assert torch.equal(W, layer.weight.T)
+        assert (b is None and layer.bias is None) or torch.equal(b, layer.bias)
     torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
     torch.testing.assert_close(trace.output, output, atol=1e-6, rtol=0)
     assert trace.n_heads == n_heads and trace.tokens == HEADS_PRESETS[key].fixed["tokens"]
@@ -145,7 +146,7 @@ def test_a_preset_leaves_mask_scaling_and_dropout_to_the_learner_and_fixes_the_r
 @pytest.mark.parametrize("key", [key for key in WITH_MODULE if HEADS_PRESETS[key].fixed])
 def test_what_a_notebook_fixes_is_drawn_once_and_each_has_a_dropout_of_its_own(key):
     one, other = (run_heads(HeadsExample(source=key, dropout=p, causal=p > 0.2, seed=5)) for p in (0.1, 0.3))
-    assert one.module.W_o.weight is other.module.W_o.weight and one.x is other.x
+    assert one.module.W_o is other.module.W_o and one.x is other.x
     assert (one.module.dropout, other.module.dropout) == (0.1, 0.3)
 
 
@@ -158,9 +159,8 @@ def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
     trace = run_heads(example)
     assert trace.tokens == ("no", "no", "yes") and example.seed == 11
     assert torch.equal(trace.x, running.x)
-    twin = MultiHeadAttention(6, 3, bias=True, generator=generator(11)).eval()
-    with torch.no_grad():
-        output, inside = twin(trace.x, scale=1.0)
+    twin = MultiHeadAttention.draw(6, 3, bias=True, generator=generator(11))
+    output, inside = twin(trace.x, scale=1.0)
     assert torch.equal(trace.output, output) and torch.equal(trace.heads.weights, inside.heads.weights)
     assert trace.heads.visible.all() and trace.scale == 1.0
 
@@ -169,16 +169,16 @@ def test_the_sentence_seed_mask_and_scaling_are_those_of_the_running_example():
 def test_every_tensor_follows_from_the_one_before(example):
     trace = run_heads(example)
     n, d_model, h = len(example.tokens), example.d_model, example.n_heads
-    for role, layer in (("q", trace.module.W_q), ("k", trace.module.W_k), ("v", trace.module.W_v)):
-        whole = getattr(trace, role)
-        torch.testing.assert_close(whole, trace.x @ layer.weight.T + (layer.bias if example.bias else 0))
+    for role in "qkv":
+        whole, W, b = getattr(trace, role), getattr(trace.module, f"W_{role}"), getattr(trace.module, f"b_{role}")
+        torch.testing.assert_close(whole, trace.x @ W + (b if example.bias else 0))
         assert torch.equal(split_heads(whole, h), getattr(trace.heads, role))
     assert trace.heads.weights.shape == (h, n, n)
     for head in range(h):
         part = trace.concatenated[:, head * trace.d_head : (head + 1) * trace.d_head]
         assert torch.equal(part, trace.heads.output[head])
     assert trace.output.shape == (n, d_model)
-    bias = trace.module.W_o.bias if example.bias else 0
+    bias = trace.module.b_o if example.bias else 0
     torch.testing.assert_close(
         head_contributions(trace.heads.output, trace.module.W_o).sum(dim=0) + bias, trace.output, atol=1e-5, rtol=1e-5
     )
@@ -235,9 +235,8 @@ def test_in_training_weights_are_dropped_or_enlarged(example):
 @pytest.mark.parametrize("key", WITH_MODULE)
 def test_it_is_what_the_module_does_in_training_mode(key):
     trace = run_heads(HeadsExample(source=key, dropout=0.3))
-    module, may_attend = trace.module.train(), causal_mask(len(trace.tokens))
-    module.generator = generator(trace.example.seed, "dropout")
-    _, training = module(trace.x, may_attend)
+    random = generator(trace.example.seed, "dropout")
+    _, training = trace.module(trace.x, causal_mask(len(trace.tokens)), drop=random)
     dropped = dropped_out(trace)
     assert torch.equal(dropped.weights == 0, training.heads.weights == 0)
     torch.testing.assert_close(dropped.weights, training.heads.weights, atol=1e-6, rtol=0)

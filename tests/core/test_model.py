@@ -14,6 +14,7 @@ from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConf
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings, train
+from attention_core.weights import count_weights, weights_of
 
 VOCABULARY, CONTEXT = 13, 7
 
@@ -23,7 +24,7 @@ def small(**choices):
 
 
 def build(config, seed=3):
-    return TinyTransformer(config, generator(seed)).eval()
+    return TinyTransformer.draw(config, generator(seed))
 
 
 def some_ids(*shape, seed=4, vocabulary=VOCABULARY):
@@ -39,23 +40,29 @@ def written_out(model, ids):
     mask = causal_mask(len(ids)) if config.causal else full_mask(len(ids))
     d_head = config.d_model // config.n_heads
     for layer in model.layers:
-        normed = layer.norm(x) if config.layer_norm else x
+        normed = normalised(x, layer.norm) if config.layer_norm else x
         parts = []
         for h in range(config.n_heads):
             own = slice(h * d_head, (h + 1) * d_head)
             if config.heads == "projected":
                 maps = (layer.attention.W_q, layer.attention.W_k, layer.attention.W_v)
-                q, k, v = (normed @ m.weight[own].T for m in maps)
+                q, k, v = (normed @ W[:, own] for W in maps)
             else:
                 q, k, v = (normed[:, own] @ W for W in layer.attention.W_qkv[h].split(d_head, dim=-1))
             parts.append(attend(q, k, v, mask, scale=None if config.scaling else 1.0).output)
-        attended = layer.attention.W_o(torch.cat(parts, dim=-1))
+        attended = torch.cat(parts, dim=-1) @ layer.attention.W_o
+        attended = attended if layer.attention.b_o is None else attended + layer.attention.b_o
         x = x + attended if config.residual else attended
         if config.mlp:
-            thought = layer.mlp.norm(x) if config.layer_norm else x
-            thought = layer.mlp.down(layer.mlp.up(thought).clamp(min=0))
+            mlp, thought = layer.mlp, normalised(x, layer.mlp.norm) if config.layer_norm else x
+            thought = (thought @ mlp.W_up + mlp.b_up).clamp(min=0) @ mlp.W_down + mlp.b_down
             x = x + thought if config.residual else thought
-    return model.unembed(model.norm(x) if config.layer_norm else x)
+    return (normalised(x, model.norm) if config.layer_norm else x) @ model.W_unembed + model.b_unembed
+
+
+def normalised(x, norm):
+    """PyTorch's own layer norm."""
+    return nn.functional.layer_norm(x, x.shape[-1:], norm.gain, norm.shift)
 
 
 @given(
@@ -132,8 +139,7 @@ def test_the_same_seed_builds_the_same_model_and_leaves_the_global_random_state_
     before = torch.random.get_rng_state()
     one, same, other = build(small(mlp=True)), build(small(mlp=True)), build(small(mlp=True), seed=4)
     assert torch.equal(torch.random.get_rng_state(), before)
-    for a, b in zip(one.parameters(), same.parameters(), strict=True):
-        assert torch.equal(a, b)
+    assert torch.equal(weights_of(one), weights_of(same))
     assert not torch.equal(one.token_table, other.token_table)
 
 
@@ -243,4 +249,4 @@ def test_the_notebook_s_model_has_the_notebook_s_parameters():
     model = build(notebook_model(8))
     with torch.random.fork_rng():
         theirs = NotebookModel(8, 8, 16, 2)
-    assert sum(p.numel() for p in model.parameters()) == sum(p.numel() for p in theirs.parameters()) == 1048
+    assert count_weights(model) == sum(p.numel() for p in theirs.parameters()) == 1048

@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
-from attention_core.pytorch_parity import (
+from attention_core.randomness import generator
+from lessons.pytorch_parity import (
     compare_with_pytorch,
     copy_to_pytorch,
     one_mask_for_both,
     random_cases,
 )
-from attention_core.randomness import generator
 
 WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def run(n, d_head, n_heads, mask=None, bias=False, seed=0):
     random = generator(seed)
-    ours = MultiHeadAttention(d_head * n_heads, n_heads, bias=bias, generator=random)
+    ours = MultiHeadAttention.draw(d_head * n_heads, n_heads, bias=bias, generator=random)
     x = torch.randn(n, d_head * n_heads, generator=random)
     return compare_with_pytorch(WORDS[:n], x, causal_mask(n) if mask is None else mask, ours)
 
@@ -33,14 +33,15 @@ def by_loops(parity):
     x, ours, n = parity.x.double(), parity.ours, len(parity.x)
     d_model, d_head = x.shape[-1], x.shape[-1] // ours.n_heads
 
-    def linear(layer, row):
-        bias = [0.0] * d_model if layer.bias is None else layer.bias.tolist()
+    def linear(name, row):
+        W, b = getattr(ours, f"W_{name}"), getattr(ours, f"b_{name}")
+        bias = [0.0] * d_model if b is None else b.tolist()
         return [
-            sum(w * v for w, v in zip(ws, row, strict=True)) + b
-            for ws, b in zip(layer.weight.tolist(), bias, strict=True)
+            sum(w * v for w, v in zip(column, row, strict=True)) + added
+            for column, added in zip(W.T.tolist(), bias, strict=True)
         ]
 
-    q, k, v = ([linear(layer, row) for row in x.tolist()] for layer in (ours.W_q, ours.W_k, ours.W_v))
+    q, k, v = ([linear(name, row) for row in x.tolist()] for name in "qkv")
     weights, joined = torch.zeros(ours.n_heads, n, n), [[0.0] * d_model for _ in range(n)]
     for head in range(ours.n_heads):
         own = range(head * d_head, (head + 1) * d_head)
@@ -51,7 +52,7 @@ def by_loops(parity):
                 weights[head, i, j] = power / sum(powers)
                 for f in own:
                     joined[i][f] += power / sum(powers) * v[j][f]
-    return weights, torch.tensor([linear(ours.W_o, row) for row in joined])
+    return weights, torch.tensor([linear("o", row) for row in joined])
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -85,21 +86,23 @@ def test_the_same_numbers_for_all_sizes_and_masks(n, d_head, n_heads, bias, kind
 
 
 def test_copying_takes_every_weight_and_leaves_the_global_state_alone():
-    ours = MultiHeadAttention(6, 3, bias=True, generator=generator(1))
+    ours = MultiHeadAttention.draw(6, 3, bias=True, generator=generator(1))
     before = torch.get_rng_state()
     theirs = copy_to_pytorch(ours)
     assert torch.equal(torch.get_rng_state(), before)
     parts = theirs.in_proj_weight.chunk(3), theirs.in_proj_bias.chunk(3)
-    for linear, weight, bias in zip((ours.W_q, ours.W_k, ours.W_v), *parts, strict=True):
-        assert torch.equal(linear.weight, weight) and torch.equal(linear.bias, bias)
-    assert torch.equal(ours.W_o.weight, theirs.out_proj.weight) and torch.equal(ours.W_o.bias, theirs.out_proj.bias)
+    for W, weight in zip((ours.W_q, ours.W_k, ours.W_v), parts[0], strict=True):
+        assert torch.equal(W, weight.T)
+    for b, bias in zip((ours.b_q, ours.b_k, ours.b_v), parts[1], strict=True):
+        assert torch.equal(b, bias)
+    assert torch.equal(ours.W_o, theirs.out_proj.weight.T) and torch.equal(ours.b_o, theirs.out_proj.bias)
     assert not any(parameter.is_meta for parameter in theirs.parameters())
     assert not theirs.training
 
 
 def test_weights_that_are_not_copied_do_not_agree():
     parity = run(5, 2, 3)
-    other = MultiHeadAttention(6, 3, generator=generator(99))
+    other = MultiHeadAttention.draw(6, 3, generator=generator(99))
     assert (other(parity.x, parity.may_attend)[0] - parity.trace.output).abs().max() > 0.01
 
 

@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from attention_core.attention import attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
-from attention_core.permutation import (
+from attention_core.randomness import generator
+from lessons.example import Example, run_example
+from lessons.permutation import (
     FURTHEST,
     N_POSITIONS,
     Projections,
@@ -26,8 +28,6 @@ from attention_core.permutation import (
     similarity_of_rows,
     wavelengths,
 )
-from attention_core.randomness import generator
-from lessons.example import Example, run_example
 from lessons.positioned_head import head_projections
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))

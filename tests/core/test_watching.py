@@ -3,6 +3,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attention_core.evaluation import evaluate
 from attention_core.model import ModelConfig
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
@@ -16,7 +17,7 @@ from attention_core.observe import (
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import TrainingSettings, evaluate, held_out_batch, recommended
+from attention_core.training import TrainingSettings, held_out_batch, recommended
 from attention_core.weights import model_with
 from lessons.beginning import read_probe
 from lessons.formatting import written
@@ -44,7 +45,7 @@ def look(view, text, temperature):
 
 def test_what_is_watched_is_the_attention_of_the_model_on_screen():
     watched = look(VIEW, "hello", 1.0)
-    model = model_with(VIEW.settings.model, VIEW.snapshot.weights)
+    model = model_with(VIEW.settings.model, torch.from_numpy(VIEW.snapshot.weights))
     trace = model(torch.tensor([3, 2, 4, 4, 5]))
     assert watched.step == 3 and watched.tokens == tuple("hello")
     assert len(watched.layers) == 2
@@ -56,7 +57,7 @@ def test_what_is_watched_is_the_attention_of_the_model_on_screen():
 def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the_run_alone():
     before = torch.random.get_rng_state()
     one, other_probe = look(VIEW, "hello", 0.7), look(VIEW, "world", 0.7)
-    model = model_with(VIEW.settings.model, VIEW.snapshot.weights)
+    model = model_with(VIEW.settings.model, torch.from_numpy(VIEW.snapshot.weights))
     ids = continue_text(model, [3], SAMPLE_CHARACTERS, temperature=0.7, generator=generator(17, "sample"))
     assert one.sample == "".join(TASK.vocabulary.decode(ids)) == other_probe.sample
     assert one.sample.startswith("h") and len(one.sample) == SAMPLE_CHARACTERS + 1
@@ -102,7 +103,7 @@ def task_run(name, steps=3, **changes):
 def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
     settings, snapshot = task_run(name)
     seen, example = observe_task(settings, snapshot), settings.task.example
-    trace = model_with(settings.model, snapshot.weights)(example.ids)
+    trace = model_with(settings.model, torch.from_numpy(snapshot.weights))(example.ids)
     for layer, expected in zip(seen.layers, trace.layers, strict=True):
         torch.testing.assert_close(layer.weights, expected.attention.heads.weights)
     if name != "vectors":
@@ -112,7 +113,7 @@ def test_the_example_of_a_task_is_watched_with_the_model_on_screen(name):
     assert seen.accuracy == pytest.approx(sum(p == a for p, a in pairs) / len(pairs))
     for role, target in enumerate(example.target_attention):
         queries = [i for i in range(len(target)) if target[i].any()]
-        expected = [float(trace.layers[0].attention.heads.weights[0, i][target[i]].detach().sum()) for i in queries]
+        expected = [float(trace.layers[0].attention.heads.weights[0, i][target[i]].sum()) for i in queries]
         assert float(seen.role_weights[role, 0, 0]) == pytest.approx(sum(expected) / len(queries), abs=1e-5)
 
 
@@ -121,9 +122,8 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
     settings, snapshot = task_run("recall", n_heads=4, heads=heads)
     batch = held_out_batch(settings)
     for layer, head in ((0, 1), (1, 3)):
-        model = model_with(settings.model, snapshot.weights)
-        with torch.no_grad():
-            model.layers[layer].attention.W_o.weight[:, 8 * head : 8 * head + 8] = 0
+        model = model_with(settings.model, torch.tensor(snapshot.weights))
+        model.layers[layer].attention.W_o[8 * head : 8 * head + 8] = 0
         expected = evaluate(settings.task, model, batch)
         less = ablate_head(settings, snapshot, layer, head)
         assert less.ablated == ((layer, head),)
@@ -134,9 +134,8 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
 
 def test_a_layer_switched_off_leaves_only_what_goes_around_it():
     settings, snapshot = task_run("reverse", n_layers=2)
-    model = model_with(settings.model, snapshot.weights)
-    with torch.no_grad():
-        model.layers[1].attention.W_o.weight.zero_()
+    model = model_with(settings.model, torch.tensor(snapshot.weights))
+    model.layers[1].attention.W_o.zero_()
     expected = evaluate(settings.task, model, held_out_batch(settings))
     assert ablate_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
 
@@ -165,7 +164,7 @@ def test_a_model_without_a_mask_reads_the_answer():
 
 
 def leak_parts(settings, snapshot):
-    return model_with(settings.model, snapshot.weights), held_out_batch(settings)
+    return model_with(settings.model, torch.from_numpy(snapshot.weights)), held_out_batch(settings)
 
 
 def test_a_causal_model_cannot_leak():

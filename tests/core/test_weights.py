@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -9,36 +10,54 @@ from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS
 from attention_core.training import draw_batches, recommended
-from attention_core.weights import model_with, pack_weights, weights_of
+from attention_core.weights import count_weights, model_with, named_weights, weights_of
 
 CONFIG = recommended(TASKS["characters"]).model
-OTHER = replace(CONFIG, n_heads=1)
-WEIGHTS = weights_of(TinyTransformer(CONFIG, generator(3)))
-IDS = torch.tensor([[0, 1, 2]])
+WEIGHTS = weights_of(TinyTransformer.draw(CONFIG, generator(3)))
 
 
-def test_packed_weights_are_the_weights_of_the_model():
-    model = TinyTransformer(CONFIG, generator(0))
-    before = model(IDS).logits.detach().clone()
-    weights = pack_weights(model)
-    assert torch.equal(model(IDS).logits, before)
-    with torch.no_grad():
-        weights.zero_()
-    assert all(parameter.abs().sum() == 0 for parameter in model.parameters())
+def test_a_model_follows_the_vector_it_is_made_of():
+    for weights in (WEIGHTS.clone(), WEIGHTS.numpy().copy()):
+        model = model_with(CONFIG, weights)
+        assert weights_of(model).tolist() == WEIGHTS.tolist()
+        weights[:] = 0
+        assert count_weights(model) == len(WEIGHTS)
+        assert all((weight == 0).all() for _, weight in named_weights(model))
 
 
-def test_a_model_of_its_own_follows_nobody():
-    weights = WEIGHTS.clone()
-    model = model_with(CONFIG, weights)
-    weights.zero_()
+def test_a_vector_of_weights_is_a_copy():
+    model = TinyTransformer.draw(CONFIG, generator(3))
+    weights_of(model)[:] = 0
     assert torch.equal(weights_of(model), WEIGHTS)
+
+
+def test_the_weights_stand_in_the_order_of_the_computation():
+    config = replace(CONFIG, n_layers=2, layer_norm=True, mlp=True)
+    names = [name for name, _ in named_weights(TinyTransformer.draw(config, generator(3)))]
+    layer = ["attention.W_q", "attention.W_k", "attention.W_v", "attention.W_o", "norm.gain", "norm.shift"]
+    mlp = ["norm.gain", "norm.shift", "W_up", "b_up", "W_down", "b_down"]
+    layers = [f"layers.{i}.{name}" for i in range(2) for name in (*layer, *(f"mlp.{part}" for part in mlp))]
+    after = ["norm.gain", "norm.shift", "W_unembed", "b_unembed"]
+    assert names == ["token_table", "position_table", *layers, *after]
+
+
+@pytest.mark.parametrize("name", ["characters", "induction", "pronoun", "vectors"])
+def test_models_side_by_side_compute_what_each_computes_alone(name):
+    settings = recommended(TASKS[name], 7)
+    weights = np.stack([weights_of(TinyTransformer.draw(settings.model, generator(seed))) for seed in range(3)])
+    inputs = np.stack([next(draw_batches(settings, generator(seed))).inputs for seed in range(3)])
+    together = model_with(settings.model, weights)(inputs)
+    for i in range(3):
+        alone = model_with(settings.model, weights[i])(inputs[i])
+        assert np.array_equal(together.logits[i], alone.logits)
+        assert np.array_equal(together.layers[0].attention.heads.weights[i], alone.layers[0].attention.heads.weights)
 
 
 @pytest.mark.parametrize("name", TASKS)
 def test_weights_come_back_from_a_model_made_of_them(name):
     settings = recommended(TASKS[name], 7)
     inputs = next(draw_batches(settings, generator(1))).inputs
-    original = TinyTransformer(settings.model, generator(5))
+    original = TinyTransformer.draw(settings.model, generator(5))
     model = model_with(settings.model, weights_of(original))
     assert torch.equal(weights_of(model), weights_of(original))
     assert torch.equal(model(inputs).logits, original(inputs).logits)

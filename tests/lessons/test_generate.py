@@ -38,7 +38,7 @@ def written_by(model, start="wor", length=11, seed=17, sampling=None, task=HELLO
 
 def untrained(n_layers=2, n_heads=3):
     config = ModelConfig(vocabulary=8, context=5, d_model=6, n_layers=n_layers, n_heads=n_heads)
-    return TinyTransformer(config, generator(3)).eval()
+    return TinyTransformer.draw(config, generator(3))
 
 
 @st.composite

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from screens import Ranked, chosen
 
-from attention_core.heads import SlicedHeads
+from attention_core.heads import SlicedHeads, linear
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
 from lessons.formatting import english, number
@@ -51,7 +51,10 @@ def heads_again(example):
     trace = traced(example)
     if isinstance(trace, HeadsTrace):
         with torch.no_grad():
-            q, k, v = (linear(trace.x).numpy() for linear in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
+            q, k, v = (
+                linear(trace.x, getattr(trace.module, f"W_{name}"), getattr(trace.module, f"b_{name}")).numpy()
+                for name in "qkv"
+            )
         parts = [[tensor[:, h * d : (h + 1) * d] for tensor in (q, k, v)]
                  for d in [q.shape[1] // trace.module.n_heads] for h in range(trace.module.n_heads)]  # fmt: skip
     else:
@@ -116,9 +119,9 @@ def many_furthest(case, sentence):
 def lengths(case):
     """Of what each head adds to the last token's output."""
     _, found = heads_again(case.choices.example)
-    W_o = trace_of(case).module.W_o.weight.detach().numpy()
+    W_o = trace_of(case).module.W_o.numpy()
     d = found[0].shape[1]
-    return [float(np.linalg.norm(W_o[:, h * d : (h + 1) * d] @ output[-1])) for h, output in enumerate(found)]
+    return [float(np.linalg.norm(output[-1] @ W_o[h * d : (h + 1) * d])) for h, output in enumerate(found)]
 
 
 def extreme(sign):
@@ -184,7 +187,7 @@ def reached(example):
     changes = {}
     for way, module in (
         ("projected", trace.module),
-        ("sliced", SlicedHeads(d_model, n_heads, generator=generator(trace.example.seed))),
+        ("sliced", SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))),
     ):
         with torch.no_grad():
             before = module(trace.x, mask, scale=trace.scale)[1].heads.output

@@ -36,7 +36,7 @@ def test_the_whole_way_through_the_heads(example, data):
     trace = run_heads(example)
     derivation = derive_heads(trace)
     tensors = {key: getattr(trace, key) for key in ("x", "q", "k", "v", "concatenated", "output")}
-    for key, tensor in (tensors | {"w_o": trace.module.W_o.weight.detach().T}).items():
+    for key, tensor in (tensors | {"w_o": trace.module.W_o}).items():
         i, j = (data.draw(st.integers(0, size - 1)) for size in tensor.shape)
         follow(derivation, key, i, j, tensor[i, j])
     head, i, j = (data.draw(st.integers(0, size - 1)) for size in trace.heads.weights.shape)
@@ -54,9 +54,9 @@ def test_a_matrix_of_a_few_features_follows_those_and_says_where_they_live():
     (step,) = matrix.derive(4, 2)
     assert step.value == pytest.approx(float(trace.q[4, 5]))
     assert "feature 2 of head 3: its row of X · column 6 of W_q" in english(step.meaning)
-    w_o = derive_heads(trace).matrix("w_o", say("W_o"), trace.module.W_o.weight.T[features][:, features], features)
+    w_o = derive_heads(trace).matrix("w_o", say("W_o"), trace.module.W_o[features][:, features], features)
     (step,) = w_o.derive(1, 2)
-    assert step.value == pytest.approx(trace.module.W_o.weight[5, 2].item())
+    assert step.value == pytest.approx(trace.module.W_o[2, 5].item())
 
 
 @pytest.mark.parametrize("source", ["planted", "wide"])

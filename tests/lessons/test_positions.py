@@ -7,9 +7,9 @@ import pytest
 import torch
 from screens import chosen
 
-from attention_core.permutation import added_positions, kinds_for, random_permutation
 from lessons.example import Example, run_example
 from lessons.formatting import english, together
+from lessons.permutation import added_positions, kinds_for, random_permutation
 from lessons.positions import Choices, screen
 
 KINDS = ("none", "sinusoidal", "learned", "rotary")

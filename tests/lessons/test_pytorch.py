@@ -12,7 +12,16 @@ from screens import chosen
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
-from attention_core.pytorch_parity import (
+from attention_core.randomness import generator
+from attention_core.weights import named_weights
+from lessons.example import Example, run_example
+from lessons.formatting import english, together, written
+from lessons.heads_example import HEADS_PRESETS, heads_example, run_heads
+from lessons.levels import Level, code_lines, note_on, notice_levels, three_levels, timed
+from lessons.pytorch import Choices, parameter_table, screen
+from lessons.pytorch_cases import CASES, notice_cases
+from lessons.pytorch_masks import telling_cell
+from lessons.pytorch_parity import (
     RandomCase,
     compare_with_pytorch,
     copy_to_pytorch,
@@ -22,14 +31,6 @@ from attention_core.pytorch_parity import (
     one_mask_for_both,
     random_cases,
 )
-from attention_core.randomness import generator
-from lessons.example import Example, run_example
-from lessons.formatting import english, together, written
-from lessons.heads_example import HEADS_PRESETS, heads_example, run_heads
-from lessons.levels import Level, code_lines, note_on, notice_levels, three_levels, timed
-from lessons.pytorch import Choices, parameter_table, screen
-from lessons.pytorch_cases import CASES, notice_cases
-from lessons.pytorch_masks import telling_cell
 from lessons.sentence import say
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
@@ -68,14 +69,14 @@ def mask_of(case):
     return case.choices.may_attend.numpy()
 
 
-def linear(layer, x):
-    bias = 0 if layer.bias is None else layer.bias.detach().double().numpy()
-    return x @ layer.weight.detach().double().numpy().T + bias
+def linear(module, name, x):
+    W, b = getattr(module, f"W_{name}"), getattr(module, f"b_{name}")
+    return x @ W.double().numpy() + (0 if b is None else b.double().numpy())
 
 
 def heads_of(module, x, visible):
     """Weights of each head, and what the heads found side by side."""
-    q, k, v = (linear(layer, x.double().numpy()) for layer in (module.W_q, module.W_k, module.W_v))
+    q, k, v = (linear(module, name, x.double().numpy()) for name in "qkv")
     d_head, weights, found = q.shape[1] // module.n_heads, [], []
     for first in range(0, q.shape[1], d_head):
         own = slice(first, first + d_head)
@@ -93,7 +94,7 @@ def weights_of(case):
 
 def output_of(case):
     trace = trace_of(case)
-    return linear(trace.module.W_o, heads_of(trace.module, trace.x, mask_of(case))[1])
+    return linear(trace.module, "o", heads_of(trace.module, trace.x, mask_of(case))[1])
 
 
 def theirs(case):
@@ -274,7 +275,7 @@ def score_of(case, prompt):
     trace = trace_of(case)
     i, j = (prompt.arguments[name].position for name in ("query", "key"))
     d_head = trace.x.shape[1] // trace.module.n_heads
-    q, k = (linear(layer, trace.x.double().numpy())[:, :d_head] for layer in (trace.module.W_q, trace.module.W_k))
+    q, k = (linear(trace.module, name, trace.x.double().numpy())[:, :d_head] for name in "qk")
     return {"query": i, "key": j, "d_head": d_head, "score": q[i] @ k[j]}
 
 
@@ -296,6 +297,8 @@ ORACLE = {
     "precision agree.": difference,
     "head {head}": chosen,
     "{parameter}, rows {first} to {last}": rows_of_a_projection,
+    "{parameter}, rows {first} to {last}, transposed": rows_of_a_projection,
+    "{parameter}, transposed": lambda case, sentence: {"parameter": "out_proj.weight"},
     "average of {count}": lambda case, sentence: {"count": trace_of(case).module.n_heads},
     "Head by head, {query} puts the weights {weights} on itself.": head_by_head,
     "Head by head, {query} puts the weights {weights} on {key}.": head_by_head,
@@ -383,8 +386,9 @@ def answer_divided(case, prompt):
 
 def answer_anew(case, prompt):
     trace = trace_of(case)
-    other = MultiHeadAttention(trace.x.shape[1], trace.module.n_heads, generator=generator(prompt.arguments["seed"]))
-    output = linear(other.W_o, heads_of(other, trace.x, mask_of(case))[1])
+    random = generator(prompt.arguments["seed"])
+    other = MultiHeadAttention.draw(trace.x.shape[1], trace.module.n_heads, generator=random)
+    output = linear(other, "o", heads_of(other, trace.x, mask_of(case))[1])
     return {
         "The same shape says nothing about the numbers: other weights give others.": np.abs(
             output - output_of(case)
@@ -426,7 +430,7 @@ def figure(*arguments, **choices):
 
 def compared(n, d_head, n_heads, mask=None, bias=False):
     random = generator(0)
-    ours = MultiHeadAttention(d_head * n_heads, n_heads, bias=bias, generator=random)
+    ours = MultiHeadAttention.draw(d_head * n_heads, n_heads, bias=bias, generator=random)
     x = torch.randn(n, d_head * n_heads, generator=random)
     return compare_with_pytorch(tuple("abcdefghijk"[:n]), x, causal_mask(n) if mask is None else mask, ours)
 
@@ -483,17 +487,20 @@ def test_the_parameter_table_names_every_number(bias):
     parity = compared(5, 2, 3, bias=bias)
     *rows, total = [[written(cell) for cell in row] for row in parameter_table(parity).cells]
     assert sum(int(row[3]) for row in rows) == int(total[3]) == sum(p.numel() for p in parity.theirs.parameters())
-    assert [row[0] for row in rows] == [name for name, _ in parity.ours.named_parameters()]
+    assert [row[0] for row in rows] == [name for name, _ in named_weights(parity.ours)]
     stacked = {"in_proj_weight": parity.theirs.in_proj_weight, "in_proj_bias": parity.theirs.in_proj_bias}
     for mine, where, shape, _ in rows:
+        where, transposed, _ = where.partition(", transposed")
         name, _, place = where.partition(", rows ")
-        parameter = parity.ours.get_parameter(mine)
+        parameter = getattr(parity.ours, mine)
+        theirs = parameter.T if transposed else parameter
         if place:
             first, last = map(int, place.split(" to "))
-            assert torch.equal(stacked[name][first - 1 : last], parameter)
+            assert torch.equal(stacked[name][first - 1 : last], theirs)
         else:
-            assert torch.equal(parity.theirs.get_parameter(name), parameter)
+            assert torch.equal(parity.theirs.get_parameter(name), theirs)
         assert shape == " × ".join(map(str, parameter.shape))
+        assert bool(transposed) == mine.startswith("W")
 
 
 def test_a_case_that_disagrees_would_be_told():
@@ -520,11 +527,11 @@ def test_the_three_levels_compute_the_same(bias):
     assert all(0 < level.difference < 5e-6 for level in levels)
     assert all(len(level.milliseconds) == 3 and min(level.milliseconds) > 0 for level in levels)
     assert [level.functions[0] for level in levels] == [heads_by_hand, heads_as_module, heads_built_in]
-    linears = [parity.ours.W_q, parity.ours.W_k, parity.ours.W_v, parity.ours.W_o]
-    biases = tuple(torch.zeros(6) if layer.bias is None else layer.bias for layer in linears)
-    hand = heads_by_hand(parity.x, tuple(layer.weight.T for layer in linears), biases, 3, parity.may_attend)
+    projections = tuple(getattr(parity.ours, f"W_{name}") for name in "qkvo")
+    biases = tuple(getattr(parity.ours, f"b_{name}") if bias else torch.zeros(6) for name in "qkvo")
+    hand = heads_by_hand(parity.x, projections, biases, 3, parity.may_attend)
     _, joined = heads_of(parity.ours, parity.x, parity.may_attend.numpy())
-    assert np.allclose(hand.detach().numpy(), linear(parity.ours.W_o, joined), atol=1e-6)
+    assert np.allclose(hand.detach().numpy(), linear(parity.ours, "o", joined), atol=1e-6)
 
 
 def test_lines_of_code_are_those_that_do_something():

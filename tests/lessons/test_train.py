@@ -99,7 +99,8 @@ def step_of(case):
 
 
 def model_of(case):
-    return model_with(case.choices.settings.model, steps_of(case.choices.settings)[step_of(case)].weights)
+    weights = steps_of(case.choices.settings)[step_of(case)].weights
+    return model_with(case.choices.settings.model, torch.from_numpy(weights))
 
 
 def weights_of(case):
@@ -143,7 +144,7 @@ def answers_of_moment(case, sentence):
             said.append("·")
             continue
         if case.choices.settings.model.output == "vectors":
-            nearest = [float((vector - output[position]).square().sum()) for vector in model.token_table]
+            nearest = [float((vector - output[position]).square().sum()) for vector in model.fixed_table]
             said.append(case.choices.settings.task.vocabulary.tokens[nearest.index(min(nearest))])
         else:
             said.append(case.choices.settings.task.vocabulary.tokens[int(output[position].argmax())])
@@ -206,7 +207,7 @@ def accuracy_again(case, sentence):
         for position, target in enumerate(targets):
             if target >= 0:
                 if case.choices.settings.model.output == "vectors":
-                    nearest = [float((vector - output[position]).square().sum()) for vector in model.token_table]
+                    nearest = [float((vector - output[position]).square().sum()) for vector in model.fixed_table]
                     right.append(nearest.index(min(nearest)) == target)
                 else:
                     right.append(int(output[position].argmax()) == target)
@@ -419,7 +420,7 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
 def test_what_was_seen_in_training_is_counted_one_sequence_after_the_other(name):
     settings = recommended(TASKS[name], 3, steps=60)
     random = generator(3)
-    TinyTransformer(settings.model, random)
+    TinyTransformer.draw(settings.model, random)
     batches, met = draw_batches(settings, random), set()
     for _ in range(60):
         batch = next(batches)
@@ -454,7 +455,8 @@ def test_a_film_has_a_frame_and_a_sentence_for_each_moment_and_its_curves(name):
     assert list(film.at) == steps and [int(english(said).split()[1]) for said in film.moments] == steps
     assert english(film.notice[0]) == english(film.moments[-1])
     for frame, made in zip(film.frames, steps_of(history.settings), strict=False):
-        traces = model_with(history.settings.model, made.weights)(torch.tensor(ids_seen(history))).layers
+        model = model_with(history.settings.model, torch.from_numpy(made.weights))
+        traces = model(torch.tensor(ids_seen(history))).layers
         weights = {
             f"{at}.{h}": w for at, trace in enumerate(traces) for h, w in enumerate(trace.attention.heads.weights)
         }

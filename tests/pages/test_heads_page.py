@@ -10,6 +10,7 @@ from visiting import ROOT, chart, open_page, source_shown, texts
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, merge_heads, split_heads
+from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
@@ -221,8 +222,8 @@ def test_projections_light_the_rows_they_are_made_from():
 def test_w_o_stands_between_the_heads_and_the_output_as_their_factor(bias):
     at = open_heads(mh_step="output", mh_d_model=6, mh_heads=3, mh_bias=bias)
     trace, table = expected(d_model=6, n_heads=3, bias=bias == "true"), cells(at)
-    shows(at, 0, "w_o", trace.module.W_o.weight.detach().T)
-    added = trace.module.W_o.bias.tolist() if bias == "true" else [0.0] * 6
+    shows(at, 0, "w_o", trace.module.W_o)
+    added = trace.module.b_o.tolist() if bias == "true" else [0.0] * 6
     for i in range(6):
         for j in range(6):
             products = [table[f"concatenated {i},{f}"]["v"] * table[f"w_o {f},{j}"]["v"] for f in range(6)]
@@ -231,7 +232,7 @@ def test_w_o_stands_between_the_heads_and_the_output_as_their_factor(bias):
     assert lit(table["concatenated 3,1"]) == {"concatenated 3,1", "w_o row 1", "output row 3"}
     assert lit(table["w_o 3,1"]) == {"w_o 3,1", "concatenated column 3", "output column 1"}
     said = "an entry of W_o: feature 2 of head 2 goes into feature 2 of the output: "
-    assert table["w_o 3,1"]["say"] == said + digits(trace.module.W_o.weight[1, 3].item())
+    assert table["w_o 3,1"]["say"] == said + digits(trace.module.W_o[3, 1].item())
 
 
 def test_of_a_wide_w_o_the_same_features_are_drawn_as_of_its_factor():
@@ -239,7 +240,7 @@ def test_of_a_wide_w_o_the_same_features_are_drawn_as_of_its_factor():
     trace = expected(source="wide")
     shapes = shapes_of(at)
     assert shapes == {"10×512, 8 shown", "512×512, 8×8 shown"}
-    assert cells(at)["w_o 2,1"]["v"] == pytest.approx(float(trace.module.W_o.weight[64, 128].detach()), rel=1e-5)
+    assert cells(at)["w_o 2,1"]["v"] == pytest.approx(float(trace.module.W_o[128, 64]), rel=1e-5)
 
 
 @pytest.mark.parametrize("d_model", [8, 16])
@@ -323,7 +324,7 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
     at.run()
     rows = at.dataframe[0].value.to_dict("records")
     module = expected(d_model=6, n_heads=3, bias=True).module
-    listed = [(name, " × ".join(map(str, p.shape)), str(p.numel())) for name, p in module.named_parameters()]
+    listed = [(name, " × ".join(map(str, p.shape)), str(p.numel())) for name, p in named_weights(module)]
     assert [tuple(row.values()) for row in rows] == [*listed, ("all together", "", "168")]
 
 
@@ -332,9 +333,9 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
     [
         ("project", (MultiHeadAttention.project,)),
         ("split", (MultiHeadAttention.project, split_heads)),
-        ("attend", (MultiHeadAttention.forward, total_variation)),
-        ("concatenate", (MultiHeadAttention.forward, merge_heads)),
-        ("output", (MultiHeadAttention.forward,)),
+        ("attend", (MultiHeadAttention.__call__, total_variation)),
+        ("concatenate", (MultiHeadAttention.__call__, merge_heads)),
+        ("output", (MultiHeadAttention.__call__,)),
         ("slices", (MultiHeadAttention.project, SlicedHeads.project)),
         ("dropout", (drop_weights,)),
     ],

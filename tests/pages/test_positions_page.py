@@ -5,11 +5,11 @@ import inspect
 import pytest
 from visiting import chart, open_page, source_shown, texts
 
-from attention_core.permutation import attend_with_positions, random_permutation, similarity_of_rows
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
 from lessons.formatting import together, written
 from lessons.matrices import BELOW_CONTROLS
+from lessons.permutation import attend_with_positions, random_permutation, similarity_of_rows
 from lessons.positioned_head import head_projections
 from lessons.positions import Choices, screen
 

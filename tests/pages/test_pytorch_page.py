@@ -7,7 +7,6 @@ from visiting import chart, open_page, source_shown, texts
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
-from attention_core.pytorch_parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
 from lessons.formatting import magnitude, together, written
@@ -15,6 +14,7 @@ from lessons.heads_example import heads_example
 from lessons.matrices import BELOW_CONTROLS
 from lessons.pytorch import Choices, screen
 from lessons.pytorch_cases import CASES
+from lessons.pytorch_parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
 
 FIGURES = ["module", "fused", "weights", "meanings"]
 VIEWS = [*FIGURES, "levels", "cases"]
@@ -148,7 +148,7 @@ def test_three_levels_show_the_code_that_ran():
     shown = [code.value for code in at.code if code.language == "python"]
     for function, code in zip((heads_by_hand, heads_as_module, heads_built_in), shown, strict=True):
         assert code.startswith(inspect.getsource(inspect.unwrap(function)).rstrip())
-    for step in ("forward", "project"):
+    for step in ("__call__", "project"):
         assert inspect.getsource(getattr(MultiHeadAttention, step)).rstrip() in shown[1]
     said = texts(at)
     assert sum("lines of code" in line and "differs from the same computation" in line for line in said) == 3

@@ -6,6 +6,7 @@ import struct
 import tracemalloc
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from safetensors.torch import load, save
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings
+from attention_core.weights import named_weights
 from runs.checkpoint import (
     MAX_FILE_BYTES,
     MAX_WEIGHT,
@@ -97,16 +99,16 @@ def test_what_is_saved_comes_back_bit_for_bit(parts, text):
     before = trained(text, **parts)
     after = load_checkpoint(save_checkpoint(before))
     assert after.settings == before.settings and after.updates == 2
-    assert torch.equal(after.weights, before.weights)
+    assert np.array_equal(after.weights, before.weights)
     assert save_checkpoint(after) == save_checkpoint(before)
-    window = before.settings.task.windows[0, :-1]
-    assert torch.equal(before.model()(window).logits, after.model()(window).logits)
+    window = before.settings.task.windows[0, :-1].numpy()
+    assert np.array_equal(before.model()(window).logits, after.model()(window).logits)
 
 
 def test_the_file_is_plain_safetensors_that_other_programs_read():
     tensors = load(GOOD)
     assert {name: tuple(t.shape) for name, t in tensors.items()} == {
-        name: tuple(p.shape) for name, p in trained().model().named_parameters()
+        name: p.shape for name, p in named_weights(trained().model())
     }
     header, _ = taken_apart()
     assert json.loads(header["__metadata__"]["attention_lab"])["task"]["text"] == "hello world"
@@ -138,7 +140,7 @@ def test_a_changed_byte_is_refused_or_makes_another_good_model(place, value):
     except ValueError as error:
         assert type(error) is ValueError
     else:
-        assert torch.isfinite(loaded.weights).all()
+        assert np.isfinite(loaded.weights).all()
 
 
 @given(about=st.recursive(
@@ -160,7 +162,7 @@ def test_any_other_json_about_the_model_is_refused(place, about):
     ("change", "said"),
     [
         ({"model__d_model": 5}, "works with 1, 5 heads"),
-        ({"model__d_model": 48}, "expected layers.0"),
+        ({"model__d_model": 48}, "expected W_unembed as F32 of shape [48, 8]"),
         ({"model__d_model": 10**9}, "d_model goes from 1 to 64"),
         ({"model__d_model": True}, "model.d_model to be a whole number, but got a switch"),
         ({"model__n_heads": 0}, "n_heads is 0"),
@@ -217,7 +219,7 @@ def test_the_largest_weights_may_still_not_break_the_model():
     except ValueError as error:
         assert "finite scores" in str(error)
     else:
-        assert torch.isfinite(loaded.model()(loaded.settings.task.windows[0, :-1]).logits).all()
+        assert np.isfinite(loaded.model()(loaded.settings.task.windows[0, :-1].numpy()).logits).all()
 
 
 @pytest.mark.parametrize(
@@ -239,7 +241,7 @@ def test_a_file_without_metadata_or_with_another_format_is_refused():
     tensors = load(GOOD)
     assert "how the model was made, but got nothing" in refused(save(tensors))
     assert "how the model was made, but got nothing" in refused(save(tensors, metadata={"format": "pt"}))
-    assert "the format “attention-lab model 1”, but got 'model 2'" in refused(with_about(format="model 2"))
+    assert "the format “attention-lab model 2”, but got 'model 1'" in refused(with_about(format="model 1"))
 
 
 def test_headers_that_lie_are_refused():
@@ -357,4 +359,4 @@ def test_every_kind_of_model_and_training_comes_back(parts, training):
     before = trained(**parts)
     settings = replace(before.settings, **training)
     after = load_checkpoint(save_checkpoint(Checkpoint(settings, 2, before.weights)))
-    assert after.settings == settings and torch.equal(after.weights, before.weights)
+    assert after.settings == settings and np.array_equal(after.weights, before.weights)

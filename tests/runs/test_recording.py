@@ -1,21 +1,29 @@
 """What is recorded of a training: all of it, the same for all, in bounded memory."""
 
 import gc
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import torch
-from torch import nn
 from waiting import Clock
 
 from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import MAX_VOCABULARY, TASKS, CharacterTask
-from attention_core.training import MAX_BATCH, TrainingSettings, TrainingStep, predict, recommended, train
-from attention_core.weights import model_with
+from attention_core.training import (
+    MAX_BATCH,
+    TrainingSettings,
+    TrainingStack,
+    TrainingStep,
+    predict,
+    recommended,
+    train,
+)
+from attention_core.weights import blank, count_weights, model_with
 from runs import recording as recording_module
-from runs.recording import MAX_BYTES, SNAPSHOTS, Recording
+from runs.recording import MAX_BYTES, SNAPSHOTS, Recording, record_together
 
 
 def settings(text="abcabcabcacb", window=3, model=None, **choices):
@@ -77,24 +85,21 @@ def test_the_weights_on_a_recording_reproduce_its_losses():
     recording = Recording(chosen)
     recording.record(20)
     random = generator(chosen.seed)
-    TinyTransformer(chosen.model, random)
+    TinyTransformer.draw(chosen.model, random)
     for step in range(21):
         batch = chosen.task.batch(5, random)
         snapshot = recording.snapshot(step)
         assert snapshot.step == step
-        _, loss = predict(model_with(chosen.model, snapshot.weights), batch)
-        assert loss == pytest.approx(recording.losses(20)[step], abs=1e-6)
+        _, loss = predict(model_with(chosen.model, torch.from_numpy(snapshot.weights)), batch)
+        assert float(loss.loss) == pytest.approx(recording.losses(20)[step], abs=1e-6)
 
 
-def test_a_model_made_of_a_snapshot_is_its_own():
+def test_a_snapshot_is_not_changed_by_later_steps():
     recording = Recording(settings())
     recording.record(3)
-    before = recording.snapshot(3).weights.clone()
-    model = model_with(settings().model, recording.snapshot(3).weights)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()
-    assert torch.equal(recording.snapshot(3).weights, before)
+    before = recording.snapshot(3).weights.copy()
+    recording.record(20)
+    assert np.array_equal(recording.snapshot(3).weights, before)
 
 
 def test_nothing_can_be_seen_before_the_first_step():
@@ -114,7 +119,7 @@ def test_recording_in_parts_gives_the_same_bit_for_bit(until):
     assert [one.step for one in parts.evaluations(23)] == [one.step for one in through.evaluations(23)]
     for step in range(24):
         ours, expected = parts.snapshot(step), through.snapshot(step)
-        assert ours.step == expected.step and torch.equal(ours.weights, expected.weights)
+        assert ours.step == expected.step and np.array_equal(ours.weights, expected.weights)
 
 
 def largest_model():
@@ -126,24 +131,29 @@ def largest_model():
         layer_norm=True,
         mlp=True,
     )
-    return sum(parameter.numel() for parameter in TinyTransformer(config, generator(0)).parameters())
+    return count_weights(blank(config))
 
 
-def pretend(parameters):
+def pretend(parameters, monkeypatch):
     """A training whose weights after each step are the number of the step, over and over."""
 
-    def steps(chosen):
-        for step in range(chosen.steps + 1):
-            yield TrainingStep(step, 1.0, torch.full((parameters,), float(step)))
+    class Pretended(TrainingStack):
+        def step(self):
+            steps = []
+            for state in self.states:
+                weights = np.full(parameters, state.step, np.float32)
+                steps.append(TrainingStep(state.step, 1.0, weights))
+                state.step += 1
+            return steps
 
-    return steps
+    monkeypatch.setattr(recording_module, "TrainingStack", Pretended)
 
 
 @pytest.mark.parametrize("parameters", [7, 1_048, 20_011, 70_001, "largest"])
 def test_a_recording_keeps_so_many_snapshots_and_no_more(parameters, monkeypatch):
     parameters = largest_model() if parameters == "largest" else parameters
     most = max(2, min(SNAPSHOTS, MAX_BYTES // (4 * parameters)))
-    monkeypatch.setattr(recording_module, "train", pretend(parameters))
+    pretend(parameters, monkeypatch)
     recording = Recording(settings(steps=1300))
     for newest in [*range(40), 511, 512, 513, 700, 1023, 1024, 1025, 1300]:
         recording.record(newest)
@@ -160,7 +170,7 @@ def test_a_recording_keeps_so_many_snapshots_and_no_more(parameters, monkeypatch
 
 
 def test_a_snapshot_stays_as_it_was_however_far_the_recording_comes(monkeypatch):
-    monkeypatch.setattr(recording_module, "train", pretend(30_011))
+    pretend(30_011, monkeypatch)
     recording, seen = Recording(settings(steps=300)), []
     for step in range(301):
         recording.record(step)
@@ -168,11 +178,11 @@ def test_a_snapshot_stays_as_it_was_however_far_the_recording_comes(monkeypatch)
     assert all(float(snapshot.weights.min()) == float(snapshot.weights.max()) == snapshot.step for snapshot in seen)
 
 
-def tensor_bytes():
-    """The memory of all tensors there are, each storage once."""
+def bytes_of_arrays():
+    """The memory of all NumPy arrays made since the tracing began."""
     gc.collect()
-    storages = [thing.untyped_storage() for thing in gc.get_objects() if type(thing) in (torch.Tensor, nn.Parameter)]
-    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+    arrays = tracemalloc.DomainFilter(True, np.lib.tracemalloc_domain)
+    return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces([arrays]).traces)
 
 
 @pytest.mark.parametrize("size", ["usual", "largest"])
@@ -181,14 +191,18 @@ def test_a_recording_that_waits_holds_no_activations_and_one_that_ended_only_its
     changes = {"batch_size": MAX_BATCH, **(large if size == "largest" else {})}
     chosen = recommended(TASKS["induction"], 1, steps=2, **changes)
     assert chosen.task.example is not None
-    before = tensor_bytes()
-    recording = Recording(chosen)
-    recording.record(1)
-    waiting, one = tensor_bytes() - before, recording.snapshot(1).weights.nbytes
-    kept = max(2 * one, min(SNAPSHOTS * one, MAX_BYTES))
-    assert kept - one < waiting <= kept + 4 * one + 500_000
-    recording.record(2)
-    assert recording.ended and tensor_bytes() - before <= kept + one + 10_000
+    Recording(chosen).record(1)  # what is made once for all runs
+    tracemalloc.start()
+    try:
+        recording = Recording(chosen)
+        recording.record(1)
+        waiting, one = bytes_of_arrays(), recording.snapshot(1).weights.nbytes
+        kept = max(2 * one, min(SNAPSHOTS * one, MAX_BYTES))
+        assert kept - one < waiting <= kept + 4 * one + 500_000
+        recording.record(2)
+        assert recording.ended and bytes_of_arrays() <= kept + one + 10_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_long_run_keeps_its_losses_and_the_weights_of_some_steps():
@@ -199,7 +213,7 @@ def test_a_long_run_keeps_its_losses_and_the_weights_of_some_steps():
     assert recording.snapshot_steps(170) == [0, 1, 2, 3, *range(8, 170, 8), 170]
     assert recording.losses(170).tolist() == [step.loss for step in trained]
     for step in recording.snapshot_steps(170):
-        assert torch.equal(recording.snapshot(step).weights, trained[step].weights)
+        assert np.array_equal(recording.snapshot(step).weights, trained[step].weights)
 
 
 def test_a_run_that_breaks_keeps_its_last_good_model_and_says_what_to_do():
@@ -213,19 +227,26 @@ def test_a_run_that_breaks_keeps_its_last_good_model_and_says_what_to_do():
     assert np.isfinite(recording.losses(300)).all() and len(recording.losses(300)) == recording.newest + 1
     newest = recording.snapshot(300)
     assert newest.step == recording.newest
-    assert newest.weights.isfinite().all()
+    assert np.isfinite(newest.weights).all()
     recording.record(300)
     assert recording.newest == newest.step
 
 
+def breaking(error, monkeypatch, at):
+    """A training that breaks at this step, whoever is trained."""
+
+    class Breaking(TrainingStack):
+        def step(self):
+            if self.states[0].step == at:
+                raise error("something broke")
+            return super().step()
+
+    monkeypatch.setattr(recording_module, "TrainingStack", Breaking)
+
+
 @pytest.mark.parametrize("error", [RuntimeError, FloatingPointError, ValueError])
 def test_an_error_in_training_ends_the_recording_with_a_sentence(error, monkeypatch):
-    def break_down(chosen):
-        for step in range(3):
-            yield TrainingStep(step, 1.0, torch.zeros(5))
-        raise error("something broke")
-
-    monkeypatch.setattr(recording_module, "train", break_down)
+    breaking(error, monkeypatch, at=3)
     recording = Recording(settings())
     recording.record(20)
     assert recording.ended and recording.newest == 2
@@ -233,12 +254,70 @@ def test_an_error_in_training_ends_the_recording_with_a_sentence(error, monkeypa
 
 
 def test_an_error_before_the_first_step_does_not_speak_of_a_step_before_it(monkeypatch):
-    def break_down(chosen):
-        raise RuntimeError("something broke")
-        yield
-
-    monkeypatch.setattr(recording_module, "train", break_down)
+    breaking(RuntimeError, monkeypatch, at=0)
     recording = Recording(settings())
     recording.record(20)
     assert recording.ended and "something broke" in recording.problem
     assert "-1" not in recording.problem and "−1" not in recording.problem
+
+
+# Several runs together
+
+
+def different(seeds=(0, 1, 2), **choices):
+    return [Recording(settings(seed=seed, **choices)) for seed in seeds]
+
+
+def test_runs_recorded_together_are_those_recorded_alone_to_the_last_bit():
+    together, alone = different(steps=45), different(steps=45)
+    together[1].record(7)  # it joins the others later in its life
+    record_together({recording: 45 for recording in together})
+    for one, other in zip(together, alone, strict=True):
+        other.record(45)
+        assert one.ended and one.problem is None
+        assert one.losses(45).tolist() == other.losses(45).tolist()
+        assert [e.loss for e in one.evaluations(45)] == [e.loss for e in other.evaluations(45)]
+        assert [s for s in range(46) if not np.array_equal(one.snapshot(s).weights, other.snapshot(s).weights)] == []
+
+
+def test_each_is_recorded_as_far_as_it_is_wanted():
+    recordings = different()
+    record_together(dict(zip(recordings, (3, 20, 11), strict=True)))
+    assert [recording.newest for recording in recordings] == [3, 20, 11]
+    assert [recording.ended for recording in recordings] == [False, True, False]
+
+
+def test_the_time_is_over_for_all_after_the_same_step():
+    clock, recordings = Clock(), different()
+
+    def tick():
+        clock.now += 1
+        return clock.now
+
+    record_together({recording: 20 for recording in recordings}, seconds=5.0, clock=tick)
+    assert [recording.newest for recording in recordings] == [4, 4, 4]
+
+
+def test_one_that_breaks_leaves_the_others_as_they_are_alone():
+    chosen = settings(learning_rate=1e6, weight_decay=0.1, steps=300)
+    broken, good, alone = Recording(chosen), Recording(settings(steps=300)), Recording(settings(steps=300))
+    record_together({broken: 300, good: 300})
+    alone.record(300)
+    assert broken.ended and broken.problem is not None and broken.newest < 300
+    assert good.ended and good.problem is None and good.losses(300).tolist() == alone.losses(300).tolist()
+
+
+def test_an_error_of_one_ends_that_one_and_the_others_go_on_bit_for_bit(monkeypatch):
+    class Breaking(TrainingStack):
+        def step(self):
+            if any(state.settings.seed == 1 and state.step == 3 for state in self.states):
+                raise MemoryError("nothing left")
+            return super().step()
+
+    expected = [losses_of(settings(seed=seed)) for seed in (0, 2)]
+    monkeypatch.setattr(recording_module, "TrainingStack", Breaking)
+    recordings = different()
+    for _ in range(30):
+        record_together({recording: 20 for recording in recordings})
+    assert recordings[1].newest == 2 and recordings[1].problem == "Training stopped after step 2: nothing left"
+    assert [recordings[i].losses(20).tolist() for i in (0, 2)] == expected

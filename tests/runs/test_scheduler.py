@@ -2,24 +2,40 @@
 
 import gc
 import threading
+import weakref
 
 import pytest
-import torch
 from waiting import Clock, wait_until
 
 from attention_core.model import ModelConfig
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings, TrainingStep, train
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import TrainingSettings, TrainingStack, TrainingStep, recommended, train
 from runs import recording as recording_module
 from runs.page_lock import PageLock
-from runs.scheduler import Scheduler
+from runs.recording import Recording, record_together
+from runs.scheduler import NUMBERS_TOGETHER, Scheduler, of_one_shape
 
 TASK = CharacterTask("abcabcabcacb", 3)
 MODEL = ModelConfig(vocabulary=3, context=3, d_model=4)
 
 
-def settings(seed=0, steps=20):
-    return TrainingSettings(task=TASK, model=MODEL, seed=seed, steps=steps)
+def settings(seed=0, steps=20, **choices):
+    return TrainingSettings(task=TASK, model=MODEL, seed=seed, steps=steps, **choices)
+
+
+def pretended(monkeypatch, at_step):
+    """A training without arithmetic; `at_step` hears of each step of each run."""
+
+    class Pretended(TrainingStack):
+        def step(self):
+            steps = []
+            for state in self.states:
+                at_step(state)
+                steps.append(TrainingStep(state.step, 1.0, state.weights))
+                state.step += 1
+            return steps
+
+    monkeypatch.setattr(recording_module, "TrainingStack", Pretended)
 
 
 @pytest.fixture
@@ -43,8 +59,8 @@ def clock():
 
 def record_once(scheduler):
     """What the thread does in one round, without the thread."""
-    for recording, until in scheduler.wanted().items():
-        recording.record(until)
+    for group in of_one_shape(scheduler.wanted()):
+        record_together(group)
 
 
 # Sharing
@@ -117,7 +133,7 @@ def test_what_a_class_has_left_behind_goes_though_nobody_comes(monkeypatch):
     monkeypatch.setattr(Scheduler, "IDLE_SECONDS", 0.01)
     scheduler = Scheduler(max_recordings=3)
     runs = [scheduler.open(settings(seed=seed)) for seed in range(7)]
-    recordings = torch.utils.weak.WeakIdKeyDictionary({run.recording: None for run in runs})
+    recordings = weakref.WeakSet(run.recording for run in runs)
     scheduler.start()
     try:
         runs.clear()
@@ -242,15 +258,13 @@ def test_runs_side_by_side_give_the_losses_of_runs_alone(scheduler):
 def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
     order = []
 
-    def pretend(chosen):
-        for step in range(chosen.steps + 1):
-            clock.now += 0.001
-            order.append(chosen.seed)
-            yield TrainingStep(step, 1.0, torch.zeros(5))
+    def at_step(state):
+        clock.now += 0.001
+        order.append(state.settings.seed)
 
-    monkeypatch.setattr(recording_module, "train", pretend)
+    pretended(monkeypatch, at_step)
     scheduler = Scheduler(clock=clock, turn_seconds=0.010)
-    runs = [scheduler.open(settings(seed=seed, steps=200)) for seed in range(3)]
+    runs = [scheduler.open(settings(seed=seed, steps=200, batch_size=1 + seed)) for seed in range(3)]  # of three shapes
     order.clear()
     for run in runs:
         run.train()
@@ -267,6 +281,33 @@ def test_turns_are_short_and_everybody_has_one(monkeypatch, clock):
     assert {seed for seed, _ in turns[:4]} == {0, 1, 2}
 
 
+def test_recordings_of_one_shape_have_their_turns_together(monkeypatch, clock):
+    order = []
+    pretended(monkeypatch, lambda state: order.append(state.settings.seed))
+    scheduler = Scheduler(clock=clock)
+    runs = [scheduler.open(settings(seed=seed, steps=50, learning_rate=0.1 + seed)) for seed in range(3)]
+    order.clear()
+    for run in runs:
+        run.train()
+    scheduler.start()
+    assert wait_until(lambda: all(run.recording.ended for run in runs))
+    scheduler.stop()
+    assert [set(order[i : i + 3]) for i in range(0, 150, 3)] == [{0, 1, 2}] * 50
+
+
+def test_what_is_trained_together_has_one_shape_and_fits_into_the_cache():
+    alike = [Recording(settings(seed=seed)) for seed in range(3)]
+    others = [Recording(settings(batch_size=2)), Recording(settings(optimiser="sgd"))]
+    groups = of_one_shape({recording: 20 for recording in (*alike, *others)})
+    assert sorted(len(group) for group in groups) == [1, 1, 3]
+    large = recommended(TASKS["induction"])
+    tokens = large.batch_size * large.task.window
+    most = NUMBERS_TOGETHER // (tokens * large.model.d_model)
+    many = [Recording(recommended(TASKS["induction"], seed)) for seed in range(7)]
+    groups = of_one_shape({recording: 1 for recording in many})
+    assert max(len(group) for group in groups) == max(1, most) and sum(map(len, groups)) == 7
+
+
 def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
     early = scheduler.open(settings(seed=1, steps=5000))
     early.train()
@@ -279,13 +320,13 @@ def test_a_late_comer_does_not_wait_for_those_who_came_first(scheduler):
 
 @pytest.mark.parametrize("error", [RuntimeError, ValueError, FloatingPointError, IndexError, MemoryError])
 def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error):
-    def fail_sometimes(chosen):
-        for step in train(chosen):
-            if chosen.seed == 13 and step.step == 3:
+    class Failing(TrainingStack):
+        def step(self):
+            if any(state.settings.seed == 13 and state.step == 3 for state in self.states):
                 raise error("something broke")
-            yield step
+            return super().step()
 
-    monkeypatch.setattr(recording_module, "train", fail_sometimes)
+    monkeypatch.setattr(recording_module, "TrainingStack", Failing)
     failing, good = scheduler.open(settings(seed=13)), scheduler.open(settings(seed=2))
     failing.train()
     assert wait_until(lambda: failing.recording.ended or not scheduler.alive)
@@ -339,12 +380,10 @@ def test_a_page_that_comes_ends_the_turn_after_the_step_it_is_at(scheduler, page
 
 
 def test_training_that_waited_long_enough_gets_its_whole_turn_beside_pages(monkeypatch, clock):
-    def pretend(chosen):
-        for step in range(chosen.steps + 1):
-            clock.now += 0.1
-            yield TrainingStep(step, 1.0, torch.zeros(5))
+    def at_step(state):
+        clock.now += 0.1
 
-    monkeypatch.setattr(recording_module, "train", pretend)
+    pretended(monkeypatch, at_step)
     monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 0.3)
     pages = PageLock()
     scheduler = Scheduler(pages, turn_seconds=50.0, clock=clock, patience_seconds=1e9)

@@ -150,15 +150,13 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
     from attention_core.model import notebook_model
     from runs import recording
 
-    real = recording.train
-
-    def train(settings):
-        for step in real(settings):
-            if settings.steps == 3 and step.step == 2:
+    class Failing(recording.TrainingStack):
+        def step(self):
+            if any(state.settings.steps == 3 and state.step == 2 for state in self.states):
                 raise ValueError("no memory left")
-            yield step
+            return super().step()
 
-    monkeypatch.setattr(recording, "train", train)
+    monkeypatch.setattr(recording, "TrainingStack", Failing)
     task = CharacterTask("hello world")
     model = notebook_model(len(task.vocabulary))
     scheduler = Scheduler()

@@ -1,5 +1,10 @@
 """How often what moves by itself is refreshed, and what the process does with memory."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pyarrow as pa
 import pytest
 
@@ -46,3 +51,13 @@ def test_what_tables_took_goes_back_like_all_other_memory():
         assert pa.default_memory_pool().backend_name == "system"
     finally:
         pa.set_memory_pool(pool)
+
+
+def test_numpy_has_one_thread_in_the_app_and_in_the_tests():
+    """It reads the number when it is imported, so it must be set before."""
+    code = (
+        "import os, sys; os.environ.pop('OPENBLAS_NUM_THREADS', None); import streamlit.starlette, attention_ui;"
+        "sys.exit('numpy' in sys.modules or os.environ['OPENBLAS_NUM_THREADS'] != '1')"
+    )
+    assert subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parents[2], check=False).returncode == 0
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"

@@ -21,15 +21,14 @@ MOST_TOKENS, MOST_HEADS, MOST_D_HEAD = 12, 4, 8  # of a random case
 
 
 def copy_to_pytorch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
-    """PyTorch's own module with our weights: W_q, W_k and W_v stacked in this order, W_o as it is."""
-    d_model, bias = ours.W_o.in_features, ours.W_o.bias is not None
+    """PyTorch's own module with our weights: it stores maps transposed, W_q, W_k and W_v one below the other."""
+    d_model, bias = ours.W_o.shape[0], ours.b_o is not None
     # Built the usual way it would draw weights from the global random state, which all visitors of a server
     # share. On the device "meta" it draws none; `assign` then puts our tensors in place of the missing ones.
     theirs = nn.MultiheadAttention(d_model, ours.n_heads, bias=bias, batch_first=True, device="meta")
-    projections = (ours.W_q, ours.W_k, ours.W_v)
-    state = {"in_proj_weight": torch.cat([linear.weight for linear in projections]), "out_proj.weight": ours.W_o.weight}
+    state = {"in_proj_weight": torch.cat([ours.W_q.T, ours.W_k.T, ours.W_v.T]), "out_proj.weight": ours.W_o.T}
     if bias:
-        state |= {"in_proj_bias": torch.cat([linear.bias for linear in projections]), "out_proj.bias": ours.W_o.bias}
+        state |= {"in_proj_bias": torch.cat([ours.b_q, ours.b_k, ours.b_v]), "out_proj.bias": ours.b_o}
     theirs.load_state_dict(state, assign=True)
     return theirs.eval()
 
@@ -138,7 +137,7 @@ def random_case(random: torch.Generator) -> RandomCase:
     masks = {"none": full_mask(tokens), "causal": causal_mask(tokens)}
     mask = masks.get(kind, scattered | torch.eye(tokens, dtype=torch.bool))
     x = torch.randn(tokens, heads * d_head, generator=random)
-    ours = MultiHeadAttention(heads * d_head, heads, bias=bias, generator=random)
+    ours = MultiHeadAttention.draw(heads * d_head, heads, bias=bias, generator=random)
     parity = compare_with_pytorch(("",) * tokens, x, mask, ours)
     return RandomCase(tokens, heads, d_head, kind, bias, max(parity.module_difference, parity.fused_difference))
 

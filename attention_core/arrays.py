@@ -1,0 +1,71 @@
+"""One source for NumPy arrays and torch tensors.
+
+Both have operators, `.mT`, `.shape`, `.ndim`, `.reshape`, `.swapaxes` and `.sum(axis=…)` in common. What else they can
+do is reached through the Python array API standard, https://data-apis.org/array-api/latest, under the
+same name and with the same meaning: `xp = namespace(x)`, then `xp.exp(x)`. Shapes are as in the annotations, whatever
+the library: `Float[Array, "tokens d_model"]` holds for both.
+"""
+
+import functools
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+Array = Any  # jaxtyping checks shape and kind of number of whatever has both
+Tokens = Float[Array, "*batch tokens d_model"]
+Positions = Float[Array, "*runs tokens d_model"]
+
+
+def namespace(x: Array) -> ModuleType:
+    """The functions of the array API standard for arrays of the library that x comes from."""
+    if isinstance(x, np.ndarray):  # no faster way to ask: training asks a hundred thousand times a second
+        return np
+    if hasattr(x, "__array_namespace__"):
+        return x.__array_namespace__()
+    import array_api_compat.torch  # only where there is a torch tensor: training does without
+
+    return array_api_compat.torch
+
+
+def align_runs(weight: Array, x: Array, own_axes: int) -> Array:
+    """The weight with axes of length 1 between those of its runs and its own, one for each axis of x's batch.
+
+    Runs that train together have an axis in front, (*runs, *own); what they compute has a batch between them,
+    (*runs, *batch, *own). A weight without runs broadcasts as it is.
+    """
+    batch_axes, runs = x.ndim - weight.ndim, weight.shape[: weight.ndim - own_axes]
+    if not runs or batch_axes == 0:
+        return weight
+    return weight.reshape(*runs, *(1,) * batch_axes, *weight.shape[weight.ndim - own_axes :])
+
+
+def row_sum(x: Array) -> Array:
+    """The sum of each row, as a column: a product with ones, which NumPy computes ten times as fast for short rows."""
+    return (x @ ones(x.shape[-1], x))[..., None]
+
+
+def sum_of_rows(x: Array) -> Array:
+    """The sum of each column, as a row: a product with ones, too."""
+    return ones(x.shape[-2], x) @ x
+
+
+def ones(length: int, x: Array) -> Array:
+    """So many ones, as x has its numbers. Those for NumPy are made once: shared, and never to be changed."""
+    return numpy_ones(length, x.dtype) if isinstance(x, np.ndarray) else namespace(x).ones(length, dtype=x.dtype)
+
+
+@functools.lru_cache(maxsize=256)
+def numpy_ones(length: int, dtype: np.dtype) -> np.ndarray:
+    """See `ones`."""
+    return np.ones(length, dtype)
+
+
+def row_max(x: Array) -> Array:
+    """The largest number of each row, as a column.
+
+    NumPy compares whole columns, once they are copied side by side, ten times as fast as the numbers of short rows.
+    """
+    columns = x.reshape(-1, x.shape[-1]).mT.reshape(-1).reshape(x.shape[-1], *x.shape[:-1])
+    return namespace(x).max(columns, axis=0)[..., None]

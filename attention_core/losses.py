@@ -1,0 +1,62 @@
+"""How wrong a model is, as one number, and everything on the way to it."""
+
+import math
+from dataclasses import dataclass
+
+from jaxtyping import Float, Int
+
+from attention_core.arrays import Array, namespace, row_max, row_sum
+from attention_core.embeddings import one_hot
+from attention_core.tasks import NO_TARGET
+
+
+@dataclass(frozen=True, eq=False)
+class CrossEntropyTrace:
+    """The mean surprise −ln p(target) over the positions that count, in nats.
+
+    `shares` is what each position counts in the mean: 1/n of the n that count, 0 where there is no target.
+    """
+
+    probabilities: Float[Array, "*batch vocabulary"]
+    targets: Float[Array, "*batch vocabulary"]  # one-hot
+    shares: Float[Array, "*batch"]
+    loss: Float[Array, "*runs"]
+
+
+@dataclass(frozen=True, eq=False)
+class SquaredErrorTrace:
+    """The mean square of all differences between the vectors that were given and those that were wanted."""
+
+    difference: Float[Array, "*batch d_model"]
+    share: float  # of each difference in the mean
+    loss: Float[Array, "*runs"]
+
+
+LossTrace = CrossEntropyTrace | SquaredErrorTrace
+
+
+def cross_entropy(
+    logits: Float[Array, "*batch vocabulary"], targets: Int[Array, "*batch"], run_axes: int = 0
+) -> CrossEntropyTrace:
+    """The mean surprise of each run's batch. A target of NO_TARGET does not count."""
+    xp = namespace(logits)
+    runs = targets.shape[:run_axes]
+    counts = xp.asarray(targets != NO_TARGET, dtype=logits.dtype).reshape(*runs, -1)
+    shares = counts / row_sum(counts)  # *runs positions
+    right = one_hot(targets, logits.shape[-1], logits)
+    shifted = logits - row_max(logits)
+    exponentials = xp.exp(shifted)
+    sums = row_sum(exponentials)
+    # −ln p as ln Σ exp(s) − s[target], which stays finite where p is too small for a float
+    surprises = (xp.log(sums[..., 0]) - xp.vecdot(shifted, right)).reshape(*runs, -1)
+    loss = xp.vecdot(surprises, shares)
+    return CrossEntropyTrace(exponentials / sums, right, shares.reshape(targets.shape), loss)
+
+
+def squared_error(
+    output: Float[Array, "*batch d_model"], wanted: Float[Array, "*batch d_model"], run_axes: int = 0
+) -> SquaredErrorTrace:
+    """The mean squared error of each run's batch."""
+    difference, share = output - wanted, 1 / math.prod(output.shape[run_axes:])
+    loss = (difference * difference).sum(axis=tuple(range(run_axes, output.ndim))) * share
+    return SquaredErrorTrace(difference, share, loss)
