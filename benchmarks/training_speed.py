@@ -1,37 +1,61 @@
-"""Steps per second of the app's training beside the notebook's loop: same model, same maths, one thread each."""
+"""Steps per second of the app's training beside the notebook's loop: same model, same maths, one thread each.
 
+`python benchmarks/training_speed.py [--rounds 7] [--other FOLDER]` prints how many times as fast one run is, and thirty
+different runs together, counted over all; where a bar is missed, what the time goes into. With another checkout of this
+project it says how much sooner every preset task is trained here than there.
+"""
+
+import argparse
 import asyncio
+import cProfile
+import gc
+import pstats
 import re
 import statistics
+import subprocess
+import sys
 import threading
 import time
+import timeit
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
 
-import torch
-from client import Session
-from notebook_loop import train_in_notebook
-from servers import OURS, Server
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from attention_core.model import TinyTransformer, notebook_model
-from attention_core.optimiser import AdamW
-from attention_core.randomness import generator
-from attention_core.sampling import continue_text
-from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings, draw_batches, gradient_of, predict
-from attention_core.weights import model_with, pack_weights
-from lessons.comparison import HEAD_WORDS
-from lessons.formatting import english
-from runs.recording import Recording
-from runs.run import TrainingRun
-from runs.scheduler import Scheduler
+import attention_ui  # noqa: E402, F401  says how many threads NumPy has, before it is imported
+
+# isort: split
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from client import Session  # noqa: E402
+from notebook_loop import train_in_notebook  # noqa: E402
+from servers import OURS, Server  # noqa: E402
+
+from attention_core.model import notebook_model  # noqa: E402
+from attention_core.optimiser import adamw  # noqa: E402
+from attention_core.randomness import generator  # noqa: E402
+from attention_core.sampling import continue_text  # noqa: E402
+from attention_core.tasks import TASKS, CharacterTask  # noqa: E402
+from attention_core.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
+from attention_core.weights import model_with  # noqa: E402
+from attention_ui.server.memory import keep_heaps_small  # noqa: E402
+from lessons.comparison import HEAD_WORDS  # noqa: E402
+from lessons.formatting import english  # noqa: E402
+from runs.recording import Recording, record_together  # noqa: E402
+from runs.run import TrainingRun  # noqa: E402
+from runs.scheduler import Scheduler  # noqa: E402
 
 TASK = CharacterTask("hello world")
 REFRESH_SECONDS = 0.5
 NEW_CHARACTERS = 40
 NOTEBOOK_STEPS = 200
 OUR_STEPS = 500
+TOGETHER, TOGETHER_STEPS = 30, 200
+BARS = {"alone": 7.0, "together": 35.0}  # times the steps per second of the notebook
 DRAWN_STEPS = 2000
 SERVER_STEPS = 3000
 SERVER_PATIENCE_SECONDS = 60.0
@@ -53,6 +77,7 @@ class Speeds:
 
     notebook: list[float] = field(default_factory=list)
     alone: list[float] = field(default_factory=list)
+    together: list[float] = field(default_factory=list)  # of all runs
     unrecorded: list[float] = field(default_factory=list)
     notebook_beside: list[float] = field(default_factory=list)
     drawn: list[float] = field(default_factory=list)
@@ -67,14 +92,7 @@ class Speeds:
 
 def measure_training(rounds: int) -> Speeds:
     """Short rounds in turn, so that whatever else the machine does hits both."""
-    torch.set_num_threads(1)
-    time_notebook(seed=0)
-    time_recording(seed=0)
-    speeds = Speeds()
-    for seed in range(1, rounds + 1):
-        speeds.notebook.append(time_notebook(seed))
-        speeds.alone.append(time_recording(seed))
-        speeds.unrecorded.append(steps_per_second(OUR_STEPS, lambda seed=seed: train_only(seed)))
+    speeds = measure_recorded(rounds)
     scheduler = Scheduler()
     scheduler.start()
     try:
@@ -85,6 +103,24 @@ def measure_training(rounds: int) -> Speeds:
         scheduler.stop()
     with Server(OURS) as server:
         asyncio.run(measure_in_server(server, rounds, speeds))
+    return speeds
+
+
+def measure_recorded(rounds: int) -> Speeds:
+    """One run, thirty runs together, and one with nothing recorded; as in the app, the heap small and frozen."""
+    torch.set_num_threads(1)
+    keep_heaps_small()
+    time_notebook(seed=0)
+    time_recording(seed=0)
+    time_together(seed=0)
+    gc.collect()
+    gc.freeze()
+    speeds = Speeds()
+    for seed in range(1, rounds + 1):
+        speeds.notebook.append(time_notebook(seed))
+        speeds.alone.append(time_recording(seed))
+        speeds.together.append(time_together(1000 * seed))
+        speeds.unrecorded.append(steps_per_second(OUR_STEPS, lambda seed=seed: train_only(seed)))
     return speeds
 
 
@@ -111,18 +147,28 @@ def time_recording(seed: int) -> float:
     return steps_per_second(OUR_STEPS, lambda: Recording(settings(seed, OUR_STEPS)).record(OUR_STEPS))
 
 
+def time_together(seed: int) -> float:
+    """Thirty different runs that begin together, recorded by the app's training thread; the steps of all."""
+    scheduler = Scheduler()
+    runs = [scheduler.open(settings(seed + i, TOGETHER_STEPS)) for i in range(TOGETHER)]
+    for run in runs:
+        run.train()
+    scheduler.start()
+    try:
+        return steps_per_second(TOGETHER * TOGETHER_STEPS, lambda: [wait_for(run) for run in runs])
+    finally:
+        scheduler.stop()
+
+
 def train_only(seed: int) -> None:
     """The same updates with nothing recorded and nothing measured."""
-    chosen, random = settings(seed, OUR_STEPS), generator(seed)
-    model = TinyTransformer(chosen.model, random)
-    weights = pack_weights(model)
-    optimiser = AdamW(weights, chosen.learning_rate, weight_decay=chosen.weight_decay)
-    batches = draw_batches(chosen, random)
-    for _ in range(OUR_STEPS):
-        batch = next(batches)
-        trace, _ = predict(model, batch)
-        optimiser.take(gradient_of(model, trace, batch))
-        weights.copy_(optimiser.step(weights))
+    chosen = settings(seed, OUR_STEPS)
+    stack = TrainingStack([begin_run(chosen)])
+    (state,) = stack.states
+    for state.step in range(OUR_STEPS):
+        _, gradient = gradient_of(stack.model, stack.next_batch())
+        rates = [chosen.learning_rate], [chosen.weight_decay]
+        adamw(stack.weights, gradient, stack.means, [state.step + 1], *rates)
 
 
 def time_drawn(scheduler: Scheduler, seed: int) -> float:
@@ -161,7 +207,7 @@ def look_once(run: TrainingRun) -> list[int]:
     """What the page computes each time it draws the run."""
     view = run.look()
     model = model_with(view.settings.model, view.snapshot.weights)
-    ids = view.settings.task.windows[0, :-1]
+    ids = view.settings.task.windows[0, :-1].numpy()
     model(ids)
     return continue_text(model, ids.tolist(), NEW_CHARACTERS, generator=generator(view.settings.seed))
 
@@ -212,3 +258,104 @@ def updates_shown(visitor: Session) -> int:
     """How far the training page says that the run is."""
     found = re.search(r"([\d,]+) of [\d,]+ updates", " ".join(visitor.texts("progress")))
     return int(found[1].replace(",", "")) if found else 0
+
+
+def main() -> None:
+    """Print how fast training is here, and what it waits for where it is too slow."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--other", type=Path, help="the folder of another checkout, to compare the preset tasks with")
+    options = parser.parse_args()
+    speeds = measure_recorded(options.rounds)
+    print("| training | steps/s | the notebook's | ratio | bar |\n|---|--:|--:|--:|--:|")
+    for name, bar in BARS.items():
+        mine, its = statistics.median(getattr(speeds, name)), statistics.median(speeds.notebook)
+        ratio = speeds.ratio(name, "notebook")
+        print(f"| {name} | {mine:.0f} | {its:.0f} | {ratio:.1f} | ≥ {bar:g}: {'met' if ratio >= bar else 'MISSED'} |")
+    for name, work in (("alone", time_recording), ("together", time_together)):
+        if speeds.ratio(name, "notebook") < BARS[name]:
+            print_profile(name, work)
+    if options.other is not None:
+        compare_presets(options.other.resolve(), options.rounds)
+
+
+def print_profile(name: str, work: Callable[[int], float]) -> None:
+    """Where the time goes, function by function. In the scheduler's own thread a profile sees nothing."""
+    profile, recordings = cProfile.Profile(), [Recording(settings(seed, TOGETHER_STEPS)) for seed in range(TOGETHER)]
+    if name == "alone":
+        profile.runcall(work, 1)
+    else:
+        profile.runcall(record_together, dict.fromkeys(recordings, TOGETHER_STEPS))
+    pstats.Stats(profile).sort_stats("tottime").print_stats(25)
+
+
+class Products(np.ndarray):
+    """An array that takes down every matrix product it has a part in."""
+
+    found: ClassVar[list[list[np.ndarray]]] = []
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **choices):
+        """Compute as usual, with plain arrays."""
+        plain = [one.view(np.ndarray) if isinstance(one, Products) else one for one in inputs]
+        if ufunc is np.matmul:
+            Products.found.append(plain)
+        result = getattr(ufunc, method)(*plain, **choices)
+        return result.view(Products) if isinstance(result, np.ndarray) else result
+
+
+def product_seconds(name: str) -> float:
+    """How long the matrix products of a preset task take by themselves: no way of calling NumPy is quicker."""
+    chosen = recommended(TASKS[name], 1)
+    stack = TrainingStack([begin_run(chosen)])
+    Products.found.clear()
+    gradient_of(model_with(chosen.model, stack.weights.view(Products)), stack.next_batch())
+    took = min(timeit.repeat(lambda: [a @ b for a, b in Products.found], number=20, repeat=10)) / 20
+    return took * (chosen.steps + 1)
+
+
+WORKER = """
+import os, sys, time
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+sys.path.insert(0, ".")
+import torch
+torch.set_num_threads(1)
+from attention_core.tasks import TASKS
+from attention_core.training import recommended
+from attention_ui.server.memory import keep_heaps_small
+from runs.recording import Recording
+keep_heaps_small()
+for line in sys.stdin:
+    name, seed = line.split()
+    settings = recommended(TASKS[name], int(seed))
+    began = time.perf_counter()
+    Recording(settings).record(settings.steps)
+    print(time.perf_counter() - began, flush=True)
+"""
+
+
+def compare_presets(other: Path, rounds: int) -> None:
+    """Every preset task trained to its end in both checkouts, in turns."""
+    workers = [
+        subprocess.Popen([sys.executable, "-c", WORKER], cwd=folder, stdin=-1, stdout=-1, text=True)
+        for folder in (OURS, other)
+    ]
+
+    def seconds(worker: subprocess.Popen, name: str, seed: int) -> float:
+        worker.stdin.write(f"{name} {seed}\n")
+        worker.stdin.flush()
+        return float(worker.stdout.readline())
+
+    print(
+        "\n| preset task | here, s | there, s | times as fast | its matrix products alone, s |\n|---|--:|--:|--:|--:|"
+    )
+    for name in TASKS:
+        pairs = [[seconds(worker, name, seed) for worker in workers] for seed in range(rounds + 1)][1:]
+        ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
+        ratio = statistics.median(there / here for here, there in pairs)
+        print(f"| {name} | {ours:.2f} | {theirs:.2f} | {ratio:.1f} | {product_seconds(name):.2f} |", flush=True)
+    for worker in workers:
+        worker.communicate()
+
+
+if __name__ == "__main__":
+    main()
