@@ -36,7 +36,8 @@ class Cells(NamedTuple):
 
 # What is drawn.
 
-Scale = Literal["number", "weight", "difference"]  # around 0; from 0 to 1; around 0, and possibly tiny
+# Around 0; from 0 to 1; around 0, and possibly tiny; the same, in colours that show small numbers as well.
+Scale = Literal["number", "weight", "difference", "gradient"]
 Colour = Literal["ink", "q", "k", "v", "weight"]
 
 

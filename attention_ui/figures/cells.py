@@ -7,6 +7,7 @@ import altair as alt
 
 from attention_ui.figures.grid import LARGEST_CELL, NUMBER_FONT, TITLE_FONT
 from attention_ui.figures.layers import alt_layer, score_scale, tone_scale, weight_scale
+from attention_ui.figures.roles import SCORE_DOMAIN
 from attention_ui.figures.template import template, write_down
 
 
@@ -16,6 +17,7 @@ def font_expression(font: tuple[float, float]) -> str:
     return f"max({least}, {share} * cell)"
 
 
+COLOURED = ("score", "weight", "gradient")  # the kinds of cells that have a number
 SMALL, TITLE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
 
 
@@ -62,9 +64,11 @@ def layer(*kinds: str) -> alt.Chart:
 
 def coloured_cells() -> alt.Chart:
     """The cells in the colours of their numbers. What is masked has no colour, but can be pointed at."""
-    colour = "datum.kind === 'score' ? scale('scales_fill', datum.v) : scale('scales_stroke', datum.v)"
+    root = f"(datum.v < 0 ? -1 : 1) * {SCORE_DOMAIN[1]} * sqrt(abs(datum.v))"
+    value = f"datum.kind === 'gradient' ? {root} : datum.v"
+    colour = f"datum.kind === 'weight' ? scale('scales_stroke', datum.v) : scale('scales_fill', {value})"
     return (
-        layer("score", "weight", "masked")
+        layer(*COLOURED, "masked")
         .mark_rect(cornerRadius=3)
         .encode(fill=alt.value(alt.ExprRef(f"datum.kind === 'masked' ? 'transparent' : {colour}")))
     )
@@ -110,7 +114,7 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
         layer("masked")
         .mark_point(aria=False, shape=hatch, size=alt.ExprRef("pow(cell * 0.62, 2)"), strokeWidth=1, filled=False)
         .encode(tone()),
-        layer("score", "weight").mark_text(aria=False, fontSize=alt.ExprRef(SMALL)).encode(text="text:N", color=ink()),
+        layer(*COLOURED).mark_text(aria=False, fontSize=alt.ExprRef(SMALL)).encode(text="text:N", color=ink()),
         layer("changed")
         .mark_point(aria=False, strokeWidth=0, **corner)
         .encode(ink(), fill=alt.Fill("ink:N", scale=tone_scale(), legend=None)),

@@ -22,7 +22,10 @@ NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, 
 
 @dataclass(frozen=True)
 class DrawnMatrix:
-    """What to draw of one matrix. `kind` picks the colours: "score" diverges around 0, "weight" starts at 0."""
+    """What to draw of one matrix. `kind` picks the colours: "score" diverges around 0, "weight" starts at 0.
+
+    "gradient" diverges around 0 with the root of the number, so that small ones have a colour, too.
+    """
 
     key: str
     title: str

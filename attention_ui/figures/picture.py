@@ -18,7 +18,7 @@ from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
 from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
-DRAWN_KINDS = {"score", "weight", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
+DRAWN_KINDS = {"score", "weight", "gradient", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
 UNDRAWN = {"filler", "hint"}  # what belongs to the screen alone
 INNER = 0.94  # of a place is the cell, the rest is the gap
 
@@ -41,7 +41,7 @@ def svg_of(table: pa.Table, cell: int) -> bytes:
 def drawn_thing(thing: dict, cell: int) -> str:
     """One row of the table as elements of SVG."""
     x, y, size, kind = thing["gx"] * cell, thing["gy"] * cell, INNER * cell, thing["kind"]
-    if kind in ("score", "weight", "masked", "ghost"):
+    if kind in ("score", "weight", "gradient", "masked", "ghost"):
         return drawn_cell(thing, x, y, size, cell)
     if kind == "changed":
         side = 0.28 * cell
@@ -88,8 +88,10 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
 
 def colour(kind: str, value: float | None) -> str:
     """The colour of a number on the scale of its kind; what is no number has that of nothing."""
-    name, (low, high) = ("Diverging", SCORE_DOMAIN) if kind == "score" else ("Sequential", WEIGHT_DOMAIN)
+    name, (low, high) = ("Sequential", WEIGHT_DOMAIN) if kind == "weight" else ("Diverging", SCORE_DOMAIN)
     known = value is not None and not math.isnan(value)
+    if known and kind == "gradient":
+        value = math.copysign(high * math.sqrt(abs(value)), value)
     share = min(max((value - low) / (high - low), 0), 1) if known else 0.0
     return between(light_theme()[f"chart{name}Colors"], share) if known else hue("ghost")
 

@@ -126,7 +126,8 @@ def test_weights_and_scores_have_fixed_domains_under_names_that_the_cells_call()
     domains = {channel: scales["encoding"][channel]["scale"]["domain"] for channel in ("fill", "stroke")}
     assert domains == {"fill": [-3, 3], "stroke": [0, 1]}
     (cells,) = (layer["encoding"]["fill"]["value"]["expr"] for layer in layers if "tooltip" in layer["encoding"])
-    colour = "datum.kind === 'score' ? scale('scales_fill', datum.v) : scale('scales_stroke', datum.v)"
+    root = "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * 3 * sqrt(abs(datum.v)) : datum.v"
+    colour = f"datum.kind === 'weight' ? scale('scales_stroke', datum.v) : scale('scales_fill', {root})"
     assert cells == f"datum.kind === 'masked' ? 'transparent' : {colour}"
 
 

@@ -54,6 +54,8 @@ def test_colours_run_from_end_to_end_of_the_theme():
     scores, weights = (light_theme()[f"chart{name}Colors"] for name in ("Diverging", "Sequential"))
     assert (colour("score", -9.0), colour("score", 3.0)) == (scores[0], scores[-1])
     assert colour("score", 0.0) == scores[4] == scores[5]
+    assert (colour("gradient", -1.0), colour("gradient", 7.0)) == (scores[0], scores[-1])
+    assert colour("gradient", -0.01) == colour("score", -0.3) and colour("gradient", 0.0) == colour("score", 0.0)
     assert (colour("weight", 0.0), colour("weight", 1.0)) == (weights[0], weights[-1])
     assert between(["#000000", "#ff8000"], 0.5) == "#804000"
     assert colour("weight", float("nan")) == colour("weight", None) == light_theme()["chartCategoricalColors"][-1]
