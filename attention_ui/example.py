@@ -25,15 +25,21 @@ LINK_RULES: dict[str, LinkRule] = {
 }
 
 
-def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tuple[Example, tuple[str, ...]]:
+def example_controls(
+    *, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False
+) -> tuple[Example, tuple[str, ...]]:
     """Draw the controls in the sidebar and return what they say, and notes on what they say in vain.
 
     What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
     from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
-    would move nothing on the screen: it stands there as it was left, for the other lessons.
+    would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
+    takes seed, mask and scaling.
     """
     with st.sidebar:
         st.subheader("The running example")
+        if own_tokens:
+            st.caption("This page has sentences of its own.")
+            return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall")
         source = one_in_list("Sentence", "example", SOURCES)
         preset = PRESETS[source]
@@ -43,12 +49,7 @@ def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tupl
             choices |= batch_control() if source == "batch" else {}
         else:
             choices |= ({} if own_sizes else size_controls()) | seed_control()
-        causal = st.toggle(
-            "Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
-        )
-        if own_mask:
-            st.caption("This page has a mask of its own.")
-        scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
+        choices |= attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
             with st.expander("More"):
@@ -56,7 +57,18 @@ def example_controls(*, own_sizes: bool = False, own_mask: bool = False) -> tupl
                 edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
-    return Example(source=source, causal=causal, scaling=scaling, edits=edits, **choices), notes
+    return Example(source=source, edits=edits, **choices), notes
+
+
+def attention_switches(own_mask: bool) -> dict[str, bool]:
+    """Mask and scaling."""
+    causal = st.toggle(
+        "Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
+    )
+    if own_mask:
+        st.caption("This page has a mask of its own.")
+    scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
+    return {"causal": causal, "scaling": scaling}
 
 
 def sentence_controls() -> dict[str, str]:
@@ -118,9 +130,9 @@ def head_choice(trace: ExampleTrace) -> int:
     return one_in_row(english(label), "head", counted(n_heads), labelled=True) - 1
 
 
-def current_trace(*, own_sizes: bool = False, own_mask: bool = False) -> ExampleTrace:
+def current_trace(*, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False) -> ExampleTrace:
     """The running example of this visitor, computed; its controls and notes are drawn."""
-    example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask)
+    example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     trace = run_example(example)
     show_notes(*link_notes(), *notes, *trace.notes)
     return trace

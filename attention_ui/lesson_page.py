@@ -45,16 +45,17 @@ class LessonPage:
 
 
 def open_lesson(
-    lesson: ModuleType, *, address: str = "", heads: bool = True, own_sizes: bool = False, own_mask: bool = False
-) -> LessonPage:
+    lesson: ModuleType, *, address: str = "", heads: bool = True, own_sizes: bool = False, own_mask: bool = False,
+    own_tokens: bool = False,
+) -> LessonPage:  # fmt: skip
     """Open the page of a lesson: the question it answers, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
-    `own_mask` does not offer the switch of the causal mask.
+    `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
     """
     address = address or lesson.__name__.rpartition(".")[2]
     opening(lesson)
-    example = current_trace(own_sizes=own_sizes, own_mask=own_mask)
+    example = current_trace(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     return LessonPage(lesson, address, example, head_choice(example) if heads else 0)
 
 
