@@ -48,6 +48,7 @@ CONTENTS = (
     Entry("Many heads", "many_heads/positions.py", "positions", "Positions"),
     Entry("Many heads", "many_heads/pytorch.py", "pytorch", "PyTorch"),
     Entry(TRAINING_SECTION, "training/train.py", "train", "Train it live"),
+    Entry(TRAINING_SECTION, "training/backward.py", "backward", "Learning from a mistake"),
     Entry(TRAINING_SECTION, "training/generate.py", "generate", "Generate"),
 )
 

@@ -30,6 +30,7 @@ WAYS = {
         {"mask": "padding"},
         {"mask": "hand"},
     ],
+    "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
 # What pages say that know better than the rule.

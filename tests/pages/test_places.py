@@ -8,7 +8,7 @@ from visiting import chart, open_page
 
 from attention_ui import choices
 from attention_ui.contents import CONTENTS
-from attention_ui.controls import heads, positions, pytorch
+from attention_ui.controls import backward, heads, positions, pytorch
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -18,6 +18,7 @@ VIEWS = {
     "output": ("of", choices.VIEWS["of"]),
     "heads": ("mh_step", heads.HEADS_STEPS),
     "positions": ("order_view", positions.ORDER_VIEWS),
+    "backward": ("back_view", backward.BACK_VIEWS),
     "pytorch": ("parity", pytorch.PARITY_VIEWS),
 }
 SCREENS = [

@@ -1,0 +1,849 @@
+"""The lesson on the way back: everything its screens say, found again by autograd through a forward pass of our own."""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+import pytest
+import torch
+from arithmetic_checks import evaluate
+from hypothesis import strategies as st
+from screens import Ranked, chosen
+from torch.nn.functional import cross_entropy
+
+from attention_core.tasks import PronounTask
+from attention_core.training import held_out_batch
+from lessons.backward import Choices, screen
+from lessons.backward_check import CHECKED, STEP_SIZES
+from lessons.backward_softmax import NEARLY_CERTAIN, SIZES_OF_SCORES, measured_sizes
+from lessons.backward_sums import sentence_that_shares
+from lessons.backward_update import RATES, TRIED
+from lessons.backward_way import STAGES_BACK
+from lessons.example import Example, run_example
+from lessons.formatting import english, magnitude, percent, together
+from lessons.learner import UPDATES, learner_after, one_mistake, sentence_with_pronoun, settings_of_learner
+from lessons.questions.backward import QUESTIONS
+from lessons.questions.base import asking
+
+WORDS = PronounTask().vocabulary.tokens
+EXAMPLES = st.sampled_from([Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
+MAPS = ("W_q", "W_k", "W_v")
+MATRICES = ("x", "q", "k", "v", "scores", "weights", "output", "after", "logits")
+
+
+def cases(example):
+    for place, stage in enumerate(STAGES_BACK):
+        yield Choices(40, place, "way", stage)
+    yield from (Choices(updates, 2, "way", stage) for updates in (0, 200) for stage in ("loss", "scores", "qkv"))
+    yield from (
+        Choices(updates, 3, "softmax", size=size) for updates, size in ((0, 20), (40, 0.125), (80, 4), (200, 1))
+    )
+    yield from (Choices(60, 1, "sums", key=key) for key in (0, 3, 6))
+    yield from (
+        Choices(updates, 5, "update", rate=rate)
+        for updates, rate in ((0, 3), (20, 0.3), (40, 0.001), (40, 1), (200, 0.1))
+    )
+    yield from (Choices(20, 4, "check", matrix=matrix) for matrix in CHECKED)
+
+
+# The model once more, in PyTorch, with its own gradients.
+
+
+def learner_of(case):
+    return learner_after(settings_of_learner(case.example.example), case.choices.updates)
+
+
+@lru_cache(maxsize=64)
+def weights_of(learner):
+    """The weights by their names, as leaves of autograd."""
+    model = learner.model
+    heads = model.layers[0].attention
+    arrays = {"table": model.token_table, "W_unembed": model.W_unembed, "b_unembed": model.b_unembed}
+    arrays |= {name: getattr(heads, name) for name in (*MAPS, "W_o")}
+    return {name: torch.tensor(array, dtype=torch.float64) for name, array in arrays.items()}
+
+
+def forward(weights, ids, causal, scaling):
+    """Every matrix of the model for one sentence."""
+    found = {"x": weights["table"][ids]}
+    for role in "qkv":
+        found[role] = found["x"] @ weights[f"W_{role}"]
+    found["scores"] = found["q"] @ found["k"].T
+    found["scaled"] = found["scores"] / math.sqrt(found["q"].shape[1]) if scaling else found["scores"] * 1
+    hidden = torch.ones(len(ids), len(ids)).triu(1).bool() if causal else torch.zeros(len(ids), len(ids)).bool()
+    found["weights"] = found["scaled"].masked_fill(hidden, -math.inf).softmax(dim=-1)
+    found["output"] = found["weights"] @ found["v"]
+    found["after"] = found["x"] + found["output"] @ weights["W_o"]
+    found["logits"] = found["after"] @ weights["W_unembed"] + weights["b_unembed"]
+    return found
+
+
+class Anew:
+    """One correction by autograd. `d[name]` is the gradient of a matrix or of a weight."""
+
+    def __init__(self, learner, sentences):
+        config = learner.settings.model
+        self.weights = {name: weight.clone().requires_grad_() for name, weight in weights_of(learner).items()}
+        losses = []
+        for ids, targets in sentences:
+            self.found = forward(self.weights, torch.tensor(ids), config.causal, config.scaling)
+            for tensor in self.found.values():
+                tensor.retain_grad()
+            losses.append(cross_entropy(self.found["logits"], torch.tensor(targets), ignore_index=-100))
+        self.loss = torch.stack(losses).mean()
+        self.loss.backward()
+        everything = self.found | self.weights
+        self.d = {name: tensor.grad.numpy() for name, tensor in everything.items()}
+        self.number = {name: tensor.detach().numpy() for name, tensor in everything.items()}
+
+    @property
+    def gradient(self):
+        return {name: weight.grad for name, weight in self.weights.items()}
+
+
+def sentence_of(number):
+    batch = sentence_with_pronoun(number)
+    return batch.inputs[0].tolist(), batch.targets[0].tolist()
+
+
+@lru_cache(maxsize=256)
+def anew_of(learner, number, everywhere=False):
+    ids, targets = sentence_of(number)
+    return Anew(learner, [(ids, [*ids[1:], targets[-1]] if everywhere else targets)])
+
+
+def anew(case, everywhere=False):
+    return anew_of(learner_of(case), case.choices.sentence, everywhere)
+
+
+@lru_cache(maxsize=256)
+def losses_anew(learner, number, rates, others=False):
+    """The loss after a step at each learning rate: of the sentence, or the mean of the sentences held out."""
+    first = anew_of(learner, number)
+    config, sentences = learner.settings.model, [sentence_of(number)]
+    if others:
+        batch = held_out_batch(learner.settings)
+        sentences = list(zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True))
+    losses = []
+    for rate in rates:
+        moved = {name: weight - rate * first.gradient[name] for name, weight in weights_of(learner).items()}
+        each = [
+            -forward(moved, torch.tensor(ids), config.causal, config.scaling)["logits"][-1].log_softmax(0)[targets[-1]]
+            for ids, targets in sentences
+        ]
+        losses.append(float(torch.stack(each).mean()))
+    return losses
+
+
+def losses(case, *rates, others=False):
+    return losses_anew(learner_of(case), case.choices.sentence, rates, others)
+
+
+def right_of(case):
+    return sentence_of(case.choices.sentence)[1][-1]
+
+
+def probabilities(case):
+    return torch.tensor(anew(case).number["logits"][-1]).softmax(0).tolist()
+
+
+def positions(argument):
+    return [token.position for token in argument.items]
+
+
+def lowest_below(values):
+    return [place for place, value in enumerate(values) if value < 0]
+
+
+def last(case, name):
+    """The gradient of the row of the query that was asked."""
+    return anew(case).d[name][-1]
+
+
+# What is said on the way back.
+
+
+def answer(case, sentence):
+    share = probabilities(case)[right_of(case)]
+    said = {"query": 6, "right": right_of(case), "share": share, "loss": -math.log(share)}
+    return said | (
+        {"ranked": Ranked(probabilities(case), [right_of(case)], percent)} if "largest" in sentence[0] else {}
+    )
+
+
+def likeliest(case, sentence):
+    words = positions(sentence.arguments["words"])
+    assert right_of(case) not in words or len(words) > 1
+    return {"words": words, "count": len(words), "ranked": Ranked(probabilities(case), words, percent)}
+
+
+def only_negative(case, sentence):
+    d_logits = last(case, "logits")
+    assert lowest_below(d_logits) == [right_of(case)] and abs(d_logits.sum()) < 1e-12
+    return {"right": right_of(case), "others": 26}
+
+
+def one_prediction(case, sentence):
+    assert not anew(case).d["output"][:-1].any() and anew(case).d["output"][-1].any()
+    return {"query": 6, "others": 6}
+
+
+def lowest_weight(case, sentence):
+    keys = positions(sentence.arguments["keys"])
+    row = last(case, "weights")
+    return {"query": 6, "keys": keys, "count": len(keys), "least": row.min(),
+            "ranked": Ranked((-row).tolist(), keys, magnitude)}  # fmt: skip
+
+
+def raised(case, sentence):
+    keys, d_scores = positions(sentence.arguments["keys"]), last(case, "scores")
+    assert keys == lowest_below(d_scores) and abs(d_scores.sum()) < 1e-12
+    return {"keys": keys, "count": len(keys)}
+
+
+def asked_alone(case, sentence):
+    d = anew(case).d
+    assert not d["q"][:-1].any() and d["q"][-1].any() and d["k"].any(axis=-1).all() and d["v"].any(axis=-1).all()
+    return {"query": 6}
+
+
+def rows_of_values(case, sentence):
+    weights, rows = anew(case).number["weights"][-1], anew(case).d["v"]
+    assert rows == pytest.approx(np.outer(weights, anew(case).d["output"][-1]))
+    if "keys" not in sentence.arguments:
+        assert len(set(map(percent, weights))) == 1
+        return {"share": weights.max()}
+    keys = positions(sentence.arguments["keys"])
+    assert np.linalg.norm(rows, axis=-1).argmax() == weights.argmax() in keys
+    return {"keys": keys, "count": len(keys), "share": weights.max(), "ranked": Ranked(weights.tolist(), keys, percent)}
+
+
+def lengths_of_maps(case):
+    return [float(np.linalg.norm(anew(case).d[name])) for name in MAPS]
+
+
+def lengths(case, sentence):
+    return dict(zip("qkv", lengths_of_maps(case), strict=True))
+
+
+def moves_most(case, sentence):
+    matrix = sentence.arguments["matrix"]
+    return {"matrix": matrix, "ranked": Ranked(lengths_of_maps(case), [MAPS.index(matrix)], magnitude)}
+
+
+def rank_one(case, sentence):
+    assert np.linalg.matrix_rank(anew(case).d["W_q"], tol=1e-12) == 1
+    return {"query": 6}
+
+
+def longest_row(case, sentence):
+    tokens, long = positions(sentence.arguments["tokens"]), np.linalg.norm(anew(case).d["x"], axis=-1)
+    return {
+        "tokens": tokens,
+        "count": len(tokens),
+        "length": long.max(),
+        "ranked": Ranked(long.tolist(), tokens, magnitude),
+    }
+
+
+def shortcut(case, sentence):
+    d = anew(case).d
+    assert d["after"][-1].any() and not d["after"][:-1].any()
+    return {"query": 6}
+
+
+def trained(case, sentence):
+    """How many of the sentences held out the model of ours gets right."""
+    learner = learner_of(case)
+    batch, config = held_out_batch(learner.settings), learner.settings.model
+    right = [
+        int(forward(weights_of(learner), ids, config.causal, config.scaling)["logits"][-1].argmax()) == int(targets[-1])
+        for ids, targets in zip(batch.inputs, batch.targets, strict=True)
+    ]
+    return {"updates": case.choices.updates, "seed": case.example.example.seed, "share": np.mean(right), "count": 64}
+
+
+# The softmax.
+
+
+def row_at(case, size):
+    """Weights, their gradients, and the gradient of the scores times the size, by the Jacobian of the softmax."""
+    scaled, d_weights = anew(case).number["scaled"][-1], last(case, "weights")
+    weights = torch.tensor(scaled * size).softmax(0).numpy()
+    jacobian = np.diag(weights) - np.outer(weights, weights)
+    return weights, d_weights, jacobian @ d_weights
+
+
+def mean(case, sentence):
+    weights, d_weights, _ = row_at(case, case.choices.size)
+    return {"mean": weights @ d_weights}
+
+
+def below_mean(case, sentence):
+    weights, d_weights, d_scaled = row_at(case, case.choices.size)
+    keys = positions(sentence.arguments["keys"])
+    assert keys == lowest_below(d_scaled) == lowest_below(d_weights - weights @ d_weights)
+    return {"keys": keys, "count": len(keys)}
+
+
+def largest_gradient(case, sentence):
+    keys, sizes = positions(sentence.arguments["keys"]), np.abs(row_at(case, case.choices.size)[2])
+    return {"keys": keys, "count": len(keys), "value": sizes.max(), "ranked": Ranked(sizes.tolist(), keys, magnitude)}
+
+
+def at_size(case, sentence):
+    weights, _, d_scaled = row_at(case, case.choices.size)
+    return {"size": case.choices.size, "share": weights.max(), "value": np.abs(d_scaled).max(), "concept": True}
+
+
+def never_certain(case, sentence):
+    assert row_at(case, SIZES_OF_SCORES[-1])[0].max() < NEARLY_CERTAIN
+    return {"size": 20, "nearly": 0.99}
+
+
+def certain(case, sentence):
+    size = next(size for size in measured_sizes() if row_at(case, size)[0].max() >= NEARLY_CERTAIN)
+    then, now = (np.abs(row_at(case, one)[2]).max() for one in (size, 1))
+    assert ("now" in sentence.arguments) == (size > 1 and then < now)
+    said = {"size": size, "nearly": 0.99, "then": then, "concept": True}
+    return said | ({"now": now} if "now" in sentence.arguments else {})
+
+
+def times_as_large(case, sentence):
+    return {"d_k": 2, "factor": 2**0.5 if case.example.example.scaling else 2**-0.5}
+
+
+# What is summed.
+
+
+def masked_scores(case, sentence):
+    d_scores = anew(case, everywhere=True).d["scores"]
+    hidden = np.triu(np.ones((7, 7), bool), 1)
+    assert (d_scores[hidden] == 0).all() and case.example.example.causal
+    return {"count": int(hidden.sum())}
+
+
+def rows_added(case):
+    found = anew(case, everywhere=True)
+    return found.number["weights"][:, [case.choices.key]] * found.d["output"]
+
+
+def looked(case, sentence):
+    added, key = rows_added(case), case.choices.key
+    assert added.sum(axis=0) == pytest.approx(anew(case, everywhere=True).d["v"][key])
+    return {"key": key, "count": 7 - key if case.example.example.causal else 7}
+
+
+def adds_most(case, sentence):
+    queries, long = positions(sentence.arguments["queries"]), np.linalg.norm(rows_added(case), axis=-1)
+    return {
+        "queries": queries,
+        "count": len(queries),
+        "length": long.max(),
+        "ranked": Ranked(long.tolist(), queries, magnitude),
+    }
+
+
+def no_word_twice(case, sentence):
+    ids, _ = sentence_of(case.choices.sentence)
+    assert len(set(ids)) == len(ids)
+    other, _ = sentence_of(sentence_that_shares(case.choices.sentence))
+    said = {"sentence": ids, "other": other}
+    return {name: " ".join(WORDS[i] for i in one) for name, one in said.items()} | {"batch": 32}
+
+
+def word_in_both(case, sentence):
+    word, numbers = (
+        sentence.arguments["word"].position,
+        (case.choices.sentence, sentence_that_shares(case.choices.sentence)),
+    )
+    assert all(word in sentence_of(number)[0] for number in numbers)
+    whole = Anew(learner_of(case), [sentence_of(number) for number in numbers]).d["table"][word]
+    alone = [anew_of(learner_of(case), number) for number in numbers]
+    parts = [one.d["x"][sentence_of(number)[0].index(word)] for one, number in zip(alone, numbers, strict=True)]
+    assert whole == pytest.approx((parts[0] + parts[1]) / 2, abs=1e-12)
+    row = next(f for f in case.screen.figures if f.key == "word_back").matrices[-1]
+    assert row.values[0] == pytest.approx(whole, abs=1e-12)
+    return {"word": word}
+
+
+# One update.
+
+
+def before_and_after(case, sentence):
+    before, after = losses(case, 0.0, float(case.choices.rate))
+    said = {"rate": case.choices.rate, "before": before}
+    if "after" not in sentence.arguments:
+        assert magnitude(before) == magnitude(after)
+        return said
+    return said | {"after": after}
+
+
+def line_of(case, rate):
+    squared = sum(float(gradient.square().sum()) for gradient in anew(case).gradient.values())
+    return float(anew(case).loss.detach()) - rate * squared
+
+
+def promise(case, sentence):
+    (after,) = losses(case, float(case.choices.rate))
+    line = line_of(case, case.choices.rate)
+    assert line >= 0 and ("promised the same" in sentence.template) == (magnitude(line) == magnitude(after))
+    return {"promised": line}
+
+
+def probability(case, sentence):
+    before, after = (math.exp(-loss) for loss in losses(case, 0.0, float(case.choices.rate)))
+    said = {"right": right_of(case), "before": before}
+    return said | ({"after": after} if "after" in sentence.arguments else {})
+
+
+def worse_at(case):
+    before, *tried = losses(case, 0.0, *map(float, TRIED))
+    return [rate for rate, loss in zip(TRIED, tried, strict=True) if loss > before]
+
+
+def never_worse(case, sentence):
+    assert not worse_at(case)
+    return {"rate": 100}
+
+
+def first_worse(case, sentence):
+    return {"rate": worse_at(case)[0]}
+
+
+def others(case, sentence):
+    before, after = losses(case, 0.0, float(case.choices.rate), others=True)
+    said = {"count": 64, "before": before}
+    if "after" in sentence.arguments:
+        assert (after < before) == ("gain" in sentence.template)
+        return said | {"after": after}
+    assert magnitude(before) == magnitude(after)
+    return said
+
+
+# Is it right?
+
+
+def entries_of(case):
+    return anew(case).d[case.choices.matrix]
+
+
+def heaviest(case):
+    gradients = entries_of(case)
+    return divmod(int(np.abs(gradients).argmax()), gradients.shape[1])
+
+
+def counted(case, sentence):
+    return {"count": sum(gradient.numel() for gradient in anew(case).gradient.values())}
+
+
+def rounding(case, sentence):
+    said = sentence.arguments["difference"].value
+    assert 0 < said < 1e-12
+    return {"difference": said, "size": max(np.abs(anew(case).d[name]).max() for name in weights_of(learner_of(case)))}
+
+
+def one_weight(case, sentence):
+    row, column = heaviest(case)
+    return {
+        "matrix": case.choices.matrix,
+        "row": row + 1,
+        "column": column + 1,
+        "gradient": entries_of(case)[row, column],
+    }
+
+
+def quotient(case, step):
+    """The central difference of one weight, by two runs of the model of ours."""
+    learner, place, sides = learner_of(case), heaviest(case), []
+    ids, targets = sentence_of(case.choices.sentence)
+    for sign in (1, -1):
+        weights = {name: weight.clone() for name, weight in weights_of(learner).items()}
+        weights[case.choices.matrix][place] += sign * step
+        config = learner.settings.model
+        logits = forward(weights, torch.tensor(ids), config.causal, config.scaling)["logits"][-1]
+        sides.append(float(-logits.log_softmax(0)[targets[-1]]))
+    return (sides[0] - sides[1]) / (2 * step)
+
+
+def table_of_steps(case):
+    return [row[2].value for row in next(f for f in case.screen.figures if f.key == "by_step").cells]
+
+
+def too_large_and_too_small(case, sentence):
+    """Where the loss bends, ours agree to some digits; where rounding decides, only the size can be expected."""
+    large = abs(quotient(case, STEP_SIZES[0]) - entries_of(case)[heaviest(case)])
+    small = sentence.arguments["small"].value
+    assert small == table_of_steps(case)[-1] < 1e-4
+    return {"large": large, "last": 10, "small": small}
+
+
+def best_step(case, sentence):
+    errors, place = table_of_steps(case), sentence.arguments["place"]
+    best = min(errors)
+    ranked = Ranked([-error for error in errors], [place - 1], magnitude)
+    return {"place": place, "best": best, "ranked": ranked}
+
+
+def concept(case, sentence):
+    return chosen(case, sentence) | {"concept": True}
+
+
+MOST_RAISED = "The model takes one small step against d_scores. Which key's score does {query} raise most?"
+WHICH_MAP = (
+    "Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v moves "
+    "most?"
+)
+HIDDEN = "Every position is asked for its next word. Which of these keys gets a d_score of exactly 0 from {query}?"
+ALONE = "The loss looks at the prediction at {query} alone. Which of these is 0 for {token}?"
+TWICE = (
+    "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss after one step at "
+    "twice that rate, from the same weights?"
+)
+LOGIT = "The model gives the right word, {right}, the probability {p}. What is the d_logit of {right}?"
+
+
+def longest_map(case, sentence):
+    return {"length": max(lengths_of_maps(case)), "concept": True}
+
+
+def shorter_map(case, sentence):
+    said = sentence.arguments["length"].value
+    assert any(np.isclose(said, sorted(lengths_of_maps(case))[:2]).tolist())
+    return {"length": said}
+
+
+def twice(case, sentence):
+    rate = sentence.arguments["rate"].value
+    before, after = losses(case, 0.0, float(rate))
+    return {"rate": rate, "before": before, "after": after}
+
+
+def asked_of_right(case, sentence):
+    return {"right": right_of(case), "p": probabilities(case)[right_of(case)]}
+
+
+def weight_of_lowest(case, sentence):
+    return {"weight": anew(case).number["weights"][-1][last(case, "weights").argmin()], "concept": True}
+
+
+def another_is_lower(case, sentence):
+    key, d_scores = sentence.arguments["key"].position, last(case, "scores")
+    assert d_scores[key] > d_scores.min()
+    return {"key": key, "gradient": d_scores[key]}
+
+
+def visible_weight(case, sentence):
+    said = sentence.arguments["weight"].value
+    assert any(np.isclose(said, anew(case).number["weights"].reshape(-1)).tolist())
+    return {"weight": said}
+
+
+ORACLE = {
+    "At {query} the right word is {right}, and the model says so: it gives {right} the largest probability, {share}. "
+    "The loss is −ln of that, {loss}.": answer,
+    "At {query} the right word is {right}. The model gives it {share}, so the loss is −ln of that, {loss}.": answer,
+    "The largest probability goes to {words}.": likeliest,
+    "Only {right} has a negative d_logit: a step against the gradient raises its logit and lowers those of the "
+    "{others} other words. The d_logits sum to 0.": only_negative,
+    "The loss looks at one prediction, that at {query}: the rows of d_output of the {others} other positions are "
+    "0.": one_prediction,
+    "The lowest d_weight of {query} is {least}, at {keys}: weight moved there from the others lowers the loss "
+    "most.": lowest_weight,
+    "Below 0 is the d_score of {keys}: a step against the gradient raises that score and lowers the others.": raised,
+    "d_q has numbers in the row of {query} alone, for no other prediction counts. d_k and d_v have a row for each key "
+    "that {query} looked at.": asked_alone,
+    "Each row of d_v is a weight times the same d_output. Here every weight is {share}, so the rows are "
+    "alike.": rows_of_values,
+    "Each row of d_v is a weight times the same d_output: {keys} has the largest weight, {share}, and the longest "
+    "row.": rows_of_values,
+    "The gradients of W_q, W_k and W_v have lengths {q}, {k} and {v}.": lengths,
+    "Of the three, a step moves {matrix} most.": moves_most,
+    "Only the prediction at {query} counts, so d_W_q is x of {query} times d_q of {query}: a matrix of rank "
+    "1.": rank_one,
+    "The longest row of d_x belongs to {tokens}, with length {length}.": longest_row,
+    "Over the shortcut {query} also gets d_after, the gradient of the sum of x and what attention found.": shortcut,
+    "Trained to find the word that a pronoun stands for, {updates} updates from seed {seed}: right on {share} of "
+    "{count} newly drawn sentences.": trained,
+    "score × {size}": lambda case, sentence: {"size": case.choices.size},
+    "largest |d_scaled|": concept,
+    "largest weight": concept,
+    "The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that mean moves "
+    "a score.": mean,
+    "Below the mean is {keys}: a step raises its score. The others go down.": below_mean,
+    "The largest gradient is that of {keys}: {value} without its sign.": largest_gradient,
+    "With scores times {size}, the largest weight is {share} and the largest gradient {value}.": at_size,
+    "Even times {size} no weight reaches {nearly}.": never_certain,
+    "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or more, and "
+    "the largest gradient there is {then}: a row that is certain hardly learns.": certain,
+    "From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.": certain,
+    "Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it would be 8 "
+    "times.": times_as_large,
+    "Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.": times_as_large,
+    "Here the model is asked for the next word at all {count} positions, as language models are; the loss is the "
+    "mean.": lambda case, sentence: {"count": 7},
+    "The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a score has the "
+    "weight as a factor.": masked_scores,
+    "One query may look at {key}, so one row makes its d_v.": looked,
+    "{queries} adds the longest row, of length {length}.": adds_most,
+    "sum: d_v of {key}": lambda case, sentence: {"key": case.choices.key},
+    "sentence {which}": chosen,
+    "No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second is "
+    "“{other}”.": no_word_twice,
+    "{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both gradients. "
+    "Each is half as large as alone, because the loss is the mean of two.": word_in_both,
+    "{count} other sentences": lambda case, sentence: {"count": 64},
+    "At learning rate {rate} the loss stays at {before}, to two digits.": before_and_after,
+    "At learning rate {rate} the loss goes from {before} to {after}.": before_and_after,
+    "The gradient promised the same, {promised}: on so short a way the loss is nearly a straight line.": promise,
+    "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.": promise,
+    "The probability of the right word, {right}, reads {before} before and after.": probability,
+    "The probability of the right word, {right}, goes from {before} to {after}.": probability,
+    "No learning rate up to {rate} makes this prediction worse than it was.": never_worse,
+    "A step can be too long: of many learning rates tried, {rate} is the first that makes this prediction worse than "
+    "it was.": first_worse,
+    "On {count} other sentences the mean loss stays at {before}, to two digits.": others,
+    "{count} other sentences gain as well: their mean loss goes from {before} to {after}.": others,
+    "{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training takes small steps, "
+    "and many sentences at once.": others,
+    "finite differences of {matrix} differ by at most": chosen,
+    "PyTorch's autograd differs by at most": concept,
+    "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is needed, "
+    "but two runs for every weight. The chain rule finds all {count} gradients in one pass back.": counted,
+    "PyTorch's autograd runs the same forward functions on its own tensors. It differs by at most {difference}, in "
+    "gradients up to {size}: the rounding of double precision.": rounding,
+    "The weight of {matrix} in row {row}, column {column}, has the gradient {gradient}.": one_weight,
+    "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, as two losses "
+    "that are nearly equal are subtracted and their rounding is divided by h.": too_large_and_too_small,
+    "Between them lies the best step here, h = 1e−{place}: {best} off.": best_step,
+    MOST_RAISED: concept,
+    WHICH_MAP: concept,
+    "Each moves by the learning rate times its own gradient, and this one is the longest: {length}.": longest_map,
+    "Its gradient has length {length}, and another is longer.": shorter_map,
+    HIDDEN: chosen,
+    ALONE: chosen,
+    TWICE: twice,
+    LOGIT: asked_of_right,
+    "weight · (d_weight − mean) is lowest there, and a step goes against it.": concept,
+    "Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has the weight as a "
+    "factor.": weight_of_lowest,
+    "It has the largest weight already. What counts as well is how far its d_weight is below the mean.": concept,
+    "The d_score of {key} is {gradient}; another is lower.": another_is_lower,
+    "It is visible, with the weight {weight}, so its score gets a gradient.": visible_weight,
+    "{query} compared its query with this key, so the key has a part in the loss.": chosen,
+    "{query} mixed this value into its output, so it has a part in the loss.": chosen,
+}
+
+
+def answer_most_raised(case, prompt):
+    d_scores, d_weights = last(case, "scores"), last(case, "weights")
+    weights, right = anew(case).number["weights"][-1], sentence_of(case.choices.sentence)[0].index(right_of(case))
+    return {
+        "weight · (d_weight − mean) is lowest there, and a step goes against it.": d_scores.argmin(),
+        "Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has the weight as a "
+        "factor.": d_weights.argmin(),
+        "It has the largest weight already. What counts as well is how far its d_weight is below the "
+        "mean.": weights.argmax(),
+        "The answer stands there. But the gradient asks what helps this model now, and it has yet to learn what that "
+        "value should be.": right,
+        "The d_score of {key} is {gradient}; another is lower.": ...,
+    }
+
+
+def answer_which_map(case, prompt):
+    lengths = lengths_of_maps(case)
+    first, second = sorted(lengths, reverse=True)[:2]
+    assert first >= 1.1 * second
+    return {
+        "Each moves by the learning rate times its own gradient, and this one is the longest: {length}.": MAPS[
+            lengths.index(first)
+        ],
+        "The rate is the same, but each moves by the rate times its own gradient.": ...,
+        "Its gradient has length {length}, and another is longer.": ...,
+    }
+
+
+def answer_hidden(case, prompt):
+    """Which keys come up is drawn: `test_the_key_without_gradient…` looks at them."""
+    return {
+        "It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.": ...,
+        "A token may look at itself, so its own score learns, too.": prompt.arguments["query"].position,
+        "It is visible, with the weight {weight}, so its score gets a gradient.": ...,
+    }
+
+
+def answer_alone(case, prompt):
+    token, d = prompt.arguments["token"].position, anew(case).d
+    assert not d["q"][token].any() and all(d[name][token].any() for name in ("k", "v", "x"))
+    replies = (
+        "Its query served its own prediction only, and that does not count here.",
+        "{query} compared its query with this key, so the key has a part in the loss.",
+        "{query} mixed this value into its output, so it has a part in the loss.",
+        "Key and value are made of x, and both have a part in the loss.",
+    )
+    return {reply: {"token": token} for reply in replies}
+
+
+def answer_twice(case, prompt):
+    rate = float(prompt.arguments["rate"].value)
+    before, after, then = losses(case, 0.0, rate, 2 * rate)
+    return {
+        "The step is twice as long, and the loss was measured there: it bends on the way.": then,
+        "Twice the rate doubles the step, not the gain: the loss is no straight line.": before - 2 * (before - after),
+        "That is the straight line of the gradient. The loss leaves it.": line_of(case, 2 * rate),
+        "A step twice as long ends somewhere else.": after,
+        "That is half the gain. The step is twice as long, not half.": (before + after) / 2,
+    }
+
+
+def answer_logit(case, prompt):
+    p = probabilities(case)[right_of(case)]
+    assert last(case, "logits")[right_of(case)] == pytest.approx(p - 1)
+    return {
+        "Probability minus 1: negative, so a step against it raises the logit.": p - 1,
+        "So it would be for a wrong word. For the right one 1 is taken away.": p,
+        "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.": 1 - p,
+        "That is the loss itself, not its gradient.": -math.log(p),
+    }
+
+
+ANSWERS = {
+    MOST_RAISED: answer_most_raised,
+    WHICH_MAP: answer_which_map,
+    HIDDEN: answer_hidden,
+    ALONE: answer_alone,
+    TWICE: answer_twice,
+    LOGIT: answer_logit,
+}
+
+
+# More than the sentences say.
+
+
+def correction_of(example=Example(), updates=40, number=0):  # noqa: B008
+    return one_mistake(settings_of_learner(example), updates, number)
+
+
+@pytest.mark.parametrize("example", [Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
+@pytest.mark.parametrize("updates", [0, 60])
+def test_every_gradient_is_that_of_autograd(example, updates):
+    correction = correction_of(example, updates, 1)
+    found = anew_of(correction.learner, 1)
+    for name in (*MATRICES, *MAPS):
+        gradient = found.d[name]
+        if name == "weights":  # of a masked weight too, but that one cannot move
+            gradient = np.where(correction.attention.visible, gradient, correction.numbers["d_weights"])
+        assert correction.numbers[f"d_{name}"] == pytest.approx(gradient, abs=1e-12), name
+
+
+@pytest.mark.parametrize("stage", STAGES_BACK)
+@pytest.mark.parametrize(("causal", "scaling"), [(True, True), (False, False)])
+def test_the_arithmetic_of_every_cell_gives_its_gradient(stage, causal, scaling):
+    """To the digits that are written: gradients may be so small that any number nearby would do."""
+    made = screen(run_example(Example(causal=causal, scaling=scaling)), 0, Choices(40, 2, "way", stage))
+    for matrix in made.figures[0].matrices:
+        if matrix.scale == "gradient" and matrix.drawn:
+            most = np.abs(matrix.values).max()
+            for i, j in np.ndindex(matrix.values.shape):
+                step = matrix.step(i, j)
+                assert step.value == matrix.values[i][j]
+                assert abs(evaluate(step.arithmetic) - step.value) <= 2e-3 * most, (matrix.key, i, j)
+
+
+def test_what_is_not_reached_is_a_frame():
+    for reached, stage in enumerate(("output", "weights", "scores", "qkv", "x")):
+        figure = screen(run_example(Example()), 0, Choices(stage=stage)).figures[0]
+        drawn = {matrix.key for matrix in figure.matrices if matrix.drawn and matrix.key.startswith("d_")}
+        everything = [{"d_output"}, {"d_weights"}, {"d_scores"}, {"d_q", "d_k", "d_v"}, {"d_x"}]
+        assert drawn == set().union(*everything[: reached + 1])
+        assert figure.first in drawn
+
+
+def test_a_gradient_lights_what_it_is_made_of():
+    figure = screen(run_example(Example()), 0, Choices(stage="x")).figures[0]
+    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    lit = {(cells.matrix, cells.row, cells.column) for cells in matrices["d_k"].sources(3, 1)}
+    assert lit == {("d_scores", None, 3), ("q", None, 1), ("k", 3, 1)}
+    for key, matrix in matrices.items():
+        assert not key.startswith("d_") or {cells.matrix for cells in matrix.sources(2, 1)} <= matrices.keys(), key
+
+
+def test_the_key_without_gradient_is_masked_and_the_others_have_one():
+    for number in range(4):
+        case = run_example(Example()), Choices(40, number)
+        d_scores = anew_of(correction_of().learner, number, everywhere=True).d["scores"]
+        for question in filter(lambda q: q.prompt.template == HIDDEN, map(screen(case[0], 0, case[1]).ask, range(60))):
+            query = question.prompt.arguments["query"].position
+            keys = [card.text.arguments["token"].position for card in question.cards]
+            assert [d_scores[query, key] == 0 for key in keys] == [
+                place == question.right for place in range(len(keys))
+            ]
+
+
+def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere():
+    prompts, right = set(), set()
+    for number in range(3):
+        for question in map(asking("backward", QUESTIONS, 42, correction_of(number=number)), range(40)):
+            prompts.add(question.prompt.template)
+            right.add(question.right)
+    assert prompts == set(ANSWERS) and right >= {0, 1, 2}
+
+
+@pytest.mark.parametrize("example", [Example(seed=7, causal=False), Example()])
+def test_there_is_always_a_question(example):
+    for updates in UPDATES:
+        for number in range(3):
+            ask = asking("backward", QUESTIONS, example.seed, correction_of(example, updates, number))
+            assert all(ask(count).cards for count in range(8))
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_the_figures_of_an_update_are_measured(rate):
+    facts, curves = screen(run_example(Example()), 0, Choices(rate=rate, view="update")).figures
+    learner = correction_of().learner
+    before, after = losses_anew(learner, 0, (0.0, float(rate)))
+    squared = sum(float(g.square().sum()) for g in anew_of(learner, 0).gradient.values())
+    assert [fact.value for _, fact in facts.facts] == pytest.approx([before, after, before - rate * squared])
+    lines = {line.key: line for line in curves.lines}
+    assert curves.chosen in lines["loss"].x and curves.chosen == pytest.approx(rate)
+    assert lines["loss"].y[[0, 30, 60]] == pytest.approx(
+        losses_anew(learner, 0, (0.0, float(rate), 2.0 * rate)), abs=1e-6
+    )
+    assert lines["others"].y[[0, 30]] == pytest.approx(losses_anew(learner, 0, (0.0, float(rate)), True), abs=1e-6)
+    assert (lines["promise"].y > 0).all() and lines["promise"].x[-1] <= 2 * rate
+    assert lines["promise"].y == pytest.approx(before - lines["promise"].x * squared)
+
+
+@pytest.mark.parametrize("matrix", CHECKED)
+def test_finite_differences_are_close_and_autograd_is_closer(matrix):
+    facts, table = screen(run_example(Example()), 0, Choices(view="check", matrix=matrix)).figures
+    differences, autograd = (fact.value for _, fact in facts.facts)
+    assert 0 < autograd < 1e-12 < differences < 1e-8
+    errors = [row[2].value for row in table.cells]
+    assert errors[0] / errors[1] == pytest.approx(100, rel=0.1), "a tenth of the step, a hundredth of the error"
+    assert errors[-1] > 100 * min(errors), "rounding takes over"
+
+
+def test_the_curves_of_the_softmax_are_the_rows_at_every_size():
+    _, gradients, weights = screen(run_example(Example()), 0, Choices(80, 3, "softmax", size=8)).figures
+    assert 8 in gradients.lines[0].x and gradients.chosen == weights.chosen == 8
+    found = anew_of(correction_of(updates=80).learner, 3)
+    for place in (0, 40, len(gradients.lines[0].x) - 1):
+        size = gradients.lines[0].x[place]
+        row = torch.tensor(found.number["scaled"][-1] * size).softmax(0).numpy()
+        d_scores = row * (found.d["weights"][-1] - row @ found.d["weights"][-1])
+        assert gradients.lines[0].y[place] == pytest.approx(np.abs(d_scores).max())
+        assert weights.lines[0].y[place] == pytest.approx(row.max())
+
+
+def test_the_training_of_the_sentence_goes_on_as_long_as_it_is_told():
+    accuracies = [learner_after(settings_of_learner(Example()), updates).accuracy for updates in UPDATES]
+    assert accuracies[0] < 0.2 and accuracies[-1] > 0.95
+    assert "right on" in english(screen(run_example(Example()), 0, Choices(200)).figures[0].weights)
+
+
+def test_a_large_step_is_paid_for_by_other_sentences():
+    said = together(screen(run_example(Example()), 0, Choices(rate=3, view="update")).figures[1].notice)
+    assert "beyond what the gradient knows" in said and "64 other sentences pay for it" in said
+    gain = together(screen(run_example(Example()), 0, Choices(0, rate=0.3, view="update")).figures[1].notice)
+    assert "64 other sentences" in gain

@@ -1,0 +1,134 @@
+"""The lesson on learning from a mistake as a visitor uses it."""
+
+import inspect
+
+import pytest
+from visiting import chart, open_page, source_shown, texts
+
+from attention_core.backward import attend_backward, softmax_backward
+from lessons.backward import HEADING, Choices, screen
+from lessons.example import Example, run_example
+from lessons.finite_differences import central_differences, losses_at
+from lessons.formatting import digits, english, together, written
+from lessons.screen import Curves, Matrices
+
+VIEWS = {
+    "way": ({"back_to": "weights"}, {"stage": "weights"}),
+    "softmax": ({"score_size": "8"}, {"size": 8}),
+    "sums": ({"back_value": 3}, {"key": 2}),
+    "update": ({"back_rate": "0.3"}, {"rate": 0.3}),
+    "check": ({"checked": "W_k"}, {"matrix": "W_k"}),
+}
+SOURCES = {"way": attend_backward, "softmax": softmax_backward, "sums": attend_backward, "update": losses_at,
+           "check": central_differences}  # fmt: skip
+
+
+def open_backward(**query):
+    return open_page("training/backward", **query)
+
+
+def cells(at, index=0):
+    return {row["cell_tag"].strip("|"): row for row in chart(at, index)[1]["cells"] if row["cell_tag"]}
+
+
+def expected(example=Example(), **choices):  # noqa: B008
+    return screen(run_example(example), 0, Choices(**choices))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_cold_link_opens_every_view_with_its_choice(view):
+    asked, chosen = VIEWS[view]
+    at = open_backward(back_view=view, updates=60, back_sentence=5, seed=7, causal="false", **asked)
+    assert at.title[0].value == english(HEADING)
+    made = expected(Example(seed=7, causal=False), updates=60, sentence=5, view=view, **chosen)
+    drawn = [figure for figure in made.figures if isinstance(figure, Matrices | Curves)]
+    for index, figure in enumerate(drawn):
+        assert chart(at, index)[0]["name of the figure"] == english(figure.name)
+        assert chart(at, index)[2] == together(figure.notice)
+    said = " ".join(texts(at))
+    assert all(english(sentence) in said for figure in made.figures for sentence in figure.notice)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_the_code_of_a_view_is_what_ran(view):
+    source = inspect.getsource(inspect.unwrap(SOURCES[view])).rstrip()
+    assert source_shown(open_backward(back_view=view)).startswith(source)
+
+
+def test_the_numbers_drawn_are_those_of_the_lesson():
+    at = open_backward(back_to="X")
+    table, (figure,) = cells(at), expected(stage="x").figures
+    for matrix in figure.matrices:
+        for i in (0, 6):
+            row, value = table[f"{matrix.key} {i},1"], float(matrix.values[i][1])
+            assert row["v"] is None if row["kind"] == "masked" else row["v"] == pytest.approx(value)
+
+
+def test_the_stages_are_walked_and_what_is_not_reached_is_a_frame():
+    at = open_backward()
+    assert [row["kind"] for row in chart(at)[1]["cells"]].count("ghost") == 0
+    at.button(key="back_to_Next").click().run()
+    assert at.segmented_control(key="back_to").value == "output"
+    assert {key.split()[0] for key in cells(at) if key.startswith("d_")} == {"d_output"}
+    at.button(key="back_to_Next").click().run()
+    assert {key.split()[0] for key in cells(at) if key.startswith("d_")} == {"d_output", "d_weights"}
+
+
+def test_a_gradient_is_followed_with_numbers():
+    at = open_backward(back_to="scores")
+    at.session_state["trace_open"] = True
+    at.run()
+    for part, value in (("matrix", "d_scores"), ("row", 6), ("column", 2)):
+        at.selectbox(key=f"trace_{part}").set_value(value)
+        at.run()
+    lines = [code.value for code in at.code if code.language != "python"]
+    (figure,) = expected(stage="scores").figures
+    matrix = next(matrix for matrix in figure.matrices if matrix.key == "d_scores")
+    assert len(lines) == len(matrix.derive(6, 2)) > 10
+    assert lines[-1].endswith(f"= {digits(float(matrix.values[6][2]))}")
+
+
+def test_the_sidebar_offers_what_acts_here_and_nothing_else():
+    at = open_backward()
+    assert {toggle.key for toggle in at.sidebar.toggle} == {"large", "causal", "scaling"}
+    assert [number.key for number in at.sidebar.number_input] == ["seed"]
+    assert not at.sidebar.selectbox and not at.sidebar.slider
+    assert "This page has sentences of its own." in [caption.value for caption in at.sidebar.caption]
+    before = chart(at)[1]
+    at.number_input(key="seed").set_value(3).run()
+    assert chart(at)[1] != before
+    assert "from seed 3" in str(chart(at)[1]["cells"])
+
+
+def test_the_scaling_is_that_of_the_sidebar():
+    formulas = [open_backward(back_to="scores", scaling=scaling).latex[0].value for scaling in ("true", "false")]
+    assert r"\sqrt{2}" in formulas[0] and "sqrt" not in formulas[1]
+
+
+def test_facts_of_an_update_follow_the_learning_rate():
+    at = open_backward(back_view="update")
+    at.select_slider(key="back_rate").set_value("3").run()
+    facts = expected(view="update", rate=3).figures[0].facts
+    assert [(metric.label, metric.value) for metric in at.metric] == [(english(a), written(b)) for a, b in facts]
+
+
+def test_a_question_is_answered_and_can_cover_the_gradients():
+    at = open_backward(back_to="X", cover="true")
+    shown = {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
+    assert shown == {"x", "q", "k", "v", "scores", "weights", "output"}
+    at.segmented_control(key="backward_answer").set_value("A").run()
+    assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
+    assert "d_x" in {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
+
+
+def test_what_a_link_asks_in_vain_is_told():
+    at = open_backward(updates=41, back_sentence=-3, back_value=9, score_size="1000")
+    said = " ".join(texts(at))
+    for name in ("updates", "back_sentence", "back_value", "score_size"):
+        assert f"The link says {name} = " in said
+    assert at.select_slider(key="updates").value == "40" and at.number_input(key="back_sentence").value == 0
+
+
+def test_the_lessons_before_and_after_are_one_press_away():
+    labels = [button.label for button in open_backward().button]
+    assert "← Train it live" in labels and "Generate →" in labels
