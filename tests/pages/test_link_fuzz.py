@@ -90,7 +90,8 @@ def agrees(name, widget, asked):
     """Whether a control shows what was asked for."""
     if widget.type == "text_input":
         return widget.value == asked
-    if widget.type in ("slider", "number_input") and not isinstance(RULES.get(name), dict):
+    numbered = isinstance(RULES.get(name), Limit | Span)  # also where a few numbers are buttons
+    if numbered or (widget.type in ("slider", "number_input") and not isinstance(RULES.get(name), dict)):
         return float(repaired_number(name, asked, Span(-math.inf, math.inf))[0] or "nan") == widget.value
     rule = RULES.get(name)
     label = repaired_option(name, asked, rule)[0] if isinstance(rule, dict) else asked
