@@ -10,7 +10,7 @@ from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, reco
 from attention_ui.controls.bound import bound_number, one_in_list, one_in_row
 from attention_ui.links import SWITCH, LinkRule, Span, link_notes
 from attention_ui.state import get_state, set_state
-from lessons.comparison import COMPARISONS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
+from lessons.comparison import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
 from lessons.formatting import english, written
 from lessons.task_texts import TASK_TEXTS
@@ -41,6 +41,7 @@ CHOICES = {
         ("kind", "The heads", HEAD_WORDS),
         ("query_features", "$d_k$ of each head", QUERY_FEATURES),
         ("optimiser", "Optimiser", OPTIMISER_WORDS),
+        ("engine", "Gradients", ENGINE_WORDS),
     )
 }
 SWITCHES = {
@@ -55,7 +56,9 @@ MODEL_SETTINGS = {  # by the key of their control, as those of the training belo
     "spread": "embedding_std", "train_positions": "positions", "train_causal": "causal", "train_scaling": "scaling",
     "residual": "residual", "norm": "layer_norm", "mlp": "mlp",
 }  # fmt: skip
-RUN_SETTINGS = {"rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser"}
+RUN_SETTINGS = {
+    "rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser", "engine": "engine",
+}  # fmt: skip
 HELD_OUT_SHARE = 0.25
 NUMBER_WIDTH, CHOICE_WIDTH = 160, 220  # pixels; a row of them needs no columns, which cost as much as the controls
 LINK_RULES: dict[str, LinkRule] = {

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.formatting import percent
-from lessons.sentence import Argument, Number, Sentence, Share, say
+from lessons.sentence import Argument, Number, Sentence, Share, Size, say
 from lessons.task_texts import texts_of
 
 HEAD_WORDS = {"projected": say("project all features"), "sliced": say("read their own slice only")}
@@ -72,6 +72,8 @@ COMPARISONS: dict[str, Comparison] = {
         CharacterTask(SEA * 4, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
     "slices": Comparison(say("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
                          {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
+    "engine": Comparison(say("Do gradients by hand train the same model as PyTorch's autograd?"), TASKS["reverse"],
+                         {"engine": "numpy"}, {"engine": "autograd"}),
 }  # fmt: skip
 
 
@@ -126,7 +128,17 @@ def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tup
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
         said.append(say("Weight on the target cells: {one} and {other}.",
                         one=Number(one.weight), other=Number(other.weight)))  # fmt: skip
-    return *said, verdict(one.accuracy, other.accuracy, one.learnt, other.learnt)
+    return *said, verdict(one.accuracy, other.accuracy, one.learnt, other.learnt), *same_run(first, second)
+
+
+def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:
+    """How far apart the losses are of two runs that differ in nothing but how their gradients are found."""
+    if first.settings == second.settings or replace(first.settings, engine=second.settings.engine) != second.settings:
+        return ()
+    both = min(len(first.losses), len(second.losses))
+    gap = float(abs(first.losses[:both] - second.losses[:both]).max())
+    return (say("Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
+                "than {gap}.", updates=both - 1, gap=Size(gap)),)  # fmt: skip
 
 
 def right_in_both(one: Evaluation, other: Evaluation) -> Sentence:

@@ -529,6 +529,16 @@ def test_two_runs_are_compared_by_their_last_evaluations():
     assert together(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
 
 
+def test_two_ways_to_the_gradients_are_told_to_give_the_same_losses():
+    by_hand, by_autograd = (trained(dataclasses.replace(s, steps=13)) for s in COMPARISONS["engine"].settings(3))
+    sentence = comparison_sentences(by_hand, by_autograd)[-1]
+    gaps = [abs(float(one) - float(other)) for one, other in zip(by_hand.losses, by_autograd.losses, strict=True)]
+    assert sentence.arguments["updates"] == 13
+    assert sentence.arguments["gap"].value == pytest.approx(max(gaps), abs=1e-9)
+    assert 0 < max(gaps) < 1e-5, "two ways of rounding, and no more"
+    assert "Only the way to the gradients differs" not in together(comparison_sentences(by_hand, by_hand))
+
+
 def test_a_leak_that_no_head_has_is_said_to_be_none():
     history = run_of("noise", causal=True)
     said = together(leak_sentences(measure_future_leak(history.settings, history.snapshot)))
