@@ -9,7 +9,9 @@ from torch import Tensor
 
 from attention_core.arrays import Array, namespace
 
-BELOW = 128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
+NEGATIVE_IDS = (
+    128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
+)
 
 
 def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -> Float[Tensor, "vocabulary d_model"]:
@@ -35,13 +37,13 @@ def one_hot(ids: Int[Array, "*batch"], vocabulary: int, like: Array) -> Float[Ar
     """
     if isinstance(like, np.ndarray):
         return one_hot_rows(vocabulary, like.dtype)[ids]
-    return namespace(like).eye(vocabulary + BELOW, vocabulary, dtype=like.dtype)[ids]
+    return namespace(like).eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=like.dtype)[ids]
 
 
 @functools.lru_cache(maxsize=64)
 def one_hot_rows(vocabulary: int, dtype: np.dtype) -> Float[np.ndarray, "rows vocabulary"]:
     """The identity matrix, with rows of zeros below it. Made once: shared, and never to be changed."""
-    return np.eye(vocabulary + BELOW, vocabulary, dtype=dtype)
+    return np.eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=dtype)
 
 
 def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:

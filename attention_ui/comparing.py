@@ -6,7 +6,7 @@ from attention_ui.links import hidden
 from attention_ui.server.process import page_turn, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
-from attention_ui.training_runs import FIRST, PLAYS, RUN, visitors_run
+from attention_ui.training_runs import FILM_PLAYS, FIRST, RUN, visitors_run
 from attention_ui.training_view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import together
@@ -95,7 +95,7 @@ def train_both(asked: str) -> None:
     for key, one in zip((FIRST, RUN), settings, strict=True):
         set_state(key, scheduler().open(one))
         get_state(key).train()
-    set_state(PLAYS, True)
+    set_state(FILM_PLAYS, True)
     set_task(settings[1])
 
 

@@ -10,7 +10,7 @@ from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
 # Who asks for less motion is known to the browser alone: so nothing plays by itself but what was just begun by a press.
-PLAYS = "film_plays"
+FILM_PLAYS = "film_plays"
 BADGE_SECONDS = 2.0  # at least
 
 
@@ -35,12 +35,12 @@ def start(settings: TrainingSettings) -> None:
         run = reset(settings)
     run.step_once()
     run.train()
-    set_state(PLAYS, True)
+    set_state(FILM_PLAYS, True)
 
 
 def pause() -> None:
     """Let the visitor's runs stand still where they are."""
-    set_state(PLAYS, False)
+    set_state(FILM_PLAYS, False)
     for key in (RUN, FIRST):
         if (run := get_state(key)) is not None:
             run.stop()
@@ -48,7 +48,7 @@ def pause() -> None:
 
 def one_step() -> None:
     """Move the visitor's run by one step."""
-    set_state(PLAYS, False)
+    set_state(FILM_PLAYS, False)
     if (run := get_state(RUN)) is not None:
         run.step_once()
 
@@ -68,7 +68,7 @@ def run_badge(on_training_page: bool) -> None:
     run = get_state(RUN)
     if on_training_page:
         return
-    set_state(PLAYS, False)
+    set_state(FILM_PLAYS, False)
     if run is None or not run.training:
         return
     with st.sidebar:

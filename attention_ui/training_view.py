@@ -14,7 +14,7 @@ from attention_ui.lesson import show_notes
 from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.state import get_state
 from attention_ui.training_controls import SPANS, Choice
-from attention_ui.training_runs import FIRST, PLAYS, one_step, pause, reset, start
+from attention_ui.training_runs import FILM_PLAYS, FIRST, one_step, pause, reset, start
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
 from lessons.formatting import english, together
@@ -102,7 +102,7 @@ def draw_film_of(
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
     screen = train_screen(view, moments, leak_of(view), width=width)
     (film,) = screen.figures
-    draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(PLAYS))))
+    draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
     for figure in (*film.curves, film.frames[-1]):
         draw_notice(None, figure.notice)
     if screen.remarks:

@@ -17,7 +17,7 @@ from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import RUN
 from runs.checkpoint import Checkpoint, check_writes, run_history
 
-NOTEBOOK, SEA = "hello world", "she sells sea shells by the sea shore"
+NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {
     "notebook": "“hello world”, the notebook’s",
     "sea": "“she sells sea shells”",
@@ -41,7 +41,7 @@ def shipped_settings(name: str) -> TrainingSettings:
         task = CharacterTask(NOTEBOOK, 8)
         model = notebook_model(len(task.vocabulary))
         return TrainingSettings(task=task, model=model, learning_rate=0.001, steps=200, seed=1337)
-    task = CharacterTask(SEA, 12)
+    task = CharacterTask(SEA_SHELLS, 12)
     model = ModelConfig(
         vocabulary=len(task.vocabulary), context=12, d_model=32, n_heads=4, residual=True, embedding_std=0.3
     )

@@ -23,7 +23,7 @@ OPENING = say(
     "with the division and without it."
 )
 
-KEYS, DRAWS = 16, 200
+MEASURED_KEYS, MEASURED_DRAWS = 16, 200
 MEASURE_TITLES = {
     "std": say("standard deviation of the scores"),
     "largest": say("largest weight of a row"),
@@ -45,7 +45,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     a = example.heads.select(head)
     mask = causal_mask(len(example.tokens)) if example.example.causal else None
     plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
-    curves = measured_curves(measure_scaling(KEYS, DRAWS, example.example.seed), choices.d_k)
+    curves = measured_curves(measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, example.example.seed), choices.d_k)
     own = division_figure(example, head, plain, divided), measures_table(measure_head(plain), measure_head(divided))
     return Screen(
         formula=stage_formula("scaled", example), figures=(*curves, *own),
@@ -71,7 +71,9 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
 def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sentence, ...]:
     """What the division does at one d_k."""
     without, with_division = apart(plain.jacobian, divided.jacobian)
-    drawn = say("Measured on {draws} random queries, each with {keys} random keys.", draws=DRAWS, keys=KEYS)
+    drawn = say(
+        "Measured on {draws} random queries, each with {keys} random keys.", draws=MEASURED_DRAWS, keys=MEASURED_KEYS
+    )
     before, after = ({"std": Number(m.std), "largest": Share(m.largest)} for m in (plain, divided))
     if plain.d_k == 1:
         return (

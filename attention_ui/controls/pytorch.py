@@ -22,8 +22,8 @@ PARITY_VIEWS = {
     "levels": "three levels",
     "cases": f"{CASES} random cases",
 }
-DRAWS = Limit(0, 9999)
-LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": DRAWS}
+CASES_DRAWN = Limit(0, 9999)
+LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": CASES_DRAWN}
 
 
 def comparison_choices(running: ExampleTrace) -> Choices:
@@ -57,5 +57,5 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
 def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.button(f"Another {CASES}", key="cases_again", on_click=next_number, args=("cases", DRAWS))
-        return bound_number("Drawn from number", "cases", DRAWS, 0, width=150)
+        st.button(f"Another {CASES}", key="cases_again", on_click=next_number, args=("cases", CASES_DRAWN))
+        return bound_number("Drawn from number", "cases", CASES_DRAWN, 0, width=150)

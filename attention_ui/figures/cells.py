@@ -18,7 +18,7 @@ def font_expression(font: tuple[float, float]) -> str:
 
 
 COLOURED = ("score", "weight", "gradient")  # the kinds of cells that have a number
-SMALL, TITLE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
+SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
 
 
 def grid_chart() -> alt.LayerChart:
@@ -124,7 +124,7 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
 def name_layers() -> list[alt.Chart]:
     """Titles, shapes, and the names of rows and columns."""
     looks = {
-        "title": {"fontSize": TITLE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
+        "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
         "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2"},
         "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5", "limit": "cell * 3"},
         "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}

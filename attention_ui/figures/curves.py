@@ -11,7 +11,7 @@ from lessons.formatting import english
 from lessons.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
-AXIS, TITLE = 68, 22  # pixels of the height that the x axis and a title take
+AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
 NAME_HEIGHT = 12
 ABOVE, BELOW = (-9, 14, -22, 28), (14, -9, 28, -22)  # pixels from the end of a line to its name, the best first
 ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
@@ -98,7 +98,7 @@ def line_names(figure: Curves) -> Iterator[dict[str, object]]:
     y_range = figure.y_domain or reach([0.0, *(y for line in figure.lines for y in line.y)])
     x_range = figure.x_domain or reach([x for line in figure.lines for x in line.x])
     top = -10 if figure.above else 4  # a title above leaves room below it
-    plot, taken = figure.height - AXIS - TITLE * figure.above, []
+    plot, taken = figure.height - AXIS - TITLE_HEIGHT * figure.above, []
     for line, x, y in sorted(ends, key=lambda end: -end[2]):
         from_top = plot * (1 - part(y, *y_range))
         places = BELOW if line.y[len(line.y) // 2] > y else ABOVE

@@ -8,7 +8,7 @@ from lessons.formatting import english, percent
 from lessons.screen import Part, Parts
 
 # In widths of a bar of 100 %: what a panel and the names before it take, so that what stands beside a bar fits.
-PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.35
+BAR_PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.35
 FIELDS = ("line", "panel", "text", "kind", "tone", "from", "to", "say")
 TALL, LOW = 22, 15  # pixels of a line
 MOST_TALL_LINES = 16
@@ -58,5 +58,5 @@ def part_said(part: Part, panel: int = 0) -> str:
 
 def thing(line: int, panel: int, text: str, kind: str, tone: str, share: float = 0.0, say: str = "") -> tuple:
     """One thing of the figure: where its bar begins and ends, and what is written beside it."""
-    left = panel * PANEL_WIDTH
+    left = panel * BAR_PANEL_WIDTH
     return line, panel, text, kind, tone, left, left + share, say

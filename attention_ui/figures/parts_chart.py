@@ -3,12 +3,12 @@
 import altair as alt
 
 from attention_ui.figures.layers import layered, role_colour, tone_scale
-from attention_ui.figures.parts import LABEL_WIDTH, PANEL_WIDTH
+from attention_ui.figures.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
 
 
 def parts_chart(panels: int, width: int, step: int) -> alt.LayerChart:
     """The template: panels of bars in one view; a part that nothing is left of is a dashed outline and says why."""
-    end_of_figure = panels * PANEL_WIDTH + LABEL_WIDTH
+    end_of_figure = panels * BAR_PANEL_WIDTH + LABEL_WIDTH
     x_scale = alt.Scale(domain=[-LABEL_WIDTH, end_of_figure], nice=False)
     y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)

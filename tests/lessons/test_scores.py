@@ -12,7 +12,7 @@ from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
 from lessons.formatting import english
-from lessons.scores import DRAWS, KEYS, Choices, screen
+from lessons.scores import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
 from lessons.screen import Curves, Matrices, Table
 
 
@@ -41,8 +41,8 @@ def drawn(case, divided, d_k=None):
     """The measures of the random draws, from the same stream of random numbers."""
     d_k = d_k or case.choices.d_k
     random = generator(case.example.example.seed, "scaling")
-    q = torch.randn(DRAWS, 1, 512, generator=random).numpy().astype(float)
-    k = torch.randn(DRAWS, KEYS, 512, generator=random).numpy().astype(float)
+    q = torch.randn(MEASURED_DRAWS, 1, 512, generator=random).numpy().astype(float)
+    k = torch.randn(MEASURED_DRAWS, MEASURED_KEYS, 512, generator=random).numpy().astype(float)
     scores = np.einsum("nqf,nkf->nk", q[..., :d_k], k[..., :d_k]) / (math.sqrt(d_k) if divided else 1.0)
     return measured(scores, rows_of(scores))
 

@@ -11,7 +11,7 @@ from attention_core.model import ModelConfig
 from attention_core.observe import observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from attention_ui.figures.cells import SMALL, TITLE, grid_chart
+from attention_ui.figures.cells import SMALL, TITLE_SIZE, grid_chart
 from attention_ui.figures.curves import MOST_POINTS, curves_tables, points_of
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, DrawnMatrix, Grid, cell_size, cell_text, font_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
@@ -112,7 +112,7 @@ def test_another_size_of_cells_needs_no_other_template():
 
 @pytest.mark.parametrize("cell", [11, 24, 25, 48])
 def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
-    for font, expression in ((NUMBER_FONT, SMALL), (TITLE_FONT, TITLE)):
+    for font, expression in ((NUMBER_FONT, SMALL), (TITLE_FONT, TITLE_SIZE)):
         assert eval(expression, {"max": max, "cell": cell}) == font_size(font, cell)
 
 

@@ -123,7 +123,7 @@ def test_no_top_level_name_means_two_things():
             for node in ast.parse(file.read_text()).body:
                 named = [node.name] if hasattr(node, "name") else []
                 targets = getattr(node, "targets", [node.target] if isinstance(node, ast.AnnAssign) else [])
-                named += [target.id for target in targets if isinstance(target, ast.Name)]
+                named += [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
                 for name in set(named) - OFFERED_BY_MANY:
                     homes.setdefault(name, []).append(file)
     assert not {name: files for name, files in homes.items() if len(files) > 1}

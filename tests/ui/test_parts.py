@@ -7,7 +7,7 @@ from attention_core.generation import GeneratedToken
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
-from attention_ui.figures.parts import PANEL_WIDTH, parts_table
+from attention_ui.figures.parts import BAR_PANEL_WIDTH, parts_table
 from attention_ui.figures.parts_chart import parts_chart
 from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.template import template
@@ -37,7 +37,7 @@ def test_every_bar_is_as_long_as_its_probability(sampling):
     assert len(bars(rows)) == 3 * 6
     for row in bars(rows):
         token = order[row["line"] - 1]
-        assert row["from"] == pytest.approx(row["panel"] * PANEL_WIDTH)
+        assert row["from"] == pytest.approx(row["panel"] * BAR_PANEL_WIDTH)
         length = of.tempered[token] if row["kind"] == "dropped" else stages[row["panel"]][token]
         assert row["to"] - row["from"] == pytest.approx(float(length), abs=1e-6)
 
