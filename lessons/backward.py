@@ -28,8 +28,8 @@ from lessons.sentence import say
 
 HEADING = say("How does it learn from a mistake?")
 OPENING = say(
-    "A small model says which word a pronoun stands for, and the **loss** says how wrong it was. A **gradient**, such "
-    "as d_q for q, says how the loss changes when a number grows. It is found from the last step back to the first."
+    "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient**, how that "
+    "changes as a number grows."
 )
 
 BackView = Literal["way", "softmax", "sums", "update", "check"]
@@ -44,12 +44,12 @@ class Choices:
     """
 
     updates: int = 40
-    sentence: int = 0
+    sentence: int = 11  # a mistake, at whose scores a long step overshoots and larger ones saturate the softmax
     view: BackView = "way"
     stage: StageBack = "loss"
     size: float = 1
     key: int = 0
-    rate: float = 0.1
+    rate: float = 0.03
     matrix: Checked = "W_v"
 
 
@@ -77,7 +77,7 @@ CODE_BACK: dict[BackView, Code] = {
     "update": Code((losses_at, model_backward)),
     "check": Code((central_differences, losses_at, gradient_by_autograd)),
 }
-SOFTMAX_BACK = rf"{A}_{{ij}}\,\Big(d{A}_{{ij}} - \sum_m {A}_{{im}}\,d{A}_{{im}}\Big)"
+SOFTMAX_BACK = rf"{A}_{{ij}}\,\big(d{A}_{{ij}} - \textstyle\sum_m {A}_{{im}}\,d{A}_{{im}}\big)"
 STAGE_FORMULAS: dict[StageBack, str] = {
     "loss": r"L = -\ln p_{\text{right}} \qquad d\,\text{logit}_t = p_t - [t = \text{right}]",
     "output": r"dO = d\,\text{logits}\;W_{\text{unembed}}^\top\,W_o^\top",

@@ -1,12 +1,13 @@
 """The way back: every gradient beside the matrix it belongs to, from the loss to the vectors of the words."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Literal, get_args
 
 import numpy as np
 from jaxtyping import Float
 
-from lessons.chain_rule import PAIR_GRADIENTS, ChainRule, chain_rule, word_of
+from lessons.chain_rule import PAIR_GRADIENTS, VECTOR_ROLES, ChainRule, chain_rule, word_of
 from lessons.derivation import HeadDerivation
 from lessons.formatting import leaders, magnitude, percent
 from lessons.learner import PRONOUN_WORDS, Correction, whose_gradients
@@ -16,8 +17,8 @@ from lessons.sentence import All, Sentence, Share, Size, say, say_count
 
 StageBack = Literal["loss", "output", "weights", "scores", "qkv", "maps", "x"]
 STAGES_BACK: tuple[StageBack, ...] = get_args(StageBack)
-ON_THE_WAY = ("x", "q", "k", "v", "scores", "weights", "output")
-MADE_AT: dict[str, StageBack] = {"q": "qkv", "k": "qkv", "v": "qkv"}  # the others are stages themselves
+INSIDE, ENDS = ("q", "k", "v", "scores", "weights", "output"), ("x", "q", "k", "v", "after")
+TWO_BANDS = 480  # pixels of the screen of a laptop
 FORWARD_TITLES = {
     "x": say("X"), "q": say("Q"), "k": say("K"), "v": say("V"), "scores": say("scores"), "weights": say("weights A"),
     "output": say("output"),
@@ -25,22 +26,30 @@ FORWARD_TITLES = {
 
 
 def way_figure(correction: Correction, stage: StageBack) -> Matrices:
-    """How far back one has gone: the row of the logits, the maps, or all matrices with those not reached as frames."""
+    """How far back one has gone: the row of the logits, all matrices of a head with those not reached as frames, the
+    maps, or the tokens before and after the attention."""
     rule = chain_rule(correction)
     if stage == "loss":
         return loss_rows(correction, rule)
     if stage == "maps":
         return maps_figure(correction, rule)
-    reached = STAGES_BACK.index(stage)
-    upper = tuple(forward_matrix(correction, key) for key in ON_THE_WAY)
+    reached, shown = STAGES_BACK.index(stage), ENDS if stage == "x" else INSIDE
+    upper = tuple(
+        after_matrix(correction, rule) if key == "after" else forward_matrix(correction, key) for key in shown
+    )
     lower = tuple(
-        gradient_matrix(correction, rule, f"d_{key}", drawn=STAGES_BACK.index(MADE_AT.get(key, key)) <= reached)
-        for key in ON_THE_WAY
+        gradient_matrix(correction, rule, f"d_{key}", drawn=stage == "x" or made_at(key) <= reached, below=True)
+        for key in shown
     )
     return Matrices(
-        key="way_back", name=say("All matrices of one attention head, and their gradients"), bands=(upper, lower),
-        first="d_q" if stage == "qkv" else f"d_{stage}", notice=tuple(NOTICE_AT[stage](correction)),
-        weights=whose_gradients(correction.learner))  # fmt: skip
+        key="way_back", name=say("Matrices of one attention head, and their gradients"), bands=(upper, lower),
+        first="d_q" if stage == "qkv" else f"d_{stage}", notice=tuple(NOTICE_AT[stage](correction)), height=TWO_BANDS,
+        numbered=True, weights=whose_gradients(correction.learner))  # fmt: skip
+
+
+def made_at(key: str) -> int:
+    """The number of the stage at which the gradient of this matrix is found."""
+    return STAGES_BACK.index("qkv" if key in VECTOR_ROLES else key)
 
 
 def forward_derivation(correction: Correction) -> HeadDerivation:
@@ -62,10 +71,23 @@ def forward_matrix(correction: Correction, key: str) -> Matrix:
     return head_matrix(derivation, key, FORWARD_TITLES[key], values, given=True, sources=sources)
 
 
-def gradient_matrix(correction: Correction, rule: ChainRule, key: str, drawn: bool = True) -> Matrix:
-    """A gradient, with the axes, the colour and the mask of what it is the gradient of."""
+def after_matrix(correction: Correction, rule: ChainRule) -> Matrix:
+    """The tokens after the attention, with the shortcut around it."""
+    values = np.array(correction.numbers["after"])
+    rows, columns = axes_of(correction, "after", values)
+    return Matrix(
+        key="after", title=say("after: X + output W_o"), values=values, rows=rows, columns=columns, given=True,
+        **followed_back(rule, "after"),
+    )  # fmt: skip
+
+
+def gradient_matrix(
+    correction: Correction, rule: ChainRule, key: str, drawn: bool = True, below: bool = False
+) -> Matrix:
+    """A gradient, with the axes, the colour and the mask of what it is the gradient of; `below` that, without names."""
     of, values = key.removeprefix("d_"), np.array(rule.numbers[key])
     rows, columns = axes_of(correction, of, values)
+    columns = replace(columns, named=columns.named and not below)
     return Matrix(
         key=key, title=say("{gradient}", gradient=key), values=values, rows=rows, columns=columns, scale="gradient",
         colour=colour_of(of), visible=rule.visible if key in PAIR_GRADIENTS else None, drawn=drawn,
@@ -94,7 +116,7 @@ def axes_of(correction: Correction, of: str, values: Float[np.ndarray, "rows col
         return feature_axis(values.shape[0]), feature_axis(values.shape[1])
     pairs = of in ("weights", "scores")
     columns = token_axis(correction.tokens, KEYS) if pairs else feature_axis(values.shape[1])
-    return token_axis(correction.tokens, {"k": KEYS, "v": KEYS, "x": TOKENS}.get(of, QUERIES)), columns
+    return token_axis(correction.tokens, {"k": KEYS, "v": KEYS, "x": TOKENS, "after": TOKENS}.get(of, QUERIES)), columns
 
 
 def colour_of(of: str) -> Colour:
@@ -258,15 +280,13 @@ def notice_d_x(correction: Correction) -> Iterator[Sentence]:
 
 def maps_figure(correction: Correction, rule: ChainRule) -> Matrices:
     """W_q, W_k and W_v: each gradient is Xᵀ times the gradient of what the map made."""
-    x = forward_matrix(correction, "x")
-    made = tuple(gradient_matrix(correction, rule, f"d_{role}") for role in "qkv")
+    made, below = [forward_matrix(correction, "x")], [None]
+    for role in VECTOR_ROLES:
+        made += [None, gradient_matrix(correction, rule, f"d_{role}")]
+        below += [map_matrix(correction, f"W_{role}"), gradient_matrix(correction, rule, f"d_W_{role}")]
     return Matrices(
-        key="maps_back", name=say("The gradients of W_q, W_k and W_v"), first="d_W_v", numbered=True,
-        bands=(
-            (x, *made),
-            (None, *(map_matrix(correction, f"W_{role}") for role in "qkv")),
-            (None, *(gradient_matrix(correction, rule, f"d_W_{role}") for role in "qkv")),
-        ),
+        key="maps_back", name=say("The gradients of W_q, W_k and W_v"), first="d_W_v", numbered=True, height=TWO_BANDS,
+        bands=(tuple(made), tuple(below)),
         notice=tuple(notice_d_maps(correction)), weights=whose_gradients(correction.learner),
     )  # fmt: skip
 

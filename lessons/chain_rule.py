@@ -34,7 +34,7 @@ class ChainRule:
         if matrix in ("d_W_q", "d_W_k", "d_W_v"):
             return self._of_map(matrix, i, j)
         known = {
-            "logits": self._logit, "probabilities": self._probability, "targets": self._target,
+            "after": self._sum, "logits": self._logit, "probabilities": self._probability, "targets": self._target,
             "d_logits": self._of_logit, "d_after": self._of_sum, "d_output": self._of_output,
             "d_weights": self._of_weight, "d_scores": self._of_score,
             "d_q": self._of_query, "d_k": self._of_key, "d_v": self._of_value, "d_x": self._of_x,
@@ -74,10 +74,18 @@ class ChainRule:
             "d_q": (Cells("d_scores", row=i), Cells("k", column=j), Cells("q", i, j)),
             "d_k": (Cells("d_scores", column=i), Cells("q", column=j), Cells("k", i, j)),
             "d_v": (Cells("weights", column=i), Cells("d_output", column=j), Cells("v", i, j)),
-            "d_x": (*(Cells(f"d_{role}", row=i) for role in VECTOR_ROLES), Cells("x", i, j)),
+            "after": (Cells("x", i, j), Cells("d_after", i, j)),
+            "d_x": (*(Cells(f"d_{role}", row=i) for role in VECTOR_ROLES), Cells("d_after", i, j), Cells("x", i, j)),
         }.get(matrix, ())
 
-    # From the loss to the output.
+    # The loss, and from it to the output.
+
+    def _sum(self, i: int, c: int) -> Step:
+        column = [row[c] for row in self.numbers["W_o"]]
+        says = say("{token} after the attention, feature {feature}: x + output · a column of W_o", token=self.names[i],
+                   feature=c + 1)  # fmt: skip
+        arithmetic = f"{digits(self.numbers['x'][i][c])} + {sum_of_products(self.numbers['output'][i], column)}"
+        return Step(says, arithmetic, self.numbers["after"][i][c])
 
     def _logit(self, i: int, t: int) -> Step:
         column = [row[t] for row in self.numbers["W_unembed"]]

@@ -1,6 +1,5 @@
 """A model that learns what pronouns stand for, one of its predictions, and every gradient of it."""
 
-import itertools
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -24,7 +23,7 @@ from lessons.sentence import Sentence, Share, Token, say
 PRONOUNS = PronounTask()
 PRONOUN_WORDS = PRONOUNS.vocabulary.tokens
 UPDATES = (0, 10, 20, 40, 60, 80, 100, 150, 200)
-SIZES_OF_LEARNER = {"d_model": 4, "d_k": 2, "layer_norm": False}  # so small that every number can be followed
+SIZES_OF_LEARNER = {"d_model": 8, "d_k": 2, "layer_norm": False}  # so small that every number can be followed
 TRAINING_OF_LEARNER = {"learning_rate": 0.02, "batch_size": 32, "steps": UPDATES[-1]}
 
 FORWARD_NAMES = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
@@ -33,20 +32,21 @@ NumbersByName = dict[str, list[list[float]]]
 
 @dataclass(frozen=True, eq=False)
 class Learner:
-    """A model after so many updates. The weights are in double precision, so that differences can be measured.
-
-    `accuracy` is the share of newly drawn sentences that it gets right.
-    """
+    """A model after so many updates. The weights are in double precision, so that differences can be measured."""
 
     settings: TrainingSettings
     updates: int
     weights: Float[np.ndarray, " parameters"]
-    accuracy: float
 
     @cached_property
     def model(self) -> TinyTransformer:
         """The model with these weights."""
         return model_with(self.settings.model, self.weights)
+
+    @cached_property
+    def accuracy(self) -> float:
+        """The share of newly drawn sentences that it gets right."""
+        return evaluate(self.settings.task, self.model, in_numpy(held_out_batch(self.settings))).accuracy
 
 
 def settings_of_learner(example: Example) -> TrainingSettings:
@@ -57,13 +57,19 @@ def settings_of_learner(example: Example) -> TrainingSettings:
     )  # fmt: skip
 
 
-@lru_cache(maxsize=128)
+@lru_cache(maxsize=64)
+def learners(settings: TrainingSettings) -> dict[int, Learner]:
+    """Train it once, and keep what it is after each of UPDATES. Everybody who asks for the same gets the same."""
+    return {
+        step.step: Learner(settings, step.step, step.weights.astype(np.float64))
+        for step in train(settings)
+        if step.step in UPDATES
+    }
+
+
 def learner_after(settings: TrainingSettings, updates: int) -> Learner:
-    """Train it so far. Everybody who asks for the same gets the same."""
-    step = next(itertools.islice(train(settings), updates, None))
-    batch = in_numpy(held_out_batch(settings))
-    accuracy = evaluate(settings.task, model_with(settings.model, step.weights), batch).accuracy
-    return Learner(settings, updates, step.weights.astype(np.float64), accuracy)
+    """The model after so many updates, one of UPDATES."""
+    return learners(settings)[updates]
 
 
 def whose_gradients(learner: Learner) -> Sentence:

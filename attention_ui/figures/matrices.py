@@ -69,15 +69,15 @@ class Layout:
             yield Place(matrix, TITLE_COLUMNS, 2 + 2 * line, 2 if line == 0 else 0, False)
 
     def _bands(self) -> Iterator[Place]:
-        top, lefts = 0, self._lefts()
+        top, lefts, above = 0, self._lefts(), ()
         for band in self.bands:
-            header = header_of([matrix for matrix in band if matrix is not None])
+            header = header_of(band, above)
             height = max(matrix.values.shape[0] for matrix in band if matrix is not None)
             for at, matrix in enumerate(band):
                 if matrix is not None:
                     below = top + header + height - matrix.values.shape[0]
                     yield Place(matrix, lefts[at], below, header, names_rows(band, at))
-            top += header + height
+            top, above = top + header + height, band
 
     def _lefts(self) -> list[int]:
         """Where the matrices begin that stand at the same place of their bands."""
@@ -90,11 +90,22 @@ class Layout:
         return lefts
 
 
-def header_of(band: list[Matrix]) -> int:
-    """Rows above a band: for titles, shapes or remarks, and names of columns. Remarks on single rows need no line."""
-    if any(matrix.columns.named for matrix in band):
+def header_of(band: tuple[Matrix | None, ...], above: tuple[Matrix | None, ...]) -> int:
+    """Rows above a band: for titles, shapes or remarks, and names of columns.
+
+    Remarks on single rows need no line, nor do shapes that stand right above already.
+    """
+    matrices = [matrix for matrix in band if matrix is not None]
+    if any(matrix.columns.named for matrix in matrices):
         return 3
-    return 1 if all(matrix.values.shape[0] == 1 and matrix.remark is not None for matrix in band) else 2
+    if all(matrix.values.shape[0] == 1 and matrix.remark is not None for matrix in matrices):
+        return 1
+    return 1 if shapes_of(band) == shapes_of(above) and all(matrix.remark is None for matrix in matrices) else 2
+
+
+def shapes_of(band: tuple[Matrix | None, ...]) -> list[tuple[int, ...] | None]:
+    """The shape of each matrix of a band, place by place."""
+    return [None if matrix is None else tuple(matrix.values.shape) for matrix in band]
 
 
 def folded(band: tuple[Matrix, ...]) -> Iterator[tuple[Matrix, ...]]:
@@ -148,7 +159,7 @@ def name_matrix(grid: Grid, place: Place) -> None:
     """Its title, what its rows and columns are, and the names of its rows."""
     matrix, left, top = place.matrix, place.left, place.top
     title = english(matrix.title)
-    if place.header == 1:
+    if place.header == 1 and matrix.remark is not None:
         title = f"{title}: {english(matrix.remark)}"
     grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
     if not matrix.columns.named and place.header > 1:

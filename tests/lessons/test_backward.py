@@ -751,21 +751,24 @@ def test_the_arithmetic_of_every_cell_gives_its_gradient(stage, causal, scaling)
 
 
 def test_what_is_not_reached_is_a_frame():
-    for reached, stage in enumerate(("output", "weights", "scores", "qkv", "x")):
+    for reached, stage in enumerate(("output", "weights", "scores", "qkv")):
         figure = screen(run_example(Example()), 0, Choices(stage=stage)).figures[0]
         drawn = {matrix.key for matrix in figure.matrices if matrix.drawn and matrix.key.startswith("d_")}
-        everything = [{"d_output"}, {"d_weights"}, {"d_scores"}, {"d_q", "d_k", "d_v"}, {"d_x"}]
+        everything = [{"d_output"}, {"d_weights"}, {"d_scores"}, {"d_q", "d_k", "d_v"}]
         assert drawn == set().union(*everything[: reached + 1])
         assert figure.first in drawn
 
 
 def test_a_gradient_lights_what_it_is_made_of():
-    figure = screen(run_example(Example()), 0, Choices(stage="x")).figures[0]
-    matrices = {matrix.key: matrix for matrix in figure.matrices}
+    inside, ends = (screen(run_example(Example()), 0, Choices(stage=stage)).figures[0] for stage in ("qkv", "x"))
+    matrices = {matrix.key: matrix for matrix in inside.matrices}
     lit = {(cells.matrix, cells.row, cells.column) for cells in matrices["d_k"].sources(3, 1)}
     assert lit == {("d_scores", None, 3), ("q", None, 1), ("k", 3, 1)}
     for key, matrix in matrices.items():
         assert not key.startswith("d_") or {cells.matrix for cells in matrix.sources(2, 1)} <= matrices.keys(), key
+    (d_x,) = (matrix for matrix in ends.matrices if matrix.key == "d_x")
+    lit = {(cells.matrix, cells.row, cells.column) for cells in d_x.sources(3, 1)}
+    assert lit == {("x", 3, 1), ("d_after", 3, 1), *((f"d_{role}", 3, None) for role in "qkv")}
 
 
 def test_the_key_without_gradient_is_masked_and_the_others_have_one():
@@ -801,15 +804,17 @@ def test_there_is_always_a_question(example):
 def test_the_figures_of_an_update_are_measured(rate):
     facts, curves = screen(run_example(Example()), 0, Choices(rate=rate, view="update")).figures
     learner = correction_of().learner
-    before, after = losses_anew(learner, 0, (0.0, float(rate)))
-    squared = sum(float(g.square().sum()) for g in anew_of(learner, 0).gradient.values())
+    before, after = losses_anew(learner, Choices().sentence, (0.0, float(rate)))
+    squared = sum(float(g.square().sum()) for g in anew_of(learner, Choices().sentence).gradient.values())
     assert [fact.value for _, fact in facts.facts] == pytest.approx([before, after, before - rate * squared])
     lines = {line.key: line for line in curves.lines}
     assert curves.chosen in lines["loss"].x and curves.chosen == pytest.approx(rate)
     assert lines["loss"].y[[0, 30, 60]] == pytest.approx(
-        losses_anew(learner, 0, (0.0, float(rate), 2.0 * rate)), abs=1e-6
+        losses_anew(learner, Choices().sentence, (0.0, float(rate), 2.0 * rate)), abs=1e-6
     )
-    assert lines["others"].y[[0, 30]] == pytest.approx(losses_anew(learner, 0, (0.0, float(rate)), True), abs=1e-6)
+    assert lines["others"].y[[0, 30]] == pytest.approx(
+        losses_anew(learner, Choices().sentence, (0.0, float(rate)), True), abs=1e-6
+    )
     assert (lines["promise"].y > 0).all() and lines["promise"].x[-1] <= 2 * rate
     assert lines["promise"].y == pytest.approx(before - lines["promise"].x * squared)
 

@@ -1,0 +1,58 @@
+"""What only a browser shows of the way back: what lights up with a gradient, its derivation, the fold of a screen."""
+
+from attention_ui.figures.matrices import tooltip
+from lessons.backward import Choices, screen
+from lessons.example import Example, run_example
+from lessons.formatting import equation
+from lessons.screen import Cells
+
+RINGED = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
+    .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
+    .map(cell => cell.getAttribute('aria-label')).sort()"""
+BOTTOMS = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
+    .map(cell => cell.getBoundingClientRect().bottom)"""
+LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
+
+
+def matrices(stage):
+    (figure,) = screen(run_example(Example()), 0, Choices(stage=stage)).figures
+    return {matrix.key: matrix for matrix in figure.matrices}
+
+
+def open_way(visit, stage, **settings):
+    tab = visit(**settings).open(f"backward?back_to={stage}")
+    tab.page.wait_for_selector(".st-key-way_back svg .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def cells_of(matrix, cells):
+    """The cells that such `Cells` are."""
+    rows, columns = matrix.values.shape
+    return {
+        (i, j)
+        for i in range(rows) for j in range(columns)
+        if cells.row in (None, i) and cells.column in (None, j) and matrix.sees(i, j)
+    }  # fmt: skip
+
+
+def test_pointing_at_a_gradient_lights_what_made_it_and_a_click_derives_it(visit):
+    tab, shown = open_way(visit, "scores"), matrices("scores")
+    d_score = tooltip(shown["d_scores"], 6, 2)
+    cell = tab.page.locator(".st-key-way_back svg").get_by_label(d_score, exact=True).first
+    assert 600 < max(tab.page.evaluate(BOTTOMS)) <= 900, "every row stands above the fold"
+    sent = len(tab.sent)
+    cell.hover()
+    made_of = (Cells("d_weights", row=6), Cells("weights", row=6), Cells("scores", 6, 2), Cells("d_scores", 6, 2))
+    lit = [tooltip(shown[cells.matrix], i, j) for cells in made_of for i, j in cells_of(shown[cells.matrix], cells)]
+    tab.page.wait_for_function(f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted(lit))
+    assert len(tab.sent) == sent, "pointing asks nobody"
+    cell.click()
+    wanted = [equation(step) for step in shown["d_scores"].derive(6, 2)]
+    tab.page.wait_for_function(f"wanted => JSON.stringify(({LINES})()) === JSON.stringify(wanted)", arg=wanted)
+
+
+def test_every_row_stands_above_the_fold_and_only_the_figure_scrolls_sideways(visit):
+    tab = open_way(visit, "X")
+    assert 600 < max(tab.page.evaluate(BOTTOMS)) <= 900
+    tab.page.set_viewport_size({"width": 390, "height": 844})
+    tab.page.wait_for_function("() => document.documentElement.scrollWidth <= 390")
