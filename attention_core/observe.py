@@ -1,7 +1,5 @@
 """What can be seen of a trained model: its attention on an example, what its heads are worth, how it reads ahead."""
 
-import functools
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -15,8 +13,8 @@ from attention_core.evaluation import accuracy_of, evaluate, no_roles, predicted
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
-from attention_core.tasks import Batch, TaskExample
-from attention_core.training import HELD_OUT, Snapshot, TrainingSettings, draw_batches, held_out_batch
+from attention_core.tasks import TaskExample
+from attention_core.training import HELD_OUT, Snapshot, TrainingSettings, held_out_batch
 from attention_core.weights import model_with
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
@@ -104,36 +102,17 @@ class Ablation:
         return self.accuracy_of_all - self.accuracy
 
 
-def ablate_head(settings: TrainingSettings, snapshot: Snapshot, layer: int, head: int) -> Ablation:
-    """The model on held-out sequences with one head's output set to zero before W_o.
+def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: Sequence[tuple[int, int]]) -> Ablation:
+    """The model on held-out sequences, whole and with the output of these (layer, head) pairs set to zero before W_o.
 
     Raises ValueError when there is no such head.
     """
     n_layers, n_heads = settings.model.n_layers, settings.model.n_heads
-    if not (0 <= layer < n_layers and 0 <= head < n_heads):
-        raise ValueError(f"layers go from 0 to {n_layers - 1} and heads from 0 to {n_heads - 1}, got {layer}, {head}")
-    return ablate_heads(settings, snapshot, ((layer, head),))
-
-
-def ablate_layer(settings: TrainingSettings, snapshot: Snapshot, layer: int) -> Ablation:
-    """The same with all heads of one layer ablated. Raises ValueError when there is no such layer."""
-    n_layers = settings.model.n_layers
-    if not 0 <= layer < n_layers:
-        raise ValueError(f"layers go from 0 to {n_layers - 1}, but got {layer}")
-    return ablate_heads(settings, snapshot, tuple((layer, head) for head in range(settings.model.n_heads)))
-
-
-def ablate_each_head(settings: TrainingSettings, snapshot: Snapshot) -> tuple[Ablation, ...]:
-    """Each head ablated by itself, layer by layer."""
-    heads = [(layer, head) for layer in range(settings.model.n_layers) for head in range(settings.model.n_heads)]
-    return tuple(ablate_head(settings, snapshot, layer, head) for layer, head in heads)
-
-
-def ablate_heads(settings: TrainingSettings, snapshot: Snapshot, ablated: tuple[tuple[int, int], ...]) -> Ablation:
-    """The model on held-out sequences, whole and with these (layer, head) pairs ablated."""
+    if not all(0 <= layer < n_layers and 0 <= head < n_heads for layer, head in ablated):
+        raise ValueError(f"layers go from 0 to {n_layers - 1} and heads from 0 to {n_heads - 1}, but got {ablated}")
     model, batch = model_at(settings, snapshot), held_out_batch(settings)
     whole, less = (evaluate(settings.task, model, batch, snapshot.step, off) for off in ((), ablated))
-    return Ablation(ablated, less.loss, less.accuracy, whole.loss, whole.accuracy)
+    return Ablation(tuple(ablated), less.loss, less.accuracy, whole.loss, whole.accuracy)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,29 +154,3 @@ def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: in
 def mean_loss(logits: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]) -> float:
     """The mean cross-entropy over all positions."""
     return cross_entropy(logits.flatten(0, 1), targets.flatten()).item()
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """How many of the sequences that a run is evaluated on, with their answers, it has been trained on as well."""
-
-    seen: int
-    total: int
-
-
-@functools.lru_cache(maxsize=256)
-def training_overlap(settings: TrainingSettings, updates: int) -> Overlap:
-    """The overlap after so many updates: the batches are drawn once more, as `train` draws them."""
-    random = generator(settings.seed)
-    TinyTransformer.draw(settings.model, random)  # the weights are drawn before the batches
-    evaluated = fingerprints(held_out_batch(settings))
-    trained = [fingerprints(batch) for batch in itertools.islice(draw_batches(settings, random), updates)]
-    seen = torch.isin(evaluated, torch.cat(trained)) if trained else torch.zeros(0)
-    return Overlap(int(seen.sum()), len(evaluated))
-
-
-def fingerprints(batch: Batch) -> Int[Tensor, " batch"]:
-    """A number for each sequence with its answers: equal for equal ones, and for others by a rare chance only."""
-    rows = torch.cat([batch.inputs, batch.targets], dim=1)
-    factors = torch.randint(2**62, (rows.shape[1],), generator=generator(0, "fingerprints"))
-    return (rows * factors).sum(dim=1)  # beyond 64 bits the numbers wrap around

@@ -4,6 +4,7 @@
 who asks for the same settings sees the same run.
 """
 
+import functools
 import math
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from attention_core.losses import LossTrace
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.optimiser import OPTIMISERS, OptimiserName, clipped
 from attention_core.randomness import generator
-from attention_core.tasks import Batch, Task
+from attention_core.tasks import Batch, Task, fingerprints
 from attention_core.weights import model_with, weights_of
 
 MAX_STEPS = 5000
@@ -280,7 +281,8 @@ def draw_block(
     settings: TrainingSettings, random: torch.Generator
 ) -> tuple[Int[np.ndarray, "drawn batch tokens"], Int[np.ndarray, "drawn batch tokens"]]:
     """The inputs and targets of the next batches. The target attention is left out: it is for the heads to find."""
-    drawn = settings.task.batch(settings.batch_size * DRAWN_TOGETHER, random)
+    aside = set_aside(settings.task, settings.seed)
+    drawn = settings.task.training_batch(settings.batch_size * DRAWN_TOGETHER, random, aside)
     shape = DRAWN_TOGETHER, settings.batch_size, settings.task.window
     return drawn.inputs.to(torch.int8).numpy().reshape(shape), drawn.targets.to(torch.int8).numpy().reshape(shape)
 
@@ -295,3 +297,13 @@ def draw_batches(settings: TrainingSettings, random: torch.Generator) -> Iterato
 def held_out_batch(settings: TrainingSettings) -> Batch | None:
     """The sequences a run is evaluated on: the same at every step, from a stream of their own."""
     return settings.task.held_out(HELD_OUT, generator(settings.seed, "held out"))
+
+
+@functools.lru_cache(maxsize=256)  # as many runs as are trained at once have theirs at hand
+def set_aside(task: Task, seed: int) -> Int[torch.Tensor, " sequences"]:
+    """Fingerprints of what a run never trains on: the sequences it is evaluated on, and the example that is watched."""
+    batch = task.held_out(HELD_OUT, generator(seed, "held out")) if task.draws_afresh else None
+    if batch is None:
+        return torch.zeros(0, dtype=torch.long)
+    watched = task.example.ids[None]
+    return fingerprints(torch.cat([batch.inputs, watched]))

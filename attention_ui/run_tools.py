@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attention_core.observe import ablate_each_head, ablate_layer, training_overlap
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.links import hidden
 from attention_ui.save_load import download_history, download_model, run_checkpoint
@@ -28,10 +27,7 @@ def run_tools(run: TrainingRun) -> None:
 
 def draw_ablations(run: TrainingRun, view: RunView) -> None:
     """What each head, and each layer, is worth on the evaluation sequences."""
-    settings, snapshot, model = view.settings, view.snapshot, view.settings.model
-    layers = [ablate_layer(settings, snapshot, layer) for layer in range(model.n_layers)] if model.n_heads > 1 else []
-    overlap = training_overlap(settings, snapshot.step)
-    table = ablation_table(ablate_each_head(settings, snapshot), layers, overlap)
+    table = ablation_table(view.settings, view.snapshot)
     draw_notice(None, table.notice)
     draw_figure(None, table)
 

@@ -4,21 +4,31 @@ from collections.abc import Sequence
 
 import torch
 
-from attention_core.observe import Ablation, Overlap
+from attention_core.model import ModelConfig
+from attention_core.observe import Ablation, ablate_heads
+from attention_core.training import Snapshot, TrainingSettings
 from lessons.every_head import head_name
 from lessons.formatting import leaders, percent
 from lessons.screen import Table
-from lessons.sentence import All, Number, Sentence, Share, say, say_count
+from lessons.sentence import All, Number, Sentence, Share, say
 
 
-def ablation_table(heads: Sequence[Ablation], layers: Sequence[Ablation], overlap: Overlap) -> Table:
-    """A line for each head, then for each layer; and whether the sequences that count were seen in training."""
+def ablation_table(settings: TrainingSettings, snapshot: Snapshot) -> Table:
+    """A line for each head, then for each layer of several heads."""
+    of_layers = heads_by_layer(settings.model)
+    heads = [ablate_heads(settings, snapshot, [one]) for layer in of_layers for one in layer]
+    layers = [ablate_heads(settings, snapshot, layer) for layer in of_layers if len(layer) > 1]
     return Table(
         key="ablation", name=say("What each head is worth"),
-        notice=(*ablation_sentences(heads), overlap_sentence(overlap)),
+        notice=ablation_sentences(heads),
         columns=(say("ablated"), say("right answers left"), say("lost (percentage points)"), say("loss")),
         cells=tuple((ablated_name(one), Share(one.accuracy), Number(100 * one.lost, 1), Number(one.loss))
                     for one in (*heads, *layers)))  # fmt: skip
+
+
+def heads_by_layer(config: ModelConfig) -> list[list[tuple[int, int]]]:
+    """The heads of each layer as (layer, head), counted from 0."""
+    return [[(layer, head) for head in range(config.n_heads)] for layer in range(config.n_layers)]
 
 
 def ablated_name(ablation: Ablation) -> Sentence:
@@ -41,14 +51,3 @@ def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Sentence, Sentence]:
         named = All(tuple(ablated_name(one) for one in needed))
         return whole, say("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
     return whole, say("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
-
-
-def overlap_sentence(overlap: Overlap) -> Sentence:
-    """How many of the sequences that a model is evaluated on it has been trained on."""
-    if overlap.seen == 0:
-        return say("None of the {total} evaluation sequences occurred in training.", total=overlap.total)
-    if overlap.seen == overlap.total:
-        return say("All of the {total} evaluation sequences occurred in training, too.", total=overlap.total)
-    return say_count("{count} of the {total} evaluation sequences occurred in training, too.",
-                     "{count} of the {total} evaluation sequences occurred in training, too.",
-                     overlap.seen, total=overlap.total)  # fmt: skip

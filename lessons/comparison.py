@@ -53,7 +53,12 @@ class Comparison:
         return first, second
 
 
-SEA = "she sells sea shells by the sea shore. the shells she sells are sea shells, i am sure. "
+HARBOUR = (  # no sixteen letters of its last quarter stand in the rest, so what is measured there is not recited
+    "the tide comes in and the gulls fly low over the harbour wall. a boat with a red sail rounds the point "
+    "and drops its anchor in the bay. an old man mends his net and his dog sleeps in the shade of the pier. "
+    "the wind turns, the sail comes down, and the crew row in with the last of the light. "
+    "when the moon is up the harbour is still, and the boat lies at rest on the dark water of the bay. "
+)
 
 COMPARISONS: dict[str, Comparison] = {
     "positions": Comparison(say("Can letters be reversed without knowing where they stand?"), TASKS["reverse"],
@@ -69,7 +74,7 @@ COMPARISONS: dict[str, Comparison] = {
                         {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
     "mask": Comparison(
         say("What does a model of letters learn when it may look ahead?"),
-        CharacterTask(SEA * 4, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
+        CharacterTask(HARBOUR, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
     "slices": Comparison(say("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
                          {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
     "engine": Comparison(say("Do gradients by hand train the same model as PyTorch's autograd?"), TASKS["reverse"],

@@ -1,13 +1,12 @@
 """What a visitor reads about the tasks: what must be learned, what attention looks like then, what a loss means."""
 
-import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from attention_core.randomness import generator
-from attention_core.tasks import Baseline, CharacterTask, FourVectorsTask, Task
+from attention_core.tasks import Baseline, CharacterTask, Task
 from attention_core.training import HELD_OUT
-from lessons.sentence import Sentence, say
+from lessons.sentence import Sentence, say, say_count
 
 
 @dataclass(frozen=True)
@@ -110,18 +109,19 @@ def baseline_name(baseline: Baseline) -> Sentence:
 def evaluated_on(task: Task) -> Sentence:
     """Which sequences the share of right answers is about."""
     if isinstance(task, CharacterTask):
-        return kept_apart(task) if task.held_out_share else say("on the text it learns")
-    if isinstance(task, FourVectorsTask):
+        return evaluated_on_text(task)
+    if not task.draws_afresh:
         return say("on tokens other than the four")
-    return say("on {count} newly drawn sequences", count=HELD_OUT)
+    return say("on {count} sequences it never trains on", count=HELD_OUT)
 
 
-@functools.lru_cache(maxsize=64)
-def kept_apart(task: CharacterTask) -> Sentence:
-    """The part of a text that is kept apart, and how much of it stands in the rest as well."""
-    batch = task.held_out(HELD_OUT, generator(0))
-    pairs = zip(batch.inputs.tolist(), batch.targets.tolist(), strict=True)
-    windows = [(*inputs, targets[-1]) for inputs, targets in pairs]
-    trained = set(map(tuple, task.windows.tolist()))
-    return say("on the part of the text kept apart, {seen} of whose {total} windows stand in the rest, too",
-               seen=sum(window in trained for window in windows), total=len(windows))  # fmt: skip
+def evaluated_on_text(task: CharacterTask) -> Sentence:
+    """The windows of the part kept apart that stand nowhere else, if there are any."""
+    unseen = task.unseen_windows
+    if not task.held_out_share:
+        return say("on the text it learns")
+    if not len(unseen):
+        return say("on the text it learns, for every window of the part kept apart stands in the rest, too")
+    return say_count("on {count} window of the part kept apart, which stands nowhere in the rest",
+                     "on {count} windows of the part kept apart, none of which stands in the rest",
+                     len(task.held_out(HELD_OUT, generator(0)).inputs))  # fmt: skip

@@ -17,6 +17,7 @@ from attention_core.tasks.base import (
     Task,
     TaskExample,
     conditional_entropy,
+    fingerprints,
 )
 from attention_core.tasks.induction import InductionTask
 from attention_core.tasks.lookup import LookUpTask, PronounTask, RecallTask, SortTask
@@ -64,4 +65,5 @@ __all__ = [
     "Task",
     "TaskExample",
     "conditional_entropy",
+    "fingerprints",
 ]

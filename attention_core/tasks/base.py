@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
@@ -38,6 +39,11 @@ class Batch:
     def target_attention(self) -> Bool[Array, "*runs batch roles queries keys"] | None:
         """Where a perfect head attends. Found when it is asked for: to train on a batch it is not needed."""
         return None if self.find_attention is None else self.find_attention()
+
+    def rows(self, chosen: Tensor) -> "Batch":
+        """Some of the sequences: those at these rows, or those where this is true."""
+        find = None if self.find_attention is None else lambda: self.target_attention[chosen]
+        return Batch(self.inputs[chosen], self.targets[chosen], find)
 
 
 @dataclass(frozen=True)
@@ -76,6 +82,7 @@ class Task(ABC):
     threshold: ClassVar[float] = 0.7
     source: ClassVar[str] = "task"
     unit: ClassVar[str] = "tokens"
+    draws_afresh: ClassVar[bool] = True  # from so many sequences that some can be set aside to be measured on
     model: ClassVar[Mapping[str, object]]
     training: ClassVar[Mapping[str, object]]
 
@@ -95,8 +102,25 @@ class Task(ABC):
         """Losses of guesses that know nothing, a little, and all there is to know, in this order."""
 
     def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """Sequences that are never trained on; None where there are none."""
-        return self.batch(size, generator)
+        """`size` different sequences that are never trained on; None where there are fewer than four in all.
+
+        Where one comes twice there may be few: then a third of them are set aside, of all that many draws find.
+        """
+        batch = self.batch(size, generator)
+        if len(first_rows(batch)) == size:
+            return batch
+        batch = self.batch(4 * size, generator)
+        different = first_rows(batch)
+        return None if len(different) < 4 else batch.rows(different[: min(size, len(different) // 3)])
+
+    def training_batch(self, size: int, generator: torch.Generator, aside: Int[Tensor, " sequences"]) -> Batch:
+        """`size` fresh sequences without those of these fingerprints: for each of them another is drawn."""
+        batch = self.batch(size, generator)
+        taken = torch.isin(fingerprints(batch.inputs), aside)
+        if not taken.any():
+            return batch
+        kept, others = batch.rows(~taken), self.training_batch(int(taken.sum()), generator, aside)
+        return Batch(torch.cat([kept.inputs, others.inputs]), torch.cat([kept.targets, others.targets]))
 
     @cached_property
     def example(self) -> TaskExample:
@@ -128,6 +152,17 @@ class Task(ABC):
 def attention_to(keys: Int[Tensor, "batch queries"], n_keys: int) -> Bool[Tensor, "batch 1 queries keys"]:
     """The target of one role: query i of a sequence attends to key keys[i]; to none where that is negative."""
     return (keys[..., None] == torch.arange(n_keys))[:, None]
+
+
+def fingerprints(inputs: Int[Tensor, "batch tokens"]) -> Int[Tensor, " batch"]:
+    """A number for each sequence: equal for equal ones, and for others by a rare chance only."""
+    factors = torch.randint(2**62, inputs.shape[1:], generator=make_generator(0, "fingerprints"))
+    return inputs @ factors  # beyond 64 bits the numbers wrap around
+
+
+def first_rows(batch: Batch) -> Int[Tensor, " different"]:
+    """The rows of the different sequences, each where it comes first."""
+    return torch.from_numpy(np.sort(np.unique(fingerprints(batch.inputs).numpy(), return_index=True)[1]))
 
 
 def shuffles(size: int, count: int, generator: torch.Generator) -> Int[Tensor, "batch count"]:

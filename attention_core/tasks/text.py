@@ -41,6 +41,7 @@ class CharacterTask(Task):
     key = "characters"
     source = "text"
     unit = "characters"
+    draws_afresh = False  # the text is all there is: what it is measured on is a part of it
     model = MappingProxyType({"d_model": 32, "n_heads": 4, "embedding_std": 0.3})
     training = MappingProxyType({"learning_rate": 0.003, "steps": 600, "batch_size": 16})
 
@@ -102,12 +103,20 @@ class CharacterTask(Task):
         """Every window of these characters together with the one after it."""
         return torch.tensor(self.vocabulary.encode(characters)).unfold(0, self.window + 1, 1)
 
-    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """Windows of the part kept apart, evenly spaced, at most `size`; all windows trained on where there is none.
+    @cached_property
+    def unseen_windows(self) -> Int[Tensor, "windows tokens"]:
+        """The windows of the part kept apart whose characters are those of no window trained on."""
+        trained = set(map(tuple, self.windows[:, :-1].tolist()))
+        with torch.inference_mode(False):  # they are kept, so they must be fit for every use
+            apart = self.windows_of(self.tokens[self.n_trained :]) if self.held_out_share else self.windows
+            return apart[torch.tensor([tuple(window[:-1]) not in trained for window in apart.tolist()])]
 
-        The loss on all of them is steadier than that of a batch, but says nothing about other texts.
+    def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
+        """Windows that are never trained on, evenly spaced, at most `size`; where there are none, those trained on.
+
+        The loss on many of them is steadier than that of a batch, but says nothing about other texts.
         """
-        windows = self.windows_of(self.tokens[self.n_trained :]) if self.held_out_share else self.windows
+        windows = self.unseen_windows if len(self.unseen_windows) else self.windows
         chosen = windows[:: max(1, -(-len(windows) // size))]
         return Batch(chosen[:, :-1], chosen[:, 1:])
 

@@ -9,7 +9,7 @@ import torch
 from attention_core.embeddings import embedding_table
 from attention_core.model import FIXED_VECTORS_SEED
 from attention_core.randomness import generator as make_generator
-from attention_core.tasks.base import Baseline, Batch, Task, attention_to
+from attention_core.tasks.base import Baseline, Batch, Task, attention_to, shuffles
 from attention_core.tokens import Vocabulary
 
 TRAINED = (5, 12, 31, 7)  # the notebook's tokens: The, cat, sat, down
@@ -20,6 +20,7 @@ class FourVectorsTask(Task):
     """Give back the vectors of four fixed tokens; held out are the same positions with other tokens."""
 
     key = "vectors"
+    draws_afresh = False
     roles = ("self",)
     model = MappingProxyType(
         {
@@ -36,8 +37,6 @@ class FourVectorsTask(Task):
 
     MEMORISED = 0.01  # a training loss from here down means that the four vectors are known
 
-    fresh: bool = False  # other tokens at every step: then copying is all that helps
-
     window = 4
 
     @cached_property
@@ -47,20 +46,13 @@ class FourVectorsTask(Task):
         return Vocabulary(tuple(words.get(i, f"token {i}") for i in range(50)))
 
     def batch(self, size: int, generator: torch.Generator) -> Batch:
-        """The four tokens again and again, or four others each time; every token is its own answer."""
-        if self.fresh:
-            return self.others(size, generator)
+        """The four tokens again and again; every token is its own answer."""
         return self.copied(torch.tensor(TRAINED).expand(size, -1))
 
     def held_out(self, size: int, generator: torch.Generator) -> Batch | None:
-        """Tokens that are not among the four."""
-        return self.others(size, generator)
-
-    def others(self, size: int, generator: torch.Generator) -> Batch:
         """Four different tokens that are not among the trained ones."""
         unseen = torch.tensor([i for i in range(len(self.vocabulary)) if i not in TRAINED])
-        drawn = torch.rand(size, len(unseen), generator=generator).argsort(dim=-1)[:, : self.window]
-        return self.copied(unseen[drawn])
+        return self.copied(unseen[shuffles(size, len(unseen), generator)[:, : self.window]])
 
     def copied(self, inputs: torch.Tensor) -> Batch:
         """Every token as its own answer."""

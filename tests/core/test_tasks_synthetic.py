@@ -181,8 +181,6 @@ def test_the_four_vectors_are_the_notebook_s_and_the_held_out_tokens_are_others(
     held_out = task.held_out(64, generator(0))
     assert not set(held_out.inputs.flatten().tolist()) & {5, 12, 31, 7}
     assert all(len(set(row)) == 4 for row in held_out.inputs.tolist())
-    fresh = FourVectorsTask(fresh=True).batch(3, generator(1))
-    assert not set(fresh.inputs.flatten().tolist()) & {5, 12, 31, 7}
 
 
 def test_an_impossible_period_is_an_error_that_says_what_is_possible():
@@ -191,7 +189,7 @@ def test_an_impossible_period_is_an_error_that_says_what_is_possible():
 
 
 def test_a_part_of_a_text_can_be_kept_apart():
-    text = "abcdefghij" * 4
+    text = "abcdefghij" * 3 + "jihgfedcba"
     task = CharacterTask(text, 5, held_out_share=0.25)
     assert len(task.windows) == 30 - 5
     rows = torch.cat([task.held_out(64, generator(0)).inputs, task.held_out(64, generator(0)).targets[:, -1:]], 1)

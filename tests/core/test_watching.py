@@ -7,9 +7,7 @@ from attention_core.evaluation import evaluate
 from attention_core.model import ModelConfig
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
-    ablate_each_head,
-    ablate_head,
-    ablate_layer,
+    ablate_heads,
     measure_future_leak,
     observe_task,
     observe_text,
@@ -125,11 +123,10 @@ def test_a_head_switched_off_is_a_model_whose_output_map_ignores_it(heads):
         model = model_with(settings.model, torch.tensor(snapshot.weights))
         model.layers[layer].attention.W_o[8 * head : 8 * head + 8] = 0
         expected = evaluate(settings.task, model, batch)
-        less = ablate_head(settings, snapshot, layer, head)
+        less = ablate_heads(settings, snapshot, [(layer, head)])
         assert less.ablated == ((layer, head),)
         assert less.loss == pytest.approx(expected.loss, abs=1e-6) and less.accuracy == expected.accuracy
         assert less.loss_of_all != less.loss and less.lost == less.accuracy_of_all - less.accuracy
-    assert len(ablate_each_head(settings, snapshot)) == 8
 
 
 def test_a_layer_switched_off_leaves_only_what_goes_around_it():
@@ -137,14 +134,14 @@ def test_a_layer_switched_off_leaves_only_what_goes_around_it():
     model = model_with(settings.model, torch.tensor(snapshot.weights))
     model.layers[1].attention.W_o.zero_()
     expected = evaluate(settings.task, model, held_out_batch(settings))
-    assert ablate_layer(settings, snapshot, 1).loss == pytest.approx(expected.loss, abs=1e-6)
+    assert ablate_heads(settings, snapshot, [(1, 0)]).loss == pytest.approx(expected.loss, abs=1e-6)
 
 
 @pytest.mark.parametrize(("layer", "head"), [(-1, 0), (2, 0), (0, -1), (0, 1)])
 def test_a_head_that_is_not_there_cannot_be_switched_off(layer, head):
     settings, snapshot = task_run("recall")
     with pytest.raises(ValueError, match="layers go from 0 to 1 and heads from 0 to 0"):
-        ablate_head(settings, snapshot, layer, head)
+        ablate_heads(settings, snapshot, [(layer, head)])
 
 
 def test_a_model_without_a_mask_reads_the_answer():
