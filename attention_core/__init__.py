@@ -6,6 +6,7 @@ Streamlit, Altair or pandas. So everything here also runs in a notebook.
 Order of reading
     arrays          NumPy arrays and torch tensors: one source for both
     tokens          text → tokens → ids
+    pieces          text → pieces of words → ids, as a language model reads it
     embeddings      ids → vectors; vectors for positions
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key

@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_sum
-from attention_core.embeddings import embedding_table, one_hot, sinusoidal_positions
+from attention_core.embeddings import embed, embedding_table, one_hot, sinusoidal_positions
 from attention_core.heads import (
     Heads,
     MultiHeadAttention,
@@ -32,6 +32,7 @@ MAX_CONTEXT = 64
 MAX_D_MODEL = 64
 MAX_LAYERS = 4
 MAX_QUERY_FEATURES = 512  # of all heads together
+MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, rows of zeros with a single 1 are slow and large
 FIXED_VECTORS_SEED = 42
 
 
@@ -127,7 +128,7 @@ class ModelTrace:
     """What the model computes: its layers, and a score for each token that could come next."""
 
     ids: Int[Array, "*batch tokens"]
-    one_hot: Float[Array, "*batch tokens vocabulary"]
+    one_hot: Float[Array, "*batch tokens vocabulary"] | None  # None for a large vocabulary
     layers: tuple[BlockTrace, ...]
     normed: Tokens
     logits: Float[Array, "*batch tokens d_output"]
@@ -281,8 +282,9 @@ class TinyTransformer:
         check_length(n_tokens, self.config.context)
         added, in_attention = self.positions(n_tokens)  # *runs tokens d_model, or None
         may_attend = self.may_attend[:n_tokens, :n_tokens]
-        rows = one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
-        x = linear(rows, self.table)  # *batch tokens d_model
+        large = self.config.vocabulary > MOST_ONE_HOT  # such a model has no axes of runs
+        rows = None if large else one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
+        x = embed(ids, self.table) if large else linear(rows, self.table)  # *batch tokens d_model
         if added is not None:
             x = x + align_runs(added, x, 2)
         layers = []
