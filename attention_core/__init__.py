@@ -1,7 +1,7 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports numpy, torch, array_api_compat, jaxtyping and the standard library: never a lesson, a thread that trains,
-Streamlit, Altair or pandas. So everything here also runs in a notebook.
+It imports numpy, torch, array_api_compat, jaxtyping, safetensors and the standard library: never a lesson, a thread
+that trains, Streamlit, Altair or pandas. So everything here also runs in a notebook.
 
 Order of reading
     arrays          NumPy arrays and torch tensors: one source for both
@@ -23,6 +23,8 @@ Order of reading
     evaluation      how good a model is at what it is not trained on
     training        `train`: an iterator of steps; several runs side by side
     observe         what can be seen of a trained model: attention, ablation, reading ahead
+    language_model  a model of words that ships with the app: weights, pieces, what enters each head
+    head_patterns   what a head looks at, as a number, and the name that this earns
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
     randomness      where every random number comes from

@@ -44,7 +44,15 @@ def test_imports_respect_the_layers(place):
 
 def test_the_core_imports_little():
     for file in python_files("attention_core"):
-        known = {"torch", "numpy", "jaxtyping", "array_api_compat", "attention_core", *sys.stdlib_module_names}
+        known = {
+            "torch",
+            "numpy",
+            "jaxtyping",
+            "array_api_compat",
+            "safetensors",
+            "attention_core",
+            *sys.stdlib_module_names,
+        }
         assert set(imported_packages(file)) <= known, file
 
 
