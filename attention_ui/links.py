@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import streamlit as st
@@ -134,6 +135,31 @@ def linked_number(name: str, limit: Limit, default: int) -> str | None:
     set_state(name, limit.clamp(value))
     set_state(f"{name}_default", default)
     return note
+
+
+def linked_option(name: str, labels: dict[str, str], default: str) -> None:
+    """Before a list is drawn whose choice every link names, the default too: set it, from the link where that is new.
+
+    Streamlit binds none such. `name_option_in_link` is to be called after it is drawn.
+    """
+    asked, keys = text_in_link(name), {label: key for key, label in labels.items()}
+    if asked in keys and asked != get_state(f"{name}_in_link"):
+        set_state(name, keys[asked])
+    elif get_state(name) not in labels:  # a forged message may have put anything there
+        set_state(name, default)
+
+
+def name_option_in_link(name: str, labels: dict[str, str]) -> None:
+    """The address says what was chosen."""
+    chosen = labels[get_state(name)]
+    if chosen != text_in_link(name):
+        st.query_params[name] = chosen
+    set_state(f"{name}_in_link", chosen)
+
+
+def named_in_link(names: Collection[str]) -> bool:
+    """True when the address sets one of these controls."""
+    return not st.query_params.keys().isdisjoint(names)
 
 
 def write_in_link(name: str) -> None:

@@ -7,15 +7,16 @@ import streamlit as st
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
-from attention_ui.controls.bound import bound_number, one_in_list, one_in_row
-from attention_ui.links import SWITCH, LinkRule, Span, link_notes
+from attention_ui.controls.bound import bound_number, one_in_list, one_in_list_and_link, one_in_row
+from attention_ui.links import SWITCH, LinkRule, Span, link_notes, named_in_link
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
 from lessons.formatting import english, written
 from lessons.task_texts import TASK_TEXTS
 
-DEFAULT_TASK, DEFAULT_TEXT = "characters", "hello world"
+DEFAULT_TASK, DEFAULT_TEXT = "induction", "hello world"
+TASK_OF_OLD_LINKS = "characters"  # which once was the default, and so was named in no link
 TASK_TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
 QUESTIONS = {key: english(comparison.question) for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
@@ -83,7 +84,8 @@ class Choice:
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
     with st.container(horizontal=True):
-        task = TASKS[one_in_list("Task", "task", TASK_TITLES, DEFAULT_TASK, on_change=follow_task)]
+        begin = TASK_OF_OLD_LINKS if named_in_link({*LINK_RULES, "learn"} - {"task", "classic"}) else DEFAULT_TASK
+        task = TASKS[one_in_list_and_link("Task", "task", TASK_TITLES, begin, on_change=follow_task)]
         usual = control_values(recommended(task))
         rate = run_number("Learning rate", "rate", usual["rate"], step=0.001, format="%g")
         steps = run_number("Steps", "steps", usual["steps"], step=50)

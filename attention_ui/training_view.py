@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.observe import FutureLeak, ObservedTask, measure_future_leak, observe_task, observe_text
+from attention_core.observe import ObservedTask, observe_task, observe_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.drawing import draw_figure, draw_notice
@@ -19,7 +19,6 @@ from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
 from lessons.formatting import english, together
 from lessons.train import FILM_WIDTH, Observed, answer_lines, film_steps, train_screen
-from lessons.training_curves import asks_for_next
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
 
@@ -100,7 +99,7 @@ def draw_film_of(
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
-    screen = train_screen(view, moments, leak_of(view), width=width)
+    screen = train_screen(view, moments, still=not view.training, width=width)
     (film,) = screen.figures
     draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
     for figure in (*film.curves, film.frames[-1]):
@@ -119,12 +118,6 @@ def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, 
     if isinstance(settings.task, CharacterTask):
         return [observe_text(settings, snapshot, tokens, heat) for snapshot in snapshots]
     return [observe_task(settings, snapshot) for snapshot in snapshots]
-
-
-def leak_of(view: RunView) -> FutureLeak | None:
-    """How far a model that may look ahead reads the answers, once it stands still."""
-    may_leak = asks_for_next(view.settings.task) and not view.settings.model.causal
-    return measure_future_leak(view.settings, view.snapshot) if may_leak and not view.training else None
 
 
 def probe_controls() -> tuple[str, float]:

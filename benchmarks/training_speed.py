@@ -215,7 +215,7 @@ def look_once(run: TrainingRun) -> list[int]:
 async def measure_in_server(server: Server, rounds: int, speeds: Speeds) -> None:
     """The real server, with one visitor who watches the training page; the notebook's loop in between."""
     async with Session(server.port, live=True) as visitor:
-        await visitor.open("train")
+        await visitor.open("train", "task=characters")
         for control, value in NOTEBOOK_CONTROLS.items():
             await visitor.set(control, value)
         await visitor.set("steps", SERVER_STEPS)

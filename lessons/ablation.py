@@ -12,6 +12,8 @@ from lessons.formatting import leaders, percent
 from lessons.screen import Table
 from lessons.sentence import All, Number, Sentence, Share, say
 
+LITTLE = 0.75  # of the right answers: where so many are left without a head, attention adds little
+
 
 def ablation_table(settings: TrainingSettings, snapshot: Snapshot) -> Table:
     """A line for each head, then for each layer of several heads."""
@@ -51,3 +53,15 @@ def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Sentence, Sentence]:
         named = All(tuple(ablated_name(one) for one in needed))
         return whole, say("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
     return whole, say("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
+
+
+def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Sentence:
+    """What is left of the right answers with every head ablated: how much of the task needs attention at all."""
+    off = ablate_heads(settings, snapshot, [head for layer in heads_by_layer(settings.model) for head in layer])
+    left, whole = Share(off.accuracy), Share(off.accuracy_of_all)
+    if percent(off.accuracy) == percent(off.accuracy_of_all):
+        return say("With every head ablated {left} of the answers are right, as many as with them.", left=left)
+    if off.accuracy_of_all >= settings.task.enough_right and off.accuracy > LITTLE * off.accuracy_of_all:
+        return say("With every head ablated {left} of the answers are still right ({whole} with them): this takes "
+                   "little attention.", left=left, whole=whole)  # fmt: skip
+    return say("With every head ablated {left} of the answers are right ({whole} with them).", left=left, whole=whole)

@@ -4,11 +4,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from attention_core.observe import measure_future_leak
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.formatting import percent
 from lessons.sentence import Argument, Number, Sentence, Share, Size, say
 from lessons.task_texts import texts_of
+from lessons.training_curves import asks_for_next, may_read_ahead
 
 HEAD_WORDS = {"projected": say("project all features"), "sliced": say("read their own slice only")}
 POSITION_WORDS = {
@@ -133,7 +135,25 @@ def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tup
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
         said.append(say("Weight on the target cells: {one} and {other}.",
                         one=Number(one.weight), other=Number(other.weight)))  # fmt: skip
-    return *said, verdict(one.accuracy, other.accuracy, one.learnt, other.learnt), *same_run(first, second)
+    looked = look_ahead(first, second)
+    judged = verdict(one.accuracy, other.accuracy, one.learnt, other.learnt) if looked is None else looked
+    return *said, judged, *same_run(first, second)
+
+
+def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Sentence | None:
+    """Where a run may read its answers: how both do when they cannot. None where neither may."""
+    ahead = [may_read_ahead(history.settings) for history in (first, second)]
+    if not any(ahead):
+        return None
+    if not all(asks_for_next(history.settings.task) for history in (first, second)):
+        return say("A run that may look ahead can read its answers, so they say little about what it has learnt.")
+    one, other = (measure_future_leak(history.settings, history.snapshot) for history in (first, second))
+    losses = {"one": Number(one.loss_hidden), "other": Number(other.loss_hidden)}
+    if all(ahead):
+        return say("Both may look ahead, so what they get right may be read. With the future hidden the losses are "
+                   "{one} and {other}.", **losses)  # fmt: skip
+    return say("Only the {which} run may look ahead, so what it gets right may be read. With the future hidden the "
+               "losses are {one} and {other}.", which="first" if ahead[0] else "second", **losses)  # fmt: skip
 
 
 def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:

@@ -2,16 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from attention_core.observe import FutureLeak, ObservedTask, ObservedText
+from attention_core.observe import ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
 from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
+from lessons.ablation import without_heads
 from lessons.every_head import every_head
 from lessons.formatting import seen
 from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
 from lessons.screen import Code, Film, Matrices, Question, Screen
 from lessons.sentence import Sentence, Share, say, say_count
-from lessons.training_curves import leak_sentences, loss_figure, right_answers
+from lessons.training_curves import future_leak, leak_sentences, loss_figure, right_answers
 
 HEADING = say("How do the weights get there?")
 OPENING = say(
@@ -28,11 +29,12 @@ Observed = ObservedText | ObservedTask
 
 
 def train_screen(
-    history: TrainingHistory, moments: Sequence[Observed], leak: FutureLeak | None = None, *, width: int = FILM_WIDTH
+    history: TrainingHistory, moments: Sequence[Observed], *, still: bool = False, width: int = FILM_WIDTH
 ) -> Screen:
     """A run up to one of its steps, as a film of these moments, the present one last: its curves and every head.
 
-    `width` is free for all of it: where that is narrow, the curves stand below the heads.
+    Of a run that stands `still` more is measured. `width` is free for all of it: where that is narrow, the curves
+    stand below the heads.
     """
     curves = (loss_figure(history), *([right_answers(history)] if history.evaluations else []))
     heads_width = width - (BESIDE_ROOM if width > 2 * BESIDE_ROOM else BELOW_ROOM)
@@ -44,9 +46,18 @@ def train_screen(
     )  # fmt: skip
     return Screen(
         figures=(film,),
-        remarks=() if leak is None else leak_sentences(leak),
+        remarks=standing_remarks(history) if still else (),
         code=TRAINING_CODE,
         ask=questions_about(history.settings),
+    )
+
+
+def standing_remarks(history: TrainingHistory) -> tuple[Sentence, ...]:
+    """What takes too long to measure at every step: how far it reads ahead, and what it can do without its heads."""
+    leak, trained = future_leak(history), history.snapshot.step > 0 and bool(history.evaluations)
+    return (
+        *(() if leak is None else leak_sentences(leak)),
+        *([without_heads(history.settings, history.snapshot)] if trained else ()),
     )
 
 

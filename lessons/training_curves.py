@@ -1,6 +1,6 @@
 """What comes of a training run, as curves and sentences: its loss, its right answers, and whether it looks ahead."""
 
-from attention_core.observe import FutureLeak
+from attention_core.observe import FutureLeak, measure_future_leak
 from attention_core.tasks import CharacterTask, NoiseTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
 from lessons.every_head import head_name
@@ -34,13 +34,30 @@ def loss_figure(history: TrainingHistory) -> Curves:
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
     """Where a loss lies between the baselines; and a word of warning where the model may read the answers."""
-    ahead = isinstance(settings.task, CharacterTask) and not settings.model.causal
+    if not (isinstance(settings.task, CharacterTask) and may_read_ahead(settings)):
+        return (among_baselines(settings.task, loss),)
     warning = say("This model may look ahead, so it can read the next letter instead of predicting it.")
-    return among_baselines(settings.task, loss, ahead=ahead), *([warning] if ahead else [])
+    limit = min(settings.task.baselines(), key=lambda b: b.loss)
+    if loss >= limit.loss - LEVEL:
+        return say("The loss is {loss}. The levels are for models that see only what came before.",
+                   loss=Number(loss)), warning  # fmt: skip
+    here, there = apart(loss, limit.loss)
+    return say("The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
+               loss=here, level=there, baseline=baseline_name(limit)), warning  # fmt: skip
 
 
-def among_baselines(task: Task, loss: float, *, ahead: bool = False) -> Sentence:
-    """What a loss means. A model that looks `ahead` can go below what any guess from the letters before reaches."""
+def asks_for_next(task: Task) -> bool:
+    """True for tasks whose answer is the next token."""
+    return isinstance(task, CharacterTask | NoiseTask)
+
+
+def may_read_ahead(settings: TrainingSettings) -> bool:
+    """True where the answer is the next token and nothing hides it."""
+    return asks_for_next(settings.task) and not settings.model.causal
+
+
+def among_baselines(task: Task, loss: float) -> Sentence:
+    """What a loss means."""
     baselines = sorted(task.baselines(), key=lambda b: b.loss)
     level = [b for b in baselines if abs(loss - b.loss) <= LEVEL]
     if level:
@@ -51,9 +68,6 @@ def among_baselines(task: Task, loss: float, *, ahead: bool = False) -> Sentence
         return say("The loss is {loss}: worse than {baseline} ({level}).", loss=here, level=there,
                    baseline=baseline_name(missed[-1]))  # fmt: skip
     reached = {"loss": here, "level": there, "baseline": baseline_name(beaten[0])}
-    if not missed and ahead:
-        return say("The loss is {loss}: below {baseline} ({level}), the limit for who sees only what came before.",
-                   **reached)  # fmt: skip
     if not missed:
         return say("The loss is {loss}: better than {baseline} ({level}), the limit on average. This batch was easy.",
                    **reached)  # fmt: skip
@@ -71,16 +85,20 @@ def right_answers(history: TrainingHistory) -> Curves:
         lines.append(Line(key="weight", name=say("weight on target cells"), y=[e.weight for e in evaluations],
                           colour="weight", style="dashed", **look))  # fmt: skip
     return Curves(key="progress", name=say("Right answers while the model trains"), width=WIDTH, height=140,
-                  percent=True, notice=success_sentences(task, evaluations[-1]), lines=tuple(lines), x=say("updates"),
-                  y=say("share") if len(lines) > 1 else say("right answers"), x_domain=(0, history.settings.steps),
-                  y_domain=(0, 1), levels=((say("enough"), task.enough_right),))  # fmt: skip
+                  percent=True, notice=success_sentences(history.settings, evaluations[-1]), lines=tuple(lines),
+                  x=say("updates"), y=say("share") if len(lines) > 1 else say("right answers"),
+                  x_domain=(0, history.settings.steps), y_domain=(0, 1),
+                  levels=((say("enough"), task.enough_right),))  # fmt: skip
 
 
-def success_sentences(task: Task, evaluation: Evaluation) -> tuple[Sentence, ...]:
+def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tuple[Sentence, ...]:
     """The share of right answers, which head plays each role, and whether that is enough."""
+    task = settings.task
     right = say("Right answers {where}: {share}.", where=evaluated_on(task), share=Share(evaluation.accuracy))
     roles = (texts_of(task).roles[role] for role in task.roles)
     played = [role_sentence(task, *pair) for pair in zip(roles, evaluation.role_weights, strict=True)]
+    if may_read_ahead(settings):
+        return right, *played, say("It may look ahead: what it gets right may be read, not predicted.")
     return right, *played, verdict_on(task, evaluation)
 
 
@@ -111,9 +129,9 @@ def role_sentence(task: Task, role: Sentence, weights: Array) -> Sentence:
     return say("To {role}: {heads} with {weight} of the weight.", **about)
 
 
-def asks_for_next(task: Task) -> bool:
-    """True for tasks whose answer is the next token, so that a model without a mask can read it."""
-    return isinstance(task, CharacterTask | NoiseTask)
+def future_leak(history: TrainingHistory) -> FutureLeak | None:
+    """How far a model that may look ahead reads the answers; None for one that may not."""
+    return measure_future_leak(history.settings, history.snapshot) if may_read_ahead(history.settings) else None
 
 
 def leak_sentences(leak: FutureLeak) -> tuple[Sentence, ...]:

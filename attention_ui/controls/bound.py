@@ -7,7 +7,7 @@ from typing import TypeVar
 import streamlit as st
 
 from attention_ui.lesson import show_notes
-from attention_ui.links import Span, linked_number, write_in_link
+from attention_ui.links import Span, linked_number, linked_option, name_option_in_link, write_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import Limit
 
@@ -41,6 +41,14 @@ def one_in_list(label: str, key: str, options: Mapping[One, str], begin: One | N
     """One of many choices in a list that unfolds, at first `begin` or else the first."""
     at = 0 if begin is None else list(options).index(begin)
     return st.selectbox(label, list(options), at, format_func=options.get, key=key, bind="query-params", **look)
+
+
+def one_in_list_and_link(label: str, key: str, options: dict[str, str], begin: str, **look) -> str:
+    """The same, but the address always says which, so that a link keeps its meaning whatever it begins with one day."""
+    linked_option(key, options, begin)
+    chosen = st.selectbox(label, list(options), format_func=options.get, key=key, **look)
+    name_option_in_link(key, options)
+    return chosen
 
 
 def bound_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:

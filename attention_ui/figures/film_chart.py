@@ -17,7 +17,7 @@ from attention_ui.figures.template import template
 NOW = "datum.frame === moment"
 TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
-USUAL_PACE = 10
+USUAL_PACE = 5  # so that one can follow how a head forms
 MATRICES = "matrices"  # the view that is made of cells
 CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
 

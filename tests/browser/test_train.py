@@ -247,7 +247,7 @@ def test_a_cold_deep_link_opens_the_training_page(visit, start_server):
 
 
 def test_impossible_settings_are_explained_where_one_types(visit):
-    tab = opened(visit())
+    tab = opened(visit(), "task=characters")
     text = tab.page.get_by_label("Text to learn")
     text.fill("aaaaaaaaaaaaaa")
     text.press("Enter")

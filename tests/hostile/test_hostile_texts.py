@@ -101,7 +101,7 @@ def test_a_text_in_a_link_stays_a_text(server, finish, browser_path, listener, q
 def test_a_text_typed_into_a_box_stays_a_text(server, finish, browser_path, listener, quiet_log):
     async def look():
         async with open_tab(browser_path) as tab:
-            for path, box in (("tokens?example=sentence", "Your sentence"), ("train", "Text to learn")):
+            for path, box in (("tokens?example=sentence", "Your sentence"), ("train?task=characters", "Text to learn")):
                 await tab.goto(f"{server.url}/{path}")
                 await settle(tab)
                 for what, text in TEXTS.items():

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import Case, Ranked, check_case, check_question, check_sentence, chosen, words
 
+from attention_core.evaluation import Evaluation, no_roles
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
     Ablation,
@@ -25,13 +26,13 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, recommended, train
 from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
-from lessons.ablation import ablation_sentences, ablation_table
+from lessons.ablation import ablation_sentences, ablation_table, without_heads
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import english, number, percent, seen, together
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
 from lessons.train import answer_lines, moment_sentence, questions_about, train_screen
-from lessons.training_curves import among_baselines, leak_sentences, loss_sentences, success_sentences
+from lessons.training_curves import leak_sentences, loss_sentences, success_sentences
 
 HARBOUR = COMPARISONS["mask"].task.text
 BANANA = CharacterTask("banana bandana banana cabana", 8)
@@ -197,18 +198,22 @@ def baseline_level(case, sentence):
 
 
 def accuracy_again(case, sentence):
+    return {"where": ..., "share": right_of(model_of(case), case.choices.settings)}
+
+
+def right_of(model, settings):
     """Sequence by sequence and position by position."""
-    model, batch, right = model_of(case), held_out_batch(case.choices.settings), []
+    batch, right = held_out_batch(settings), []
     for ids, targets in zip(batch.inputs, batch.targets.tolist(), strict=True):
         output = model(ids).logits
         for position, target in enumerate(targets):
             if target >= 0:
-                if case.choices.settings.model.output == "vectors":
+                if settings.model.output == "vectors":
                     nearest = [float((vector - output[position]).square().sum()) for vector in model.fixed_table]
                     right.append(nearest.index(min(nearest)) == target)
                 else:
                     right.append(int(output[position].argmax()) == target)
-    return {"where": ..., "share": sum(right) / len(right)}
+    return sum(right) / len(right)
 
 
 def role_weight(case, sentence):
@@ -245,7 +250,8 @@ def windows_kept_apart(case, sentence):
     return {"count": len(unseen[:: max(1, -(-len(unseen) // HELD_OUT))])}
 
 
-def leak_again(case, sentence):
+def losses_seeing_and_hidden(case):
+    """The next letter with all in sight, and with nothing after it."""
     model, batch = model_of(case), held_out_batch(case.choices.settings)
     seeing, hidden = [], []
     for ids, targets in zip(batch.inputs, batch.targets.tolist(), strict=True):
@@ -253,9 +259,34 @@ def leak_again(case, sentence):
         for i in range(len(ids) - 1):
             seeing.append(-whole[i, targets[i]].item())
             hidden.append(-model(ids[: i + 1]).logits[i].log_softmax(-1)[targets[i]].item())
-    said = {"seeing": sum(seeing) / len(seeing), "hidden": sum(hidden) / len(hidden)}
+    return sum(seeing) / len(seeing), sum(hidden) / len(hidden)
+
+
+def leak_again(case, sentence):
+    said = dict(zip(("seeing", "hidden"), losses_seeing_and_hidden(case), strict=True))
     assert ("reads" in sentence.template) == (said["hidden"] - said["seeing"] > 0.1)
     return said
+
+
+def headless_again(case, sentence):
+    """The right answers of a model whose maps after the heads are zero, but for what they add to every token."""
+    weights = steps_of(case.choices.settings)[step_of(case)].weights
+    model = model_with(case.choices.settings.model, torch.tensor(weights))
+    whole = right_of(model, case.choices.settings)
+    for layer in model.layers:
+        layer.attention.W_o[:] = 0
+    left = right_of(model, case.choices.settings)
+    enough = whole >= case.choices.settings.task.enough_right
+    same = percent(left) == percent(whole)
+    assert ("little attention" in sentence.template) == (enough and left > 0.75 * whole and not same)
+    assert ("as many" in sentence.template) == same
+    return {"left": left, **({"whole": whole} if "whole" in sentence.arguments else {})}
+
+
+def ahead_of_no_level(case, sentence):
+    loss = float(case.choices.losses[-1])
+    assert loss >= min(b.loss for b in case.choices.settings.task.baselines()) - 0.005
+    return {"loss": loss}
 
 
 def weight_ahead(case, sentence):
@@ -305,6 +336,16 @@ ORACLE = {
     "With the future in sight the loss is {seeing}, with it hidden {hidden}: the model reads the answer.": leak_again,
     "With the future in sight the loss is {seeing}, with it hidden {hidden}: looking ahead gains it little.":
         leak_again,
+    **dict.fromkeys(
+        (
+            "With every head ablated {left} of the answers are right, as many as with them.",
+            "With every head ablated {left} of the answers are right ({whole} with them).",
+            "With every head ablated {left} of the answers are still right ({whole} with them): this takes little "
+            "attention.",
+        ),
+        headless_again,
+    ),
+    "The loss is {loss}. The levels are for models that see only what came before.": ahead_of_no_level,
     "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
 }  # fmt: skip
 
@@ -373,10 +414,10 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     history = RUNS[name]()
     task, model = history.settings.task, history.settings.model
     moments = [observed(history, step=step) for step in some_steps(history)]
-    leak = None
-    if (task.key in ("noise", "characters") and not model.causal) or name == "causal noise":
-        leak = measure_future_leak(history.settings, history.snapshot)
-    screen = train_screen(history, moments, leak)
+    screen = train_screen(history, moments, still=name != "copy")
+    ahead = [sentence for sentence in screen.remarks if "the future in sight" in sentence.template]
+    assert bool(ahead) == (task.key in ("noise", "characters") and not model.causal)
+    assert bool(screen.remarks) == (bool(ahead) or (name != "copy" and history.snapshot.step > 0))
     used = check_case(Case(moments[-1], 0, history, screen), ORACLE, ANSWERS)
     assert any(template.startswith("After {count} update") for template in used)
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
@@ -401,15 +442,21 @@ def test_every_question_about_settings_is_answered_again(settings, number):
 def test_every_loss_has_a_true_sentence(loss, ahead):
     settings = recommended(CharacterTask("hello world", 5), causal=not ahead)
     history = SimpleNamespace(settings=settings, losses=[loss])
-    sentence = among_baselines(settings.task, loss, ahead=ahead)
-    check_sentence(Case(None, 0, history, None), sentence, ORACLE)
+    for sentence in loss_sentences(settings, loss):
+        check_sentence(Case(None, 0, history, None), sentence, ORACLE)
 
 
 def test_a_model_that_looks_ahead_is_not_praised_for_it():
     """`learn=banana bandana banana cabana`, without a causal mask: a loss that nobody reaches who may not look."""
-    said = together(loss_sentences(recommended(BANANA, causal=False), 0.001))
-    assert "easy" not in said and "better than" not in said
-    assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
+    settings = recommended(BANANA, causal=False)
+    for loss in (0.001, 0.3, 1.2, 5.0):
+        said = together(loss_sentences(settings, loss))
+        assert "easy" not in said and "better than" not in said and "as good as" not in said
+        assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
+    perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
+    judged = [english(sentence) for sentence in success_sentences(settings, perfect)]
+    assert judged[-1] == "It may look ahead: what it gets right may be read, not predicted."
+    assert english(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
     assert "look ahead" not in together(loss_sentences(recommended(BANANA), 0.001))
 
 
@@ -428,7 +475,8 @@ def test_what_a_text_is_evaluated_on_is_said_as_it_is():
 
 def test_induction_says_where_the_first_layer_is_judged():
     said = [
-        english(sentence) for sentence in success_sentences(TASKS["induction"], run_of("induction").evaluations[-1])
+        english(sentence)
+        for sentence in success_sentences(recommended(TASKS["induction"]), run_of("induction").evaluations[-1])
     ]
     assert any("up to where the letters start to repeat" in sentence for sentence in said)
 
@@ -514,8 +562,36 @@ def test_two_runs_are_compared_by_their_last_evaluations():
         assert percent(history.evaluations[-1].accuracy) in said
         assert number(history.evaluations[-1].weight) in said
     assert "(after 21 updates)" in said
+    assert "look ahead" not in said
     empty = dataclasses.replace(runs[0], evaluations=())
     assert together(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
+
+
+def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidden():
+    runs = [trained(dataclasses.replace(s, steps=80)) for s in COMPARISONS["mask"].settings(1)]
+    sentence = next(s for s in comparison_sentences(*runs) if "look ahead" in s.template)
+    assert sentence.template.startswith("Only the {which} run") and sentence.arguments["which"] == "second"
+    for name, history in zip(("one", "other"), runs, strict=True):
+        _, hidden = losses_seeing_and_hidden(Case(None, 0, history, None))
+        assert sentence.arguments[name].value == pytest.approx(hidden, abs=1e-3)
+    assert not any("learnt" in s.template for s in comparison_sentences(*runs)), "the answers say nothing about that"
+    assert sentence.arguments["other"].value > sentence.arguments["one"].value, "who reads has not learnt to predict"
+    swapped = next(s for s in comparison_sentences(*reversed(runs)) if "look ahead" in s.template)
+    assert swapped.arguments["which"] == "first"
+    both = next(s for s in comparison_sentences(runs[1], runs[1]) if "look ahead" in s.template)
+    assert both.template.startswith("Both may look ahead")
+    other = next(s for s in comparison_sentences(runs[1], run_of("copy", 41)) if "look ahead" in s.template)
+    assert english(other).endswith("they say little about what it has learnt.")
+
+
+def test_hello_world_takes_little_attention_and_reversing_takes_all():
+    """Whatever the seed: with no head at all most of the letters are right, and few of the reversed ones."""
+    for seed in (0, 3):
+        hello = trained(recommended(CharacterTask("hello world"), seed, steps=100))
+        said = without_heads(hello.settings, hello.snapshot)
+        assert said.template.endswith("this takes little attention.") and 0.75 < said.arguments["left"].value < 0.95
+    reverse = trained(recommended(TASKS["reverse"], 0, steps=100))
+    assert without_heads(reverse.settings, reverse.snapshot).arguments["left"].value < 0.25
 
 
 def test_two_ways_to_the_gradients_are_told_to_give_the_same_losses():

@@ -69,7 +69,7 @@ def bound_widgets(at):
     """The controls on the page that the address fills, by their names."""
     kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle")
     found = [widget for kind in kinds for widget in at.get(kind)]
-    linked = ("asks", "width", "real")  # which the pages themselves fill from the address
+    linked = ("asks", "width", "real", "task")  # which the pages themselves fill from the address
     return {w.key: w for w in found if getattr(w.proto, "query_param_key", "") or w.key in linked}
 
 

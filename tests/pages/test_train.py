@@ -6,7 +6,7 @@ import pytest
 from visiting import ROOT, chart, open_page, texts
 
 from attention_core.observe import measure_future_leak
-from attention_core.tasks import TASKS
+from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
 from attention_ui.comparing import quarters
 from attention_ui.server import process
@@ -23,7 +23,8 @@ QUIZ = "Predict, then look"
 
 @pytest.fixture
 def at():
-    return open_page("training/train")
+    """With the preset that trains quickest."""
+    return open_page("training/train", task="characters")
 
 
 def progress(at):
@@ -268,6 +269,30 @@ def test_links_are_repaired_here_too(query):
     assert not at.exception
 
 
+def test_without_a_word_in_the_link_it_is_induction_and_the_address_says_so():
+    at = open_page("training/train")
+    assert at.session_state[RUN].recording.settings == recommended(TASKS["induction"])
+    assert at.query_params["task"] == "Induction"
+    at.selectbox(key="task").set_value("characters").run()
+    assert at.query_params["task"] == "Letters of a text", "named, so that the address alone opens the same again"
+
+
+@pytest.mark.parametrize("query", [{"steps": 77}, {"learn": "abcabdabcabd"}, {"rate": 0.02, "hide": "code"}])
+def test_an_old_link_that_names_settings_and_no_task_still_means_a_text(query):
+    at = open_page("training/train", **query)
+    settings = at.session_state[RUN].recording.settings
+    assert settings.task == CharacterTask(query.get("learn", "hello world"))
+    assert settings.steps == query.get("steps", 600) and settings.learning_rate == query.get("rate", 0.003)
+    assert open_page("training/train", hide="code").session_state[RUN].recording.settings.task == TASKS["induction"]
+
+
+def test_a_link_names_its_task_by_its_short_name_or_its_title():
+    for name in ("sort", "Sort", "SORT"):
+        assert open_page("training/train", task=name, steps=33).session_state[RUN].recording.settings.task.key == "sort"
+    at = open_page("training/train", task="nonsense")
+    assert any("none of the choices" in line for line in texts(at))
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     at = open_page("training/train", task=name)
@@ -391,7 +416,8 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
 
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]
-    assert told() == [together(leak_sentences(measure_future_leak(run.recording.settings, run.recording.snapshot(0))))]
+    leak = measure_future_leak(run.recording.settings, run.recording.snapshot(0))
+    assert told() == [together(leak_sentences(leak))]
     at.toggle(key="train_causal").set_value(True).run()
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()
