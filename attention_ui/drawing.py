@@ -11,7 +11,7 @@ from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import COVERED, Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
+from attention_ui.lesson import Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from lessons.formatting import english, written
@@ -23,8 +23,8 @@ LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
     """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered."""
-    if sentences and not (lesson and hidden("caption")):
-        st.text(COVERED if covered(lesson) else " ".join(dict.fromkeys(map(english, sentences))))
+    if sentences and not covered(lesson) and not (lesson and hidden("caption")):
+        st.text(" ".join(dict.fromkeys(map(english, sentences))))
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:

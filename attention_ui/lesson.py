@@ -11,16 +11,16 @@ from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.template import alt_table
-from attention_ui.links import hidden, switched_on_in_link
+from attention_ui.links import hidden, switched_off_in_link
 from attention_ui.server.process import yield_turn
-from attention_ui.state import get_state
+from attention_ui.state import get_state, set_state
 from lessons.formatting import english, together, written
 from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
 
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
-COVERED = "The numbers are covered until you have chosen an answer below."
+COVERED = "The numbers wait until you have chosen an answer below."
 LEFT_OUT = "What there is to notice is left for you to find."
 
 
@@ -30,12 +30,23 @@ def liked(cell: int) -> int:
 
 
 def covered(lesson: str | None) -> bool:
-    """True while the numbers of a lesson are to be thought of, not seen: until its question is answered."""
-    if not lesson or get_state(f"{lesson}_answer") is not None:
+    """True while the numbers of a lesson are to be thought of, not seen: until its question is answered.
+
+    Only where the answer stands in the figures, and not for a visitor who would rather see them at once.
+    """
+    if not lesson or get_state(f"{lesson}_answer") is not None or not get_state(f"{lesson}_in_figure"):
         return False
     chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
-    switch = next(chosen, switched_on_in_link("cover"))
+    switch = next(chosen, not switched_off_in_link("cover"))
     return bool(switch) and not hidden("predict")
+
+
+def say_covered(lesson: str | None) -> None:
+    """Above the figures that are covered: what they wait for, and a button for those who would rather look."""
+    if covered(lesson):
+        with st.container(horizontal=True, vertical_alignment="center", key="covered"):
+            st.text(COVERED, width="content")
+            st.button("Show them now", key="show_numbers", on_click=set_state, args=("cover", False), type="tertiary")
 
 
 def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: str | None) -> Picked | None:

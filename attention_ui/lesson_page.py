@@ -10,10 +10,10 @@ import streamlit as st
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
-from attention_ui.lesson import Picked, covered
+from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.panels.code import show_code
 from attention_ui.panels.derivation import derivation_panel
-from attention_ui.panels.question import question_panel
+from attention_ui.panels.question import current_question, question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
@@ -67,13 +67,15 @@ def draw_screen(lesson: str, screen: Screen, beside: Callable[[], None] | None =
     if screen.formula is not None:
         st.latex(screen.formula)
     picked, coverable = None, lesson if screen.ask is not None else ""
+    question = screen.ask and current_question(lesson, screen.ask)
+    say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         picked = draw_group(coverable, group, beside if place == 0 else None) or picked
     draw_notice(coverable, screen.remarks)
     if not covered(coverable):
         derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
-    if screen.ask is not None:
-        question_panel(lesson, screen.ask)
+    if question is not None:
+        question_panel(lesson, question)
     show_code(screen.code)
 
 

@@ -178,9 +178,9 @@ def too_large_in_link(name: str, most: int) -> str | None:
     return None if asked is None or asked <= most else f"{link_says(name, str(asked))}, but here are only {most}."
 
 
-def switched_on_in_link(name: str) -> bool:
-    """True when the address turns this switch on."""
-    return text_in_link(name).lower() == "true"
+def switched_off_in_link(name: str) -> bool:
+    """True when the address turns this switch off."""
+    return text_in_link(name).lower() == "false"
 
 
 def hidden(part: str) -> bool:

@@ -257,11 +257,15 @@ class Card:
 
 @dataclass(frozen=True)
 class Question:
-    """A prompt and two to four cards that read differently; `right` is the index of the only right one."""
+    """A prompt and two to four cards that read differently; `right` is the index of the only right one.
+
+    Where the answer stands `in_figure`, its numbers wait until something is chosen.
+    """
 
     prompt: Sentence
     cards: tuple[Card, ...]
     right: int
+    in_figure: bool = True
 
 
 # All of it together.

@@ -15,16 +15,13 @@ MOST_SKIPPED = 20
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
 
-def question_panel(lesson: str, ask: Ask, *, cover: bool = True) -> None:
+def question_panel(lesson: str, question: Question, *, cover: bool = True) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    Where the question is another one by now, the old choice is forgotten. With `cover`, the figures of the page can
-    be covered until something is chosen.
+    With `cover`, the figures of the page can be covered until something is chosen.
     """
     if hidden("predict"):
         return
-    question = ask(question_number(lesson, ask))
-    forget_old_choice(lesson, as_text(question))
     with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
         st.subheader("Predict, then look", anchor=False)
         st.text(english(question.prompt))
@@ -39,23 +36,35 @@ def question_panel(lesson: str, ask: Ask, *, cover: bool = True) -> None:
             st.button("Another question", key=f"{lesson}_another", on_click=set_state, args=(f"{lesson}_left", left))
             if tries := first_tries():
                 st.text(f"{sum(tries.values())} of {len(tries)} first tries")
-            if cover:  # drawn below the figures that it covers, so what it says is kept for them
-                set_state("covering", st.toggle("Cover the numbers while I think", key="cover", bind="query-params"))
+            if cover:
+                cover_switch()
+
+
+def cover_switch() -> None:
+    """Whether figures wait for an answer. What it says is kept: for the next page, and across pages without it."""
+    if get_state("cover") is None and get_state("covering") is False:
+        set_state("cover", False)
+    switch = st.toggle("Cover the numbers while I think", value=True, key="cover", bind="query-params")
+    set_state("covering", switch)
+
+
+def current_question(lesson: str, ask: Ask) -> Question:
+    """The question of this page, known before its figures are drawn: it says whether they wait for its answer.
+
+    Where it is another one by now, the old choice is forgotten.
+    """
+    question = ask(question_number(lesson, ask))
+    asked = as_text(question)
+    if get_state(f"{lesson}_asked") != asked:
+        set_state(f"{lesson}_asked", asked)
+        set_state(f"{lesson}_answer", None)
+    set_state(f"{lesson}_in_figure", question.in_figure)
+    return question
 
 
 def as_text(question: Question) -> str:
     """A question as it is read: two that read alike are the same."""
     return "\n".join([english(question.prompt), *(english(card.text) for card in question.cards)])
-
-
-def forget_old_choice(lesson: str, asked: str) -> None:
-    """Clear the choice where it was made for another question."""
-    if get_state(f"{lesson}_asked") != asked:
-        set_state(f"{lesson}_asked", asked)
-        seen_too_early = get_state("cover") and get_state(f"{lesson}_answer") is not None
-        set_state(f"{lesson}_answer", None)
-        if seen_too_early:  # the figure above was drawn for the old choice, so it shows the answer
-            st.rerun()
 
 
 def reveal(lesson: str, question: Question, chosen: int) -> None:

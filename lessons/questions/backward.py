@@ -20,6 +20,7 @@ from lessons.sentence import Number, Size, say
 
 WORTH_ASKING = 0.05  # how much a step must change the loss
 CLEARLY_LONGER = 1.1  # times as long as the next
+LEAST_LOSS = 0.01  # less looks like nothing
 
 
 def most_raised(mistake: Correction, random: Generator) -> Asked:
@@ -108,7 +109,7 @@ def twice_the_rate(mistake: Correction, random: Generator) -> Asked:
     """Twice the step, not twice the gain."""
     rate = RATES[3 + below(4, random)]
     before, after, then = loss_of_one(mistake), loss_after(mistake, rate), loss_after(mistake, 2 * rate)
-    if abs(before - after) < WORTH_ASKING:
+    if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
     doubled, line = before - 2 * (before - after), promised(mistake, 2 * rate)
     return among_numbers(
@@ -121,7 +122,10 @@ def twice_the_rate(mistake: Correction, random: Generator) -> Asked:
         (line if line > 0 else math.nan,
          say("That is the straight line of the gradient. The loss leaves it.")),
         (after, say("A step twice as long ends somewhere else.")),
-        ((before + after) / 2, say("That is half the gain. The step is twice as long, not half.")))  # fmt: skip
+        (after**2 / before, say("A second step does not change the loss by the same factor, nor does one twice as "
+                                "long.")),
+        ((before + after) / 2, say("That is half the gain. The step is twice as long, not half.")),
+        (0.0, say("A longer step does not take the loss to 0 by itself: it was measured there.")))  # fmt: skip
 
 
 def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked:
@@ -134,7 +138,9 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
         (p - 1, say("Probability minus 1: negative, so a step against it raises the logit.")),
         (p, say("So it would be for a wrong word. For the right one 1 is taken away.")),
         (1 - p, say("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.")),
-        (-float(np.log(p)), say("That is the loss itself, not its gradient.")))  # fmt: skip
+        (-float(np.log(p)), say("That is the loss itself, not its gradient.")),
+        (float(np.log(p)), say("That is ln of the probability. Its gradient, with a minus, is asked for.")),
+        (-1.0, say("That would be so if it gave the right word no probability at all.")))  # fmt: skip
 
 
 QUESTIONS = (

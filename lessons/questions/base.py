@@ -3,13 +3,16 @@
 Every kind of question is a function of what is on the screen and a random generator. It returns None where the
 tensors make no fair question of it: a tie, numbers that look alike when written; and where there is nothing to draw
 from, as with a single token, the draw itself raises `NothingFits`. The last kind of each lesson always makes one.
-Wrong answers are what a real misconception would predict.
+Wrong answers are what a real misconception would predict. A kind whose right answer is always the same asks for the
+concept in words, and says the numbers in its replies; there is at most one in a lesson.
 """
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Bool, Float
@@ -19,39 +22,93 @@ from attention_core.attention import AttentionTrace, mask_scores, scale_scores, 
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example import ExampleTrace
-from lessons.formatting import english
+from lessons.formatting import english, number, written
 from lessons.screen import Card, Question
-from lessons.sentence import Argument, Number, Sentence, Token, say
+from lessons.sentence import All, Argument, Count, Number, Sentence, Token, say
 
 MOST_WRONG = 3
-ROUNDS = 3  # in which every kind is tried once: another draw may find what the first did not
+DRAWS = 6  # of every kind that comes up: another draw may find what the first did not
 CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digits
 
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
 Prompt = Sentence | Callable[[Callable[[float], Number]], Sentence]  # made with what writes numbers as the cards do
 Value = tuple[float, Sentence]  # a number to choose, and what is said to whoever chose it
+Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
+
+
+@dataclass(frozen=True)
+class NumbersAsked(Question):
+    """A question with all the numbers that one might take for the right one, which comes first.
+
+    Some of them will be its cards: which, depends on where the right one is to stand among them.
+    """
+
+    values: tuple[float, ...] = ()
 
 
 def asking(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> Callable[[int], Question]:
-    """From the number of a question to the question; the numbers on the screen and their seed both enter the draw."""
+    """From the number of a question to the question; the numbers on the screen and their seed both enter the draw.
+
+    Where numbers stand on the cards, the right one is the smallest, the largest or between them, each as often: whoever
+    takes the middle one without a thought gains nothing.
+    """
 
     def ask(number: int) -> Question:
         random = generator(seed, f"question {number} of {lesson}")
-        for _ in range(ROUNDS):
-            for place in torch.randperm(len(makers), generator=random).tolist():
-                with suppress(NothingFits):
-                    if question := makers[place](*about, random):
-                        return shuffled(question, random)
-        raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
+        standing, spare = get_args(Standing)[below(3, random)], None
+        for place in torch.randperm(len(makers), generator=random).tolist():
+            for _ in range(DRAWS):
+                question = drawn_from(makers[place], about, random)
+                if question and (cards := cards_of(question, standing)):
+                    return shuffled(cards, random)
+                spare = spare or question
+        if spare is None:
+            raise LookupError(f"the lesson {lesson} has no question that fits what is on its screen")
+        return shuffled(first_cards(spare), random)
 
     return ask
+
+
+def drawn_from(maker: Maker, about: Sequence[object], random: Generator) -> Asked:
+    """One draw of a kind of question; None where nothing fits."""
+    with suppress(NothingFits):
+        return maker(*about, random)
+    return None
+
+
+def first_cards(question: Question) -> Question:
+    """The right card and the first wrong ones."""
+    return Question(question.prompt, question.cards[: 1 + MOST_WRONG], question.right, question.in_figure)
+
+
+def cards_of(question: Question, standing: Standing) -> Asked:
+    """The question with the first of its cards; where they are numbers, with those among which the right one stands so.
+
+    None where fewer than two wrong numbers do that.
+    """
+    if not isinstance(question, NumbersAsked):
+        return question
+    right, *wrong = question.values
+    lower = [place for place, value in enumerate(wrong, 1) if value < right]
+    upper = [place for place, value in enumerate(wrong, 1) if value > right]
+    if standing == "between":
+        if not lower or not upper:
+            return None
+        needed = [lower[0], upper[0]]
+        chosen = [*needed, *(place for place in sorted(lower + upper) if place not in needed)]
+    else:
+        chosen = upper if standing == "smallest" else lower
+        if len(chosen) < 2:
+            return None
+    return first_cards(replace(question, cards=tuple(question.cards[place] for place in (0, *chosen))))
 
 
 def shuffled(question: Question, random: Generator) -> Question:
     """The same question with its cards in a random order."""
     order = torch.randperm(len(question.cards), generator=random).tolist()
-    return Question(question.prompt, tuple(question.cards[place] for place in order), order.index(question.right))
+    cards = tuple(question.cards[place] for place in order)
+    return Question(question.prompt, cards, order.index(question.right), question.in_figure)
 
 
 def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
@@ -68,16 +125,54 @@ def among_things(prompt: Sentence, *things: tuple[Argument, Sentence]) -> Asked:
     return among(prompt, *(Card(say("{thing}", thing=thing), reply) for thing, reply in things))
 
 
+def among_counts(prompt: Sentence, *counts: tuple[int, Sentence]) -> Asked:
+    """Whole numbers to choose from, each with what is said to whoever chose it, the right one first."""
+    different = {}
+    for count, reply in counts:
+        different.setdefault(count, Card(say("{number}", number=Count(count)), reply))
+    return numbers_asked(prompt, tuple(different.values()), tuple(different))
+
+
 def among_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
-    """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right."""
+    """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right.
 
-    def cards(decimals: int) -> list[Card]:
-        clear = (v for v in wrong if math.isfinite(v[0]) and abs(v[0] - right[0]) >= 1.5 * 10**-decimals)
-        return [Card(say("{number}", number=Number(value, decimals)), reply) for value, reply in (right, *clear)]
+    What is nearer than that is not offered.
+    """
 
-    decimals = max((2, 3, 4), key=lambda d: min(len({english(card.text) for card in cards(d)[1:]}), 2))
+    def apart(decimals: int) -> list[Value]:
+        return [v for v in wrong if math.isfinite(v[0]) and abs(v[0] - right[0]) >= 1.5 * 10**-decimals]
+
+    decimals = max((2, 3, 4), key=lambda d: min(len({number(v, d) for v, _ in apart(d)}), 2))
+    different = {}
+    for value, reply in (right, *apart(decimals)):
+        card = Card(say("{number}", number=Number(value, decimals)), reply)
+        different.setdefault(number(value, decimals), (card, value))
     asked = prompt if isinstance(prompt, Sentence) else prompt(lambda value: Number(value, decimals))
-    return among(asked, *cards(decimals))
+    if number(right[0], decimals) in numbers_told(asked):
+        return None
+    return numbers_asked(asked, *zip(*different.values(), strict=True))
+
+
+def numbers_told(prompt: Sentence) -> set[str]:
+    """The numbers that a prompt says, as they are read: the right answer should be none of them."""
+    told = (each for a in prompt.arguments.values() for each in (a.items if isinstance(a, All) else (a,)))
+    return {written(argument) for argument in told if isinstance(argument, Number)}
+
+
+def numbers_asked(prompt: Sentence, cards: tuple[Card, ...], values: tuple[float, ...]) -> Asked:
+    """Cards with numbers, the right one first; None where no wrong one is left."""
+    return NumbersAsked(prompt, cards, 0, values=values) if len(cards) > 1 else None
+
+
+def beyond_figure(maker: Maker) -> Maker:
+    """Marks a kind of question whose answer does not stand in the figures, so that nothing need be covered."""
+
+    @functools.wraps(maker)
+    def make(*about: object) -> Asked:
+        question = maker(*about)
+        return question and replace(question, in_figure=False)
+
+    return make
 
 
 def among_tokens(
@@ -129,6 +224,11 @@ def two_of(n_tokens: int, random: Generator) -> tuple[int, int]:
 def shaped(rows: int, columns: int) -> Sentence:
     """The shape of a matrix, as prompts and cards write it."""
     return say("{rows} × {columns}", rows=rows, columns=columns)
+
+
+def sizes(how_many: int, random: Generator) -> list[int]:
+    """So many different sizes of a shape, so that no two axes look alike."""
+    return [2 + place for place in torch.randperm(8, generator=random).tolist()[:how_many]]
 
 
 def two_alike(alike: Bool[Tensor, "positions positions"], random: Generator) -> tuple[int, int]:

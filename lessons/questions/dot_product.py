@@ -3,7 +3,17 @@
 from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, among_numbers, among_tokens, below, shaped, two_of
+from lessons.questions.base import (
+    Asked,
+    among,
+    among_numbers,
+    among_tokens,
+    below,
+    beyond_figure,
+    shaped,
+    sizes,
+    two_of,
+)
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
@@ -12,14 +22,23 @@ def largest_dot_product(example: ExampleTrace, random: Generator) -> Asked:
     """A long vector can win over the token itself."""
     names = example.names
     i = below(len(names), random)
-    row, longest = example.x @ example.x[i], int(example.x.norm(dim=-1).argmax())
+    row, lengths = example.x @ example.x[i], example.x.norm(dim=-1)
+    if below(2, random):
+        return among_tokens(
+            say("Take the dot product of the row of {query} in X with every row, its own included. Which is smallest?",
+                query=names[i]),
+            names, -row,
+            say("Its vector is short, or points in another direction, or both."),
+            [(int(lengths.argmin()), say("No vector is shorter, but the direction counts as well."))],
+            lambda p: say("The dot product of {query} and {key} is {score}; another is smaller.",
+                          query=names[i], key=names[p], score=Number(float(row[p]))))  # fmt: skip
     return among_tokens(
         say("Take the dot product of the row of {query} in X with every row, its own included. Which is largest?",
             query=names[i]),
         names, row,
         say("Its vector points in a similar direction, or it is long, or both."),
         [(i, say("A token need not prefer itself: a longer vector can give a larger dot product.")),
-         (longest, say("Its vector is as long as any, but the direction counts as well."))],
+         (int(lengths.argmax()), say("Its vector is as long as any, but the direction counts as well."))],
         lambda p: say("The dot product of {query} and {key} is {score}; another is larger.",
                       query=names[i], key=names[p], score=Number(float(row[p]))))  # fmt: skip
 
@@ -37,38 +56,46 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
          say("That is the cosine, divided by both lengths. A dot product keeps the lengths.")),
         (float(a.sum() + b.sum()), say("That adds all the numbers. A dot product multiplies them in pairs first.")),
         (float(a.sum() * b.sum()), say("That adds first, then multiplies. A dot product multiplies in pairs first.")),
+        (float(a[0] * b[0]), say("That is the first pair alone. Go on through all of them.")),
+        (dot / len(a), say("That is the mean of the products. A dot product is their sum.")),
     )  # fmt: skip
 
 
 def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     """Without weights, scores are symmetric."""
-    i, j = two_of(len(example.names), random)
+    i, j = two_of(len(example.tokens), random)
     x, query, key = example.x, example.names[i], example.names[j]
-    dot, own, other = float(x[i] @ x[j]), float(x[i] @ x[i]), float(x[j] @ x[j])
-    return among_numbers(
-        lambda shown: say("In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The "
-                          "row of {key} holds {other} in its own column. What does it hold in that of {query}?",
-                          query=query, key=key, own=shown(own), score=shown(dot), other=shown(other)),
-        (dot, say("Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.")),
-        (other, say("That is {key} with itself, on the diagonal.", key=key)),
-        (own, say("That is {query} with itself, on the diagonal.", query=query)),
-        (-dot, say("Swapping the two vectors changes no sign: a · b and b · a add up the same products.")))  # fmt: skip
+    there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
+    return among(
+        say("In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the "
+            "column of {query}?", query=query, key=key),
+        Card(say("The same number."),
+             say("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
+                 score=there)),
+        Card(say("The same number with the other sign."),
+             say("Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
+                 "products.", score=there)),
+        Card(say("Another number, as the vectors have different lengths."),
+             say("Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
+                 "{other}.", score=there, own=own, other=other)))  # fmt: skip
 
 
+@beyond_figure
 def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
     """A score for each pair of tokens."""
-    n, d = example.x.shape
+    n, d = sizes(2, random)
     return among(
-        say("X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
+        say("Of another sentence, X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
         Card(shaped(n, n), say("One dot product for each pair of tokens: rows are queries, columns are keys.")),
         Card(shaped(d, d), say("That is Xᵀ X, which compares features. X Xᵀ compares tokens.")),
         Card(shaped(n, d), say("That is X itself. Each dot product turns two rows of X into one number.")),
     )
 
 
+@beyond_figure
 def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
     """The length of a vector counts, twice when it meets itself. Always possible."""
-    token, longer = example.names[below(len(example.names), random)], 2 + below(4, random)
+    token, longer = example.names[below(len(example.names), random)], 2 + below(8, random)
     return among(
         say("Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",
             token=token, longer=longer),

@@ -9,7 +9,7 @@ from attention_core.generation import GeneratedToken
 from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.formatting import seen
-from lessons.questions.base import CLEAR_LEAD, among, among_numbers, among_things, below
+from lessons.questions.base import CLEAR_LEAD, among, among_counts, among_numbers, among_things, below
 from lessons.screen import Card, Question
 from lessons.sentence import Number, Sentence, Share, Token, say
 
@@ -52,7 +52,9 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
         (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain.")),
         (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half.")),
         (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger.")),
-        (now, say("Only a temperature of 1 leaves everything as it is.")))  # fmt: skip
+        (now, say("Only a temperature of 1 leaves everything as it is.")),
+        (1 / len(vocabulary),
+         say("That is the share of each where all are alike: no temperature gets there.")))  # fmt: skip
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -62,7 +64,7 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     right, single = int(keep_top_p(says, p).sum()), int((says >= p).sum())
     reached = Share(float(says[ranked(new.draw.logits)[:right]].sum()))
     top_p = {"p": Number(p)}
-    return among_things(
+    return among_counts(
         say("At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?",
             size=size, **top_p),
         (right, say("The likeliest {right} have {reached} together, and fewer stay below {p}.",

@@ -9,23 +9,31 @@ from attention_core.weights import count_weights
 from lessons.formatting import names
 from lessons.heads_example import HeadsTrace, SideBySide, divisors, home_of
 from lessons.heads_slices import reach_of_heads
-from lessons.questions.base import among, among_numbers, among_things, below, one_of, row_with_a_choice
+from lessons.questions.base import (
+    among,
+    among_counts,
+    among_numbers,
+    among_things,
+    below,
+    beyond_figure,
+    one_of,
+    row_with_a_choice,
+    sizes,
+)
 from lessons.screen import Card, Question
 from lessons.sentence import Count, Number, Sentence, say, say_count
 
 NOTICEABLE = 1e-4  # a head that changes by less seems not to change
 
 
+@beyond_figure
 def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Heads share the features, not the tokens, and none keeps them all."""
-    if not isinstance(trace, HeadsTrace):
-        return None
-    (n, d_model), h, d_head = trace.q.shape, trace.n_heads, trace.d_head
+    n, h, d_head = sizes(3, random)
+    d_model = h * d_head
     return among_things(
-        say_count(
-            "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?",
-            "Q is {shape}, and it is split among {count} heads. What is its shape then, heads × tokens × features?",
-            h, shape=spaced(n, d_model)),
+        say("Q of another sentence is {shape}, and it is split among {heads} heads. What is its shape then, heads × "
+            "tokens × features?", heads=h, shape=spaced(n, d_model)),
         (spaced(h, n, d_head), say("Every head has all tokens, and {d_model} ÷ {heads} features of each.",
                                    d_model=d_model, heads=h)),
         (spaced(h, n, d_model), say("No head gets the whole query: the {d_model} features are shared out.",
@@ -35,6 +43,7 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
         (spaced(1, n, d_model), say("That would be a single head. Here there are {heads}.", heads=h)))  # fmt: skip
 
 
+@beyond_figure
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """The number of heads is not in the number of parameters."""
     if not isinstance(trace, HeadsTrace):
@@ -43,32 +52,36 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
     others = [other for other in divisors(d_model) if other != h]
     if not others:
         return None
-    other = others[below(len(others), random)]
-    total = count_weights(trace.module)
-    return among_things(
-        say("How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = "
-            "{d_model} as now?", other=other, heads=h, d_model=d_model),
-        (Count(total), say("As many as now: the same projections are cut into more or fewer pieces.")),
-        (Count(total * other // h),
-         say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features "
-             "wide. Together they are what they were.", other=other, d_model=d_model)),
-        (Count(total * h // other), say("The features of a head change with the number of heads, but so does the "
-                                        "number of parts: it evens out.")))  # fmt: skip
+    other, total = others[below(len(others), random)], Count(count_weights(trace.module))
+    about = {"other": other, "d_model": d_model}
+    return among(
+        say("This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same "
+            "d_model. How many parameters does it have?", heads=h, **about),
+        Card(say("As many as now."),
+             say("{total} as now: the same projections are cut into more or fewer pieces.", total=total)),
+        Card(say("In proportion to the number of heads."),
+             say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} "
+                 "features wide. Together they hold {total} numbers, as now.", total=total, **about)),
+        Card(say("In proportion to the number of features in a head."),
+             say("The features of a head change with the number of heads, but so does the number of parts: it evens "
+                 "out at {total}.", total=total)))  # fmt: skip
 
 
+@beyond_figure
 def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """A sliced head has smaller projections than one that reads all features."""
-    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
-        return None
-    h, d_head, d_model = trace.n_heads, trace.d_head, trace.x.shape[-1]
-    return among_things(
-        say("Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers "
-            "would all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
-        (Count(3 * h * d_head**2),
+    h, d_head = sizes(2, random)
+    d_model = h * d_head
+    return among_counts(
+        say("Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers would "
+            "all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
+        (3 * h * d_head**2,
          say("Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.", heads=h, d_head=d_head)),
-        (Count(3 * d_model**2), say("That is what multi-head attention has: there, every head projects all features. "
-                                    "Heads are not slices.")),
-        (Count(3 * d_head**2), say("That is one head. There are more.")))  # fmt: skip
+        (3 * d_model**2, say("That is what multi-head attention has: there, every head projects all features. Heads "
+                             "are not slices.")),
+        (3 * d_head**2, say("That is one head. There are more.")),
+        (4 * h * d_head**2, say("That counts W_o as well, as if it were sliced, too.")),
+        (h * d_head**2, say("That is one of the three: queries, keys and values need one each.")))  # fmt: skip
 
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -82,21 +95,25 @@ def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Questi
     changed = (reach.sliced if sliced else reach.projected)[:, place]
     if float((changed[own : own + 1] if sliced else changed).min()) < NOTICEABLE:
         return None
-    every, only, none = say("All heads."), say("Head {own} only.", own=own + 1), say("No head.")
+    way = say("Each head projects all features of X.")
     if sliced:
-        return among(
-            say("Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature "
-                "{feature} of every row of X. Which heads give another output?",
-                d_head=trace.d_head, d_model=trace.x.shape[-1], feature=feature + 1),
-            Card(only, say("The feature lies in the slice of that head. The others would never read it.")),
+        way = say("Suppose each head read only its own slice of X, {d_head} of the {d_model} features.",
+                  d_head=trace.d_head, d_model=trace.x.shape[-1])  # fmt: skip
+    every, only, none = say("All heads."), say("One head only."), say("No head.")
+    cards = (
+        Card(every, say("Each head projects feature {feature}. Queries, keys and values are split afterwards.",
+                        feature=feature + 1)),
+        Card(only, say("That would be so if heads were slices of X. They are slices of Q, K and V.")),
+        Card(none, say("The projections read this feature, so queries, keys and values change.")))  # fmt: skip
+    if sliced:
+        cards = (
+            Card(only, say("Head {own}: the feature lies in its slice. The others would never read it.", own=own + 1)),
             Card(every, say("That is what multi-head attention does, where every head projects all features.")),
             Card(none, say("One slice holds this feature, and its head reads it.")))  # fmt: skip
     return among(
-        say("Add 1 to feature {feature} of every row of X. Which heads give another output?", feature=feature + 1),
-        Card(every, say("Each head projects all features of X. Queries, keys and values are split afterwards.")),
-        Card(only, say("That would be so if heads were slices of X. They are slices of Q, K and V.")),
-        Card(none, say("The projections read this feature, so queries, keys and values change.")),
-    )
+        say("{way} Add 1 to feature {feature} of every row of X. Which heads give another output?",
+            way=way, feature=feature + 1),
+        *cards)  # fmt: skip
 
 
 def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -118,6 +135,7 @@ def where_a_feature_lives(trace: SideBySide, head: int, random: torch.Generator)
         (feature_of(owner, place), say("That has head and feature the wrong way round.")))  # fmt: skip
 
 
+@beyond_figure
 def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """What stays is divided by 1 − p, and the row sums to whatever that gives."""
     p, attention, tokens = trace.example.dropout, trace.heads.select(head), names(trace.tokens)
@@ -133,37 +151,39 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
         ((1 - weight) / (1 - p), say("What is left, 1 minus that weight, is divided by {kept}.", kept=kept)),
         (1.0, say("The softmax came before the dropout. Nothing makes the weights sum to 1 again.")),
         (1 - weight, say("That forgets that dropout divides the weights that stay by {kept}.", kept=kept)),
-        (1 - p, say("That is the share of weights that stay on average, not the sum of this row.")))  # fmt: skip
+        (1 - p, say("That is the share of weights that stay on average, not the sum of this row.")),
+        (1 / (1 - p), say("That forgets that the weight itself is gone.")))  # fmt: skip
 
 
+@beyond_figure
 def divided_by(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
-    """A head divides by the root of its own width. None where the scaling is off."""
-    if not isinstance(trace, HeadsTrace) or not trace.example.scaling or trace.n_heads == 1:
-        return None
-    sizes = {"heads": trace.n_heads, "d_model": trace.x.shape[-1]}
+    """A head divides by the root of its own width."""
+    h, d_head = sizes(2, random)
+    about = {"heads": h, "d_model": h * d_head}
     return among_things(
-        say("d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?", **sizes),
-        (f"√{trace.d_head}", say("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **sizes)),
-        (f"√{sizes['d_model']}", say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
-                                     d_model=sizes["d_model"], d_head=trace.d_head)),
-        (f"√{trace.n_heads}", say("The heads do not meet before their outputs are put side by side.")),
-        (f"√{len(trace.tokens)}", say("The number of tokens does not make a dot product longer.")))  # fmt: skip
+        say("In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its "
+            "scores?", **about),
+        (f"√{d_head}", say("The query of one head has {d_model} ÷ {heads} features: that is d_k.", **about)),
+        (f"√{h * d_head}", say("No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
+                               d_model=h * d_head, d_head=d_head)),
+        (f"√{h}", say("The heads do not meet before their outputs are put side by side.")),
+        (f"{d_head}", say("That is how many features a head has. It divides by the square root.")))  # fmt: skip
 
 
+@beyond_figure
 def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Each head has a whole matrix of weights. Always possible."""
-    h, n, d_head = trace.n_heads, len(trace.tokens), trace.d_head
-    tokens = say_count("{count} token", "{count} tokens", n)
+    h, n, d_head = sizes(3, random)
     if isinstance(trace, HeadsTrace):
-        prompt = say_count(
-            "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?",
-            "There are {count} heads and {tokens}. What is the shape of the tensor with all attention weights, heads "
-            "first?", h, tokens=tokens)  # fmt: skip
+        prompt = say("A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape "
+                     "of the tensor with all attention weights, heads first?",
+                     heads=h, d_head=d_head, tokens=n)  # fmt: skip
         why = say("Each head has a weight for every pair of tokens.")
         alone = say("That is the matrix of a single head.")
     else:
-        prompt = say("There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all "
-                     "attention weights, sentences first?", sentences=h, tokens=tokens)  # fmt: skip
+        prompt = say("There are {sentences} sentences of {tokens} tokens, each of {d_head} features. What is the shape "
+                     "of the tensor with all attention weights, sentences first?",
+                     sentences=h, d_head=d_head, tokens=n)  # fmt: skip
         why, alone = say("Each sentence has a weight for every pair of its tokens."), say("That is one sentence alone.")
     return among_things(
         prompt, (spaced(h, n, n), why),

@@ -13,8 +13,10 @@ from lessons.questions.base import (
     among_numbers,
     among_tokens,
     below,
+    beyond_figure,
     row_with_a_choice,
     shaped,
+    sizes,
     two_of,
     weights_if,
 )
@@ -42,11 +44,12 @@ def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
         (float(values[i]), say("That is its own value, before attention mixes in the others.")))  # fmt: skip
 
 
+@beyond_figure
 def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
-    n, d_v = len(example.tokens), example.example.d_v
-    return among(say("In one head the weights are {weights} and V is {values}. What is the shape of the output?",
-                     weights=shaped(n, n), values=shaped(n, d_v)),
+    n, d_v = sizes(2, random)
+    return among(say("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
+                     "the output?", weights=shaped(n, n), values=shaped(n, d_v)),
                  Card(shaped(n, d_v), say("A row for each query, with the features of a value.")),
                  Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value.")),
                  Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output.")),
@@ -71,6 +74,7 @@ def largest_contribution(example: ExampleTrace, head: int, random: Generator) ->
                       key=names[p], length=Number(float(parts[p]))))  # fmt: skip
 
 
+@beyond_figure
 def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Without a mask, attention does not know the order; the causal mask brings some in."""
     i, j = two_of(len(example.tokens), random)
@@ -104,9 +108,10 @@ def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "
     return attend(attention.q[order], attention.k[order], attention.v[order], mask, scale=example.scale).output
 
 
+@beyond_figure
 def longer_values(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """The output follows the values in step; the weights do not know them. Always possible."""
-    token, times = example.names[below(len(example.names), random)], 2 + below(4, random)
+    token, times = example.names[below(len(example.names), random)], 2 + below(8, random)
     return among(
         say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
             times=times, query=token),

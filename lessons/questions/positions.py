@@ -11,7 +11,7 @@ from attention_core.masks import causal_mask
 from lessons.example import ExampleTrace
 from lessons.permutation import attend_in_both_orders, attend_with_positions
 from lessons.positioned_head import head_projections
-from lessons.questions.base import Asked, among, among_numbers, below, two_alike, two_of
+from lessons.questions.base import Asked, among, among_numbers, below, beyond_figure, numbers_asked, two_alike, two_of
 from lessons.screen import Card
 from lessons.sentence import Number, Sentence, say
 
@@ -38,6 +38,7 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
         (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at their "
                                    "positions.")),
         (float(weights[i, i]), say("That is what {a} puts on itself.", a=a)),
+        (float(weights[j, j]), say("That is what {b} puts on itself.", b=b)),
         (1 / len(weights), say("Equal shares need equal scores.")))  # fmt: skip
 
 
@@ -77,6 +78,7 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
                                            b=b)))  # fmt: skip
 
 
+@beyond_figure
 def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A rotary score depends on the distance alone."""
     if example.example.d_k % 2:
@@ -92,19 +94,17 @@ def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> As
         j: say("Then {b} would have stayed where it was, and the distance would be another.", b=b),
         i + steps: say("Then both would stand at one position, and the distance would be 0."),
         j + 2 * steps: say("That moves it twice as far. The distance stays when both move by the same."),
+        i: say("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
+        j + steps + 1: say("That is one position too far: the distance would be another."),
     }
-    wrong = [Card(position_card(at), why) for at, why in replies.items() if abs(score(at) - same) > CLEARLY_OTHER]
-    return among(
+    wrong = {at: why for at, why in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
+    replies = {j + steps: say("The distance is the same, so the angle between query and key is."), **wrong}
+    return numbers_asked(
         say("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
             "stand for the same score?", a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
-        Card(position_card(j + steps), say("The distance is the same, so the angle between query and key is.")),
-        *wrong)  # fmt: skip
-
-
-def position_card(position: int) -> Sentence:
-    """An answer that names a position."""
-    return say("at position {position}", position=position)
+        tuple(Card(say("at position {position}", position=at), why) for at, why in replies.items()),
+        tuple(replies))  # fmt: skip
 
 
 def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"]:
@@ -121,15 +121,11 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, random: Genera
     if SAME < gap < OTHER:
         return None
     both = {"one": example.names[first], "other": example.names[second]}
-    prompts = {
-        "none": say("No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
-                    **both),
-        "sinusoidal": say("No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their "
-                          "output rows compare?", **both),
-    }  # fmt: skip
+    prompt = say("No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
+                 positions=say("no positions") if kind == "none" else say("sinusoidal positions"), **both)  # fmt: skip
     same = say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart.")
     other = say("Different positions were added to the same vector, so queries, keys and values differ.")
-    return same_or_other(prompts[kind], gap <= SAME, same, other)
+    return same_or_other(prompt, gap <= SAME, same, other)
 
 
 def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -175,7 +171,9 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
         (wave(position), cosine if f else sine),
         (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
         (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),
-        (wave(position + 1), say("That counts from 1; the first position is 0.")))  # fmt: skip
+        (wave(position + 1), say("That counts from 1; the first position is 0.")),
+        (-wave(position), say("That has the sign turned round: waves are added as they are.")),
+        (wave(math.radians(position)), say("That takes the position for degrees. It is in radians.")))  # fmt: skip
 
 
 QUESTIONS = (weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,

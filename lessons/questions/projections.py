@@ -3,16 +3,17 @@
 from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, among_numbers, among_tokens, shaped, two_of
+from lessons.questions.base import Asked, among, among_numbers, among_tokens, beyond_figure, shaped, sizes, two_of
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
+@beyond_figure
 def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A projection keeps the tokens and changes the features."""
-    (n, d), d_k = example.x.shape, example.example.d_k
-    return among(say("X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?",
-                     x=shaped(n, d), W_q=shaped(d, d_k)),
+    n, d, d_k = sizes(3, random)
+    return among(say("In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, "
+                     "Q = X W_q?", x=shaped(n, d), W_q=shaped(d, d_k)),
                  Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones.")),
                  Card(shaped(n, d),
                       say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k)),
@@ -45,20 +46,27 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
         (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric.")),
         (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.")),
         (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k.")),
-        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)))  # fmt: skip
+        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)),
+        (float(scores[a, a]), say("That is the query of {one} times its own key.", one=one)))  # fmt: skip
 
 
+@beyond_figure
 def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Q grows with the sentence, W_q does not. Always possible."""
     (n, d), d_k = example.x.shape, example.example.d_k
+    Q, W_q = shaped(n + 1, d_k), shaped(d, d_k)
     return among(
-        say("W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q then?",
-            W_q=shaped(d, d_k), n=n),
-        Card(shaped(n + 1, d_k), say("The new token brings a row of X, and the same W_q makes its query.")),
-        Card(shaped(n, d_k), say("Q has a row for each token, and there is one more.")),
-        Card(shaped(n, d_k + 1), say("Columns are features. The features of a query are the columns of W_q.")),
-        Card(shaped(n + 1, d_k + 1), say("W_q does not depend on the length of the sentence, so its columns stay.")),
-    )  # fmt: skip
+        say("The sentence gets one more token. Which matrices of this head get one more row?"),
+        Card(say("X, Q, K and V."),
+             say("The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, "
+                 "and W_q is {W_q} as before.", Q=Q, W_q=W_q)),
+        Card(say("X, Q, K, V and the weights W_q, W_k and W_v."),
+             say("W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.",
+                 W_q=W_q)),
+        Card(say("X alone."), say("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q)),
+        Card(say("W_q, W_k and W_v."),
+             say("They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
+                 Q=Q, W_q=W_q)))  # fmt: skip
 
 
 QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)

@@ -11,7 +11,7 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.randomness import generator
 from lessons.formatting import names
 from lessons.pytorch_parity import Parity, largest_absolute
-from lessons.questions.base import among, among_numbers, among_things, below, one_of, shaped
+from lessons.questions.base import among, among_counts, among_numbers, below, beyond_figure, one_of, shaped
 from lessons.screen import Card, Question
 from lessons.sentence import All, Size, say
 
@@ -22,28 +22,30 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
     """nn.MultiheadAttention blocks where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     true = int(parity.may_attend[i].sum())
-    return among_things(
+    return among_counts(
         say("A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as "
             "attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], true=true),
         (n - true, say("nn.MultiheadAttention blocks where the mask is True.")),
         (true, say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.")),
         (n, say("A mask is not ignored: where it is True, this function blocks.")),
-        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")))  # fmt: skip
+        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")),
+        (0, say("A mask that is True somewhere blocks there, not everywhere.")))  # fmt: skip
 
 
 def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question | None:
     """F.scaled_dot_product_attention keeps where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     false = int((~parity.may_attend[i]).sum())
-    return among_things(
+    return among_counts(
         say("A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets "
             "it as attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], false=false),
         (n - false, say("F.scaled_dot_product_attention keeps where the mask is True.")),
         (false, say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.")),
         (n, say("A mask is not ignored: where it is False, this function blocks.")),
-        (0, say("A row that is True somewhere keeps something.")))  # fmt: skip
+        (0, say("A row that is True somewhere keeps something.")),
+        (1, say("A token does not see itself alone: this function keeps where the mask is True.")))  # fmt: skip
 
 
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
@@ -61,9 +63,12 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
                                            "each head.")),
         (weights[0], say("That is the first head alone. The average is reported, which no head need have.")),
         (sum(weights), say("That is the sum; rows of it would not sum to 1. The average is reported.")),
-        (max(weights), say("That is one head alone. The average over all is reported.")))  # fmt: skip
+        (max(weights), say("That is one head alone. The average over all is reported.")),
+        (min(weights), say("That is one head alone, and no other has less. The average over all is reported.")),
+        (math.prod(weights), say("The heads are averaged, not multiplied.")))  # fmt: skip
 
 
+@beyond_figure
 def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
     """F.scaled_dot_product_attention divides by itself."""
     q, k = parity.trace.heads.q[0], parity.trace.heads.k[0]
@@ -81,9 +86,11 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
          say("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head)),
         (score / root, say("That would be right, but the function divides once more, unless it is told a scale.")),
         (score, say("The function divides, and q was divided before.")),
-        (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")))  # fmt: skip
+        (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")),
+        (score / d_head / root, say("That divides three times: once too often.")))  # fmt: skip
 
 
+@beyond_figure
 def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | None:
     """The same shape is not the same numbers."""
     (n, d_model), seed = parity.x.shape, below(1000, random)
@@ -101,9 +108,10 @@ def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | No
         Card(say("not at all"), say("The same formula with other weights gives other numbers.")))  # fmt: skip
 
 
+@beyond_figure
 def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question | None:
     """Three projections on top of each other, each stored transposed. Always possible."""
-    d_model = parity.x.shape[-1]
+    d_model = 2 + below(63, random)
     return among(
         say("nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
             "one. With {d_model} features of a token, what is its shape?", d_model=d_model),

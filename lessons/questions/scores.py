@@ -4,7 +4,7 @@ import math
 
 from torch import Generator
 
-from attention_core.attention import AttentionTrace
+from attention_core.attention import AttentionTrace, softmax_rows
 from attention_core.measures import D_K_MEASURED
 from lessons.example import ExampleTrace
 from lessons.questions.base import Asked, among_numbers, among_tokens, below, one_of, row_with_a_choice
@@ -37,7 +37,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     d_k = plain.q.shape[-1]
     i = below(len(example.tokens), random)
     j = one_of(plain.visible[i], random)
-    score, root = float(plain.scores[i, j]), math.sqrt(d_k)
+    score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
     return among_numbers(
         lambda shown: say("The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
@@ -45,6 +45,11 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
         (score, say("That is the score before scaling: it still has to be divided.")),
         (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only.")),
         (score * root, say("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.")),
+        (score / math.sqrt(d_model) if d_model != d_k else math.nan,
+         say("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
+             d_model=d_model, d_k=d_k)),
+        (score / math.sqrt(n), say("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
+                                   "longer.", n=n)),
     )  # fmt: skip
 
 
@@ -53,6 +58,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     i = row_with_a_choice(plain, random)
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
+    by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
     return among_numbers(
         lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
                           "largest weight once the scores are divided by √{d_k}?",
@@ -60,7 +66,9 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
         (after, say("The scores move closer together, so the row becomes flatter.")),
         (before, say("The softmax sees the differences between scores, and the division makes all of them smaller.")),
         (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1.")),
+        (multiplied, say("That is what scores multiplied by √{d_k} give.", d_k=d_k)),
         (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal.")),
+        (by_d_k, say("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k)),
     )  # fmt: skip
 
 
@@ -74,6 +82,8 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
                              "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
         (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),
         (float(d_k), say("That is the variance. The standard deviation is its square root.")),
+        (math.sqrt(2 * d_k), say("That takes 2 for the variance of a product. Variances of factors with mean 0 "
+                                 "multiply, so it is 1.")),
         (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")))  # fmt: skip
 
 

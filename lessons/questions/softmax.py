@@ -13,6 +13,7 @@ from lessons.questions.base import (
     among_numbers,
     among_tokens,
     below,
+    beyond_figure,
     one_of,
     row_with_a_choice,
     weights_if,
@@ -83,6 +84,7 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Genera
         (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter.")))  # fmt: skip
 
 
+@beyond_figure
 def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
     """Rows sum to 1; columns need not."""
     if len(example.tokens) < 2:
@@ -95,7 +97,8 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
         (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
         (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
         (float(column.mean()), say("That is the average of the column, not its sum.")),
-        (float(column.max()), say("That is one weight alone. Add up the whole column.")))  # fmt: skip
+        (float(column.max()), say("That is one weight alone. Add up the whole column.")),
+        (float(len(column)), say("That would need every token to put all its weight on this key.")))  # fmt: skip
 
 
 def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -105,21 +108,26 @@ def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Gen
     row = attention.masked[[i]] / heat
     weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
     j = int(weights.argmax()) if multiply else one_of(attention.visible[i], random)
-    said = {"query": example.names[i], "key": example.names[j], "weight": Number(float(weights[j])), "number": number}
+    before, after = Number(float(weights[j])), Number(float(times[j]))
     stays, grows, shrinks = say("It stays as it is."), say("It grows."), say("It shrinks.")
     if multiply and times[j] - weights[j] > CLEAR_LEAD:
-        return among(
-            say("{query} puts the weight {weight} on {key}, and on no key more. Multiply every score in the row by "
-                "{number}, just before the softmax. What happens to this weight?", **said),
-            Card(grows, say("All differences grow, so keys with less weight lose and this one gains.")),
+        change = say("Multiply every score in the row by {number}", number=number)
+        cards = (
+            Card(grows, say("To {after}: all differences grow, so keys with less weight lose and this one gains.",
+                            after=after)),
             Card(stays, say("That is so when a constant is added. Multiplied scores have larger differences.")),
             Card(shrinks, say("The row would become flatter if the scores were divided.")))  # fmt: skip
+    else:
+        change = say("Add {number} to every score in the row", number=number)
+        cards = (
+            Card(stays, say("It is {before} again: every exp is multiplied by e^{number}, and so is their sum.",
+                            before=before, number=number)),
+            Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays.")),
+            Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")))  # fmt: skip
     return among(
-        say("{query} puts the weight {weight} on {key}. Add {number} to every score in the row, just before the "
-            "softmax. What happens to this weight?", **said),
-        Card(stays, say("Every exp is multiplied by e^{number}, and so is their sum: it cancels.", number=number)),
-        Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays.")),
-        Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")))  # fmt: skip
+        say("{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this "
+            "weight?", query=example.names[i], key=example.names[j], weight=before, change=change),
+        *cards)  # fmt: skip
 
 
 QUESTIONS = (most_looked_at, weight_cell, scores_doubled, column_sum, all_scores_change)

@@ -4,21 +4,22 @@ import torch
 from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, below, shaped, two_alike, two_of
+from lessons.questions.base import Asked, among, below, beyond_figure, shaped, sizes, two_alike, two_of
 from lessons.screen import Card
-from lessons.sentence import Number, say, say_count
+from lessons.sentence import Number, say
 
 
+@beyond_figure
 def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     """Rows are tokens, columns are features."""
-    n, d = example.x.shape
+    n, d, fewer = sizes(3, random)
+    different = min(n, fewer)
     return among(
-        say("The sentence has {tokens}, each a vector of {numbers}. What is the shape of X, rows × columns?",
-            tokens=say_count("{count} token", "{count} tokens", n),
-            numbers=say_count("{count} number", "{count} numbers", d)),
+        say("Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
+            "numbers. What is the shape of X, rows × columns?", tokens=n, different=different, numbers=d),
         Card(shaped(n, d), say("A row for each token, a column for each feature.")),
         Card(shaped(d, n), say("That is X transposed. Tokens are rows, features are columns.")),
-        Card(shaped(len(set(example.ids)), d),
+        Card(shaped(different, d),
              say("That counts different tokens. A token that comes twice has two rows in X.")),
         Card(shaped(n, n), say("That has a number for each pair of tokens, as scores do. X has one for each feature.")),
         Card(shaped(1, d), say("One row for all tokens would mix them up. Each token keeps a row of its own.")),
@@ -34,21 +35,33 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
         return None
     names = example.names
     prompt = say("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
+    first, second = (Number(float(example.x[position, 0])) for position in (one, other))
     same, differ = say("They hold the same numbers."), say("They hold different numbers.")
     if alike:
         return among(
             prompt,
-            Card(same, say("A row is looked up by the token alone; its position is not in it.")),
+            Card(same, say("A row is looked up by the token alone; its position is not in it. Both rows start with "
+                           "{first}.", first=first)),
             Card(differ, say("The same token has the same row wherever it stands. Positions come in only if added.")),
             Card(say("The later one holds larger numbers only."),
                  say("Nothing is added up on the way: a row is looked up, not counted.")))  # fmt: skip
     return among(
         prompt,
-        Card(differ, say("Different tokens have different ids, and so different rows of the table.")),
+        Card(
+            differ,
+            say(
+                "Different tokens have different ids, and so different rows of the table: one starts with "
+                "{first}, the other with {second}.",
+                first=first,
+                second=second,
+            ),
+        ),
         Card(same, say("Only the same token fetches the same row. These two are different tokens.")),
-    )
+        Card(say("They differ in one number, which says the position."),
+             say("No number of a row says the position, and each of these is from a row of its own.")))  # fmt: skip
 
 
+@beyond_figure
 def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     """Swapping tokens swaps rows and changes no number."""
     pair = two_of(len(example.tokens), random)
@@ -68,6 +81,7 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     )  # fmt: skip
 
 
+@beyond_figure
 def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     """A token that comes again brings the row it has. Always possible."""
     position = below(len(example.tokens), random)

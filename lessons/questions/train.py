@@ -4,13 +4,15 @@ They can be answered before anything is trained, so they are made from the setti
 """
 
 import math
+from dataclasses import replace
 
 import torch
 
+from attention_core.model import MAX_D_MODEL
 from attention_core.training import TrainingSettings
 from attention_core.weights import blank, named_weights
 from lessons.formatting import names, seen
-from lessons.questions.base import among_numbers, among_things, below
+from lessons.questions.base import among_counts, among_numbers, among_things, below
 from lessons.screen import Question
 from lessons.sentence import Sentence, say
 
@@ -37,7 +39,8 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
             "carries it there. On which token does the row of {query} put its weight?",
             tokens=" ".join(map(seen, tokens)), **about),
         (called[key],
-         say("The answer at {query} is “{answer}”, and here it stands: its value can be handed on.", **about)),
+         say("The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
+             "handed on.", position=key + 1, **about)),
         *((called[position], finds(position)) for position in wrong))  # fmt: skip
 
 
@@ -58,34 +61,35 @@ def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
 
 def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Question | None:
     """What a loss means: a guess that knows nothing has ln of the number of answers it can choose from."""
-    if settings.model.output != "scores":
-        return None
-    size = settings.model.vocabulary
+    size = 2 + below(98, random)
     return among_numbers(
-        lambda shown: say(
-            "The model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
+        say("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
             "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
         (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size)),
         (math.log2(size), say("That is its number of bits: a logarithm to the base 2.")),
         (1 - 1 / size, say("That is how often such a guess is wrong, not the loss.")),
+        (float(size), say("That is its perplexity, e to the power of the loss.")),
         (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm.")),
         (0.0, say("The loss is 0 when the right answer gets the whole probability, every time.")))  # fmt: skip
 
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
     """What is trained: every entry of every matrix. Always possible."""
-    sizes = {key: weight.numel() for key, weight in named_weights(blank(settings.model))}
+    heads = settings.model.n_heads
+    model = replace(settings.model, d_model=2 * heads * (1 + below(min(16, MAX_D_MODEL // (2 * heads)), random)))
+    sizes = {key: weight.numel() for key, weight in named_weights(blank(model))}
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
-    layers, model = sum(n for key, n in sizes.items() if key.startswith("layers.")), settings.model
-    return among_things(
-        say("Layers: {layers}; heads in each: {heads}; d_model: {d_model}. How many numbers does training change?",
-            layers=model.n_layers, heads=model.n_heads, d_model=model.d_model),
+    layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
+    return among_counts(
+        say("Suppose this model had d_model = {d_model}, in {layers} layers of {heads} heads. How many numbers would "
+            "training change?", layers=model.n_layers, heads=model.n_heads, d_model=model.d_model),
         (total, say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
                     tables=tables, layers=layers, after=total - tables - layers)),
         (layers, say("So many are in the layers; what stands around them is trained, too.")),
+        (total + layers, say("The layers are counted twice.")),
         (total - tables, say("The tables of vectors are trained as well.")),
-        (4 * model.d_model, say("A projection has a number for each pair of features.")),
-        (total + layers, say("The layers are counted twice.")))  # fmt: skip
+        (total + tables, say("The tables are counted twice.")),
+        (4 * model.d_model, say("A projection has a number for each pair of features.")))  # fmt: skip
 
 
 QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)

@@ -4,7 +4,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.lesson import show_notes
 from attention_ui.links import link_notes
 from attention_ui.panels.code import show_code
-from attention_ui.panels.question import question_panel
+from attention_ui.panels.question import current_question, question_panel
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
 from attention_ui.writing_view import live_writing
@@ -17,7 +17,7 @@ show_notes(*link_notes(), *writer.notes, *request.start.notes)
 writing_buttons(request)
 screen = live_writing(request)
 if screen is not None:
-    question_panel("generate", screen.ask, cover=False)
+    question_panel("generate", current_question("generate", screen.ask), cover=False)
 keep_panel(writer)
 show_code(generate.CODE)
 next_and_previous("generate")

@@ -5,7 +5,7 @@ from attention_ui.contents import next_and_previous, opening
 from attention_ui.drawing import draw_notice
 from attention_ui.lesson import show_notes
 from attention_ui.panels.code import show_code
-from attention_ui.panels.question import question_panel
+from attention_ui.panels.question import current_question, question_panel
 from attention_ui.run_tools import run_tools
 from attention_ui.training_controls import training_controls
 from lessons import train
@@ -17,7 +17,7 @@ show_notes(*choice.notes)
 draw_notice(None, [texts_of(choice.task).in_short])
 run = live_run(choice)
 if choice.settings is not None:
-    question_panel("train", train.questions_about(choice.settings), cover=False)
+    question_panel("train", current_question("train", train.questions_about(choice.settings)), cover=False)
 compare_panel(run)
 if run is not None:
     run_tools(run)

@@ -693,6 +693,8 @@ def answer_twice(case, prompt):
         "That is the straight line of the gradient. The loss leaves it.": line_of(case, 2 * rate),
         "A step twice as long ends somewhere else.": after,
         "That is half the gain. The step is twice as long, not half.": (before + after) / 2,
+        "A second step does not change the loss by the same factor, nor does one twice as long.": after**2 / before,
+        "A longer step does not take the loss to 0 by itself: it was measured there.": 0.0,
     }
 
 
@@ -704,6 +706,8 @@ def answer_logit(case, prompt):
         "So it would be for a wrong word. For the right one 1 is taken away.": p,
         "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.": 1 - p,
         "That is the loss itself, not its gradient.": -math.log(p),
+        "That is ln of the probability. Its gradient, with a minus, is asked for.": math.log(p),
+        "That would be so if it gave the right word no probability at all.": -1.0,
     }
 
 

@@ -74,21 +74,31 @@ def dot(case, i, j):
 
 def other_is_larger(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
-    assert dot(case, query, key) < max(dot(case, query, j) for j in range(len(x_of(case))))
+    row = [dot(case, query, j) for j in range(len(x_of(case)))]
+    assert dot(case, query, key) < max(row) if "larger" in sentence.template else dot(case, query, key) > min(row)
     return {"query": query, "key": key, "score": dot(case, query, key)}
 
 
 def shown_scores(case, sentence):
-    i, j = (sentence.arguments[name].position for name in ("query", "key"))
-    return {"query": i, "key": j, "own": dot(case, i, i), "score": dot(case, i, j), "other": dot(case, j, j)}
+    """The prompt is not known here, so it must be the score of some pair, and their own."""
+    said, n = {name: number.value for name, number in sentence.arguments.items()}, len(x_of(case))
+    pairs = [{"score": dot(case, i, j), "own": dot(case, i, i), "other": dot(case, j, j)}
+             for i in range(n) for j in range(n) if i != j]  # fmt: skip
+    nearest = min(pairs, key=lambda pair: sum(abs(pair[name] - said[name]) for name in said))
+    return {name: nearest[name] for name in said}
 
 
 LARGEST = "Take the dot product of the row of {query} in X with every row, its own included. Which is largest?"
 CELL = "What is the dot product of the rows of {query} and {key} in X?"
+SMALLEST = LARGEST.replace("largest", "smallest")
 MIRROR = (
-    "In X Xᵀ, the row of {query} holds {own} in its own column and {score} in that of {key}. The row of {key} "
-    "holds {other} in its own column. What does it hold in that of {query}?"
+    "In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the column "
+    "of {query}?"
 )
+SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be."
+NO_SIGN = "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same products."
+BOTH_LENGTHS = "Both lengths count in both cells, and both are {score}. With themselves the two give {own} and {other}."
+SHAPE = "Of another sentence, X is {shape}. What is the shape of X Xᵀ?"
 LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
 
 ROW: dict = {
@@ -104,11 +114,12 @@ ORACLE = ROW | {
     "{rows} × {columns}": chosen,
     LARGEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     CELL: chosen,
-    MIRROR: shown_scores,
+    SMALLEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
+    MIRROR: chosen,
+    **dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS), shown_scores),
     LONGER: chosen,
     "The dot product of {query} and {key} is {score}; another is larger.": other_is_larger,
-    "That is {key} with itself, on the diagonal.": chosen,
-    "That is {query} with itself, on the diagonal.": chosen,
+    "The dot product of {query} and {key} is {score}; another is smaller.": other_is_larger,
     "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": chosen,
 }
 
@@ -127,6 +138,17 @@ def answer_largest(case, prompt):
     }
 
 
+def answer_smallest(case, prompt):
+    query, n = prompt.arguments["query"].position, len(x_of(case))
+    return {
+        "Its vector is short, or points in another direction, or both.": min(
+            range(n), key=lambda j: dot(case, query, j)
+        ),
+        "No vector is shorter, but the direction counts as well.": int(np.linalg.norm(x_of(case), axis=1).argmin()),
+        "The dot product of {query} and {key} is {score}; another is smaller.": ...,
+    }
+
+
 def answer_cell(case, prompt):
     i, j = (prompt.arguments[name].position for name in ("query", "key"))
     a, b = x_of(case)[i], x_of(case)[j]
@@ -136,23 +158,20 @@ def answer_cell(case, prompt):
         / max(np.linalg.norm(a) * np.linalg.norm(b), 1e-9),
         "That adds all the numbers. A dot product multiplies them in pairs first.": a.sum() + b.sum(),
         "That adds first, then multiplies. A dot product multiplies in pairs first.": a.sum() * b.sum(),
+        "That is the first pair alone. Go on through all of them.": a[0] * b[0],
+        "That is the mean of the products. A dot product is their sum.": dot(case, i, j) / len(a),
     }
 
 
 def answer_mirror(case, prompt):
     i, j = (prompt.arguments[name].position for name in ("query", "key"))
-    return {
-        "Both cells add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.": dot(case, j, i),
-        "That is {key} with itself, on the diagonal.": dot(case, j, j),
-        "That is {query} with itself, on the diagonal.": dot(case, i, i),
-        "Swapping the two vectors changes no sign: a · b and b · a add up the same products.": -dot(case, i, j),
-    }
+    assert dot(case, i, j) == pytest.approx(dot(case, j, i))
+    return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS))
 
 
 def answer_shape(case, prompt):
-    n, d = x_of(case).shape
-    assert english(prompt.arguments["shape"]) == f"{n} × {d}"
-    rows, columns = (x_of(case) @ x_of(case).T).shape
+    n, d = prompt.arguments["shape"].arguments.values()
+    rows, columns = (np.ones((n, d)) @ np.ones((n, d)).T).shape
     return {
         "One dot product for each pair of tokens: rows are queries, columns are keys.": {
             "rows": rows,
@@ -177,9 +196,10 @@ def answer_longer(case, prompt):
 
 ANSWERS = {
     LARGEST: answer_largest,
+    SMALLEST: answer_smallest,
     CELL: answer_cell,
     MIRROR: answer_mirror,
-    "X is {shape}. What is the shape of X Xᵀ?": answer_shape,
+    SHAPE: answer_shape,
     LONGER: answer_longer,
 }
 

@@ -268,6 +268,7 @@ def answer_warmer(case, prompt):
         "The scores are divided, not the probabilities: halved, these would sum to a half.": now / 2,
         "That is temperature 0.5: dividing by less than 1 makes the differences larger.": softmax(logits, 0.5)[best],
         "Only a temperature of 1 leaves everything as it is.": now,
+        "That is the share of each where all are alike: no temperature gets there.": 1 / 8,
     }  # fmt: skip
 
 

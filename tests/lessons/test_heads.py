@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from screens import Ranked, chosen
 
+from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
@@ -302,9 +303,9 @@ def spaced(*axes):
 
 
 def answer_split(case, prompt):
-    q = trace_of(case).q.numpy()
-    h = trace_of(case).n_heads
-    (n, d), parts = q.shape, np.stack(np.split(q, h, axis=1))
+    n, d = map(int, prompt.arguments["shape"].split(" × "))
+    h, q = prompt.arguments["heads"], np.ones((n, d))
+    parts = np.stack(np.split(q, h, axis=1))
     return {
         "Every head has all tokens, and {d_model} ÷ {heads} features of each.": spaced(*parts.shape),
         "No head gets the whole query: the {d_model} features are shared out.": spaced(h, n, d),
@@ -315,28 +316,22 @@ def answer_split(case, prompt):
 
 
 def answer_more_heads(case, prompt):
-    trace, other = trace_of(case), prompt.arguments["other"]
-    d, h = trace.x.shape[-1], trace.n_heads
-    assert d % other == 0 and other != h
-    now = 4 * d * d + 4 * d * trace.example.bias
-    return {
-        "As many as now: the same projections are cut into more or fewer pieces.": now,
-        "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
-        "Together they are what they were.": now * other // h,
-        "The features of a head change with the number of heads, but so does the number of parts: it evens out.": now
-        * h
-        // other,
-    }
+    d, other = (prompt.arguments[name] for name in ("d_model", "other"))
+    assert d % other == 0 and other != prompt.arguments["heads"]
+    return dict.fromkeys(MORE_HEADS_REPLIES)
 
 
 def answer_cost(case, prompt):
-    d, h = trace_of(case).x.shape[-1], trace_of(case).n_heads
+    h, d_head, d = (prompt.arguments[name] for name in ("heads", "d_head", "d_model"))
+    assert d == h * d_head
     return {
-        "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.": cost(case, prompt)["sliced"],
+        "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.": sum(3 * d_head**2 for _ in range(h)),
         "That is what multi-head attention has: there, every head projects all features. Heads are not slices.": 3
         * d
         * d,
-        "That is one head. There are more.": 3 * (d // h) ** 2,
+        "That is one head. There are more.": 3 * d_head**2,
+        "That counts W_o as well, as if it were sliced, too.": sum(4 * d_head**2 for _ in range(h)),
+        "That is one of the three: queries, keys and values need one each.": sum(d_head**2 for _ in range(h)),
     }
 
 
@@ -347,20 +342,18 @@ def who_changes(case, prompt, way):
 
 
 def answer_notices(case, prompt):
-    changed, own = who_changes(case, prompt, "projected")
-    assert all(changed)
-    return {
-        "Each head projects all features of X. Queries, keys and values are split afterwards.": ...,
-        "That would be so if heads were slices of X. They are slices of Q, K and V.": own + 1,
-        "The projections read this feature, so queries, keys and values change.": ...,
-    }
-
-
-def answer_notices_sliced(case, prompt):
+    if prompt.arguments["way"].template == PROJECTS:
+        assert all(who_changes(case, prompt, "projected")[0])
+        return {
+            "Each head projects feature {feature}. Queries, keys and values are split afterwards.": ...,
+            "That would be so if heads were slices of X. They are slices of Q, K and V.": ...,
+            "The projections read this feature, so queries, keys and values change.": ...,
+        }
     changed, own = who_changes(case, prompt, "sliced")
+    assert prompt.arguments["way"].template == READS_SLICE
     assert [head for head, does in enumerate(changed) if does] == [own]
     return {
-        "The feature lies in the slice of that head. The others would never read it.": own + 1,
+        "Head {own}: the feature lies in its slice. The others would never read it.": ...,
         "That is what multi-head attention does, where every head projects all features.": ...,
         "One slice holds this feature, and its head reads it.": ...,
     }
@@ -392,6 +385,7 @@ def answer_dropout(case, prompt):
         "The softmax came before the dropout. Nothing makes the weights sum to 1 again.": 1,
         "That forgets that dropout divides the weights that stay by {kept}.": sum(np.delete(row, key)),
         "That is the share of weights that stay on average, not the sum of this row.": 1 - p,
+        "That forgets that the weight itself is gone.": 1 / (1 - p),
     }
 
 
@@ -402,29 +396,29 @@ def asked_about(case, sentence):
 
 
 def answer_divided(case, prompt):
-    heads = trace_of(case).heads
-    scores, scaled = heads.scores.flatten(), heads.scaled.flatten()
-    largest = int(scores.abs().argmax())
-    d_k = round(float(scores[largest] / scaled[largest]) ** 2)
+    d, h = (prompt.arguments[name] for name in ("d_model", "heads"))
+    q = torch.ones(h, 1, d // h)
+    d_k = round(float(q[0] @ q[0].T / attend(q, q, q).scaled[0]) ** 2)
     return {
         "The query of one head has {d_model} ÷ {heads} features: that is d_k.": f"√{d_k}",
-        "No head sees a query {d_model} wide. Its dot products have {d_head} terms.": f"√{trace_of(case).x.shape[-1]}",
-        "The heads do not meet before their outputs are put side by side.": f"√{trace_of(case).n_heads}",
-        "The number of tokens does not make a dot product longer.": f"√{len(trace_of(case).tokens)}",
+        "No head sees a query {d_model} wide. Its dot products have {d_head} terms.": f"√{d}",
+        "The heads do not meet before their outputs are put side by side.": f"√{h}",
+        "That is how many features a head has. It divides by the square root.": f"{d_k}",
     }
 
 
 def answer_weights(case, prompt):
-    weights, found = heads_again(case.choices.example)
-    h, n, d_head = len(weights), len(weights[0]), found[0].shape[1]
+    of_heads = isinstance(trace_of(case), HeadsTrace)
+    h, n, d_head = (prompt.arguments[name] for name in ("heads" if of_heads else "sentences", "tokens", "d_head"))
+    trace = attend(*(torch.ones(h, n, d_head) for _ in "qkv"))
     every, alone = (
         ("Each head has a weight for every pair of tokens.", "That is the matrix of a single head.")
-        if isinstance(trace_of(case), HeadsTrace)
+        if of_heads
         else ("Each sentence has a weight for every pair of its tokens.", "That is one sentence alone.")
     )
     return {
-        every: spaced(*np.stack(weights).shape),
-        "That is the shape of the outputs. A weight belongs to a pair of tokens.": spaced(*np.stack(found).shape),
+        every: spaced(*trace.weights.shape),
+        "That is the shape of the outputs. A weight belongs to a pair of tokens.": spaced(*trace.output.shape),
         alone: spaced(n, n),
         "That compares features. Attention compares tokens.": spaced(h, d_head, d_head),
     }
@@ -438,67 +432,84 @@ ORACLE |= {
     )
 }
 MORE_HEADS = (
-    "How many parameters would this module have with n_heads = {other} instead of {heads}, and d_model = {d_model} as "
-    "now?"
+    "This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same d_model. "
+    "How many parameters does it have?"
+)
+MORE_HEADS_REPLIES = (
+    "{total} as now: the same projections are cut into more or fewer pieces.",
+    "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
+    "Together they hold {total} numbers, as now.",
+    "The features of a head change with the number of heads, but so does the number of parts: it evens out at {total}.",
+)
+NOTICES = "{way} Add 1 to feature {feature} of every row of X. Which heads give another output?"
+PROJECTS = "Each head projects all features of X."
+READS_SLICE = "Suppose each head read only its own slice of X, {d_head} of the {d_model} features."
+SPLIT = (
+    "Q of another sentence is {shape}, and it is split among {heads} heads. What is its shape then, heads × tokens × "
+    "features?"
+)
+SLICED = (
+    "Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers would all W_q, "
+    "W_k and W_v hold together, without bias?"
+)
+DIVIDED = (
+    "In another model d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?"
+)
+ALL_WEIGHTS = (
+    "A model has {heads} heads of {d_head} features, and there are {tokens} tokens. What is the shape of the tensor "
+    "with all attention weights, heads first?"
+)
+OF_SENTENCES = (
+    "There are {sentences} sentences of {tokens} tokens, each of {d_head} features. What is the shape of the tensor "
+    "with all attention weights, sentences first?"
 )
 DROPPED = (
     "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. What does "
     "the row sum to then?"
 )
 ANSWERS = {
-    "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?": answer_split,
+    SPLIT: answer_split,
     MORE_HEADS: answer_more_heads,
-    "Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers would "
-    "all W_q, W_k and W_v hold together, without bias?": answer_cost,
-    "Add 1 to feature {feature} of every row of X. Which heads give another output?": answer_notices,
-    "Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature {feature} of "
-    "every row of X. Which heads give another output?": answer_notices_sliced,
+    SLICED: answer_cost,
+    NOTICES: answer_notices,
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from "
     "1?": answer_home,
     DROPPED: answer_dropout,
-    "d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?": answer_divided,
-    "There is one head, and there are {tokens}. What is the shape of the tensor with all attention "
-    "weights?": answer_weights,
-    "There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all attention weights, "
-    "sentences first?": answer_weights,
+    DIVIDED: answer_divided,
+    ALL_WEIGHTS: answer_weights,
+    OF_SENTENCES: answer_weights,
 }
+
+
+def parameters_now(case, sentence):
+    trace = trace_of(case)
+    d, said = trace.x.shape[-1], sentence.arguments
+    every = {"total": 4 * d * d + 4 * d * trace.example.bias, "d_model": d, "heads": trace.n_heads}
+    return {name: every.get(name, said[name]) for name in said}
+
+
 ORACLE |= {
-    "Q is {shape}, and it is split for one head. What is its shape then, heads × tokens × features?": counting("h"),
-    MORE_HEADS: lambda case, sentence: {"other": sentence.arguments["other"], **sizes_but_other(case, sentence)},
     DROPPED: asked_about,
-    "Add 1 to feature {feature} of every row of X. Which heads give another output?": chosen,
-    "Suppose each head read only its own slice of X, {d_head} of the {d_model} features. Add 1 to feature {feature} of "
-    "every row of X. Which heads give another output?": chosen,
+    **dict.fromkeys((MORE_HEADS, *MORE_HEADS_REPLIES), parameters_now),
+    READS_SLICE: sizes,
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
-    "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
-    "Together they are what they were.": chosen,
     "Each head has one feature.": counting("d_head"),
-    "{count} token": lambda case, sentence: {"count": len(trace_of(case).tokens)},
-    "There is one head, and there are {tokens}. What is the shape of the tensor with all attention weights?": counting(
-        "h"
-    ),
+    "Then each head would have all {d_model}. The features are shared out.": sizes,
     **dict.fromkeys(
         (
-            "Suppose each of the {heads} heads read only its own {d_head} of the {d_model} features. How many numbers "
-            "would all W_q, W_k and W_v hold together, without bias?",
-            "d_model is {d_model}, and there are {heads} heads. By what does each head divide its scores?",
-            "There are {sentences} sentences of {tokens} each. What is the shape of the tensor with all attention "
-            "weights, sentences first?",
+            SPLIT, SLICED, NOTICES, DIVIDED, ALL_WEIGHTS, OF_SENTENCES,
+            "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
+            "Head {own}: the feature lies in its slice. The others would never read it.",
             "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
             "No head gets the whole query: the {d_model} features are shared out.",
             "That would be a single head. Here there are {heads}.",
             "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.",
-            "Then each head would have all {d_model}. The features are shared out.",
             "The query of one head has {d_model} ÷ {heads} features: that is d_k.",
             "No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
         ),
-        sizes,
+        chosen,
     ),
-}
-
-
-def sizes_but_other(case, sentence):
-    return {"heads": trace_of(case).n_heads, "d_model": trace_of(case).x.shape[-1]}
+}  # fmt: skip
 
 
 # What a notebook shows, and what once was said wrongly

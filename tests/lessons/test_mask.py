@@ -88,6 +88,22 @@ def weight_before(case, sentence):
     return {"query": query, "key": key, "before": weights_of(case, False)[query][key]}
 
 
+HIDES = "The mask hides {key} from {query}. How much weight does {query} put on {key}?"
+NOTHING_HIDDEN = (
+    "Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
+    "That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
+    "Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
+)
+ZERO_SCORE = "A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞."
+
+
+def hidden_before(case, sentence):
+    """The prompt is not known here, so it must be the weight of some hidden cell."""
+    said, hidden = sentence.arguments["before"].value, (~case.choices.may_attend).nonzero().tolist()
+    before = weights_of(case, False)
+    return {"before": min((before[i][j] for i, j in hidden), key=lambda weight: abs(weight - said))}
+
+
 ORACLE = {
     "What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
     "more than any other.": grown_most,
@@ -102,13 +118,14 @@ ORACLE = {
     "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.": several_rows_left,
     "A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, and nothing "
     "warns you. Attention Lab refuses such a mask.": lambda case, sentence: {"even": 1 / len(case.example.tokens)},
-    "The mask hides {key} from {query}. What weight does {query} put on {key}?": chosen,
+    HIDES: chosen,
+    **dict.fromkeys(NOTHING_HIDDEN, hidden_before),
+    ZERO_SCORE: lambda case, sentence: {"weight": sentence.arguments["weight"].value},
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
     "mask?": weight_before,
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "
     "of {query} sum to?": chosen,
     "{query} is token {position} of {n}. How many keys may it look at under this mask?": chosen,
-    "That is what {key} puts on {query}: rows are queries, columns keys.": chosen,
     "That many queries may look at {token}: its column.": chosen,
 }
 
@@ -125,12 +142,8 @@ def answer_hidden(case, prompt):
         s if sees else 0.0
         for s, sees in zip((case.attention.scores[query] * case.example.scale).tolist(), visible, strict=True)
     ]
-    return {
-        "Its score is −∞ before the softmax, and exp(−∞) is exactly 0.": 0.0,
-        "That is the weight without the mask.": weights_of(case, False)[query][key],
-        "That is what {key} puts on {query}: rows are queries, columns keys.": weights_of(case, True)[key][query],
-        "A hidden score of 0 would give that, as exp(0) = 1. A hidden score is −∞.": softmax(zeroed)[key],
-    }
+    assert weights_of(case, True)[query][key] == 0.0 < softmax(zeroed)[key]
+    return dict.fromkeys((*NOTHING_HIDDEN, ZERO_SCORE))
 
 
 def answer_with_the_mask(case, prompt):
@@ -142,6 +155,8 @@ def answer_with_the_mask(case, prompt):
         / (1 - hidden),
         "The score stays, but the share does not: fewer keys share the whole now.": before[key],
         "It is not dealt out evenly: each weight grows by the same factor.": before[key] + hidden / sum(visible),
+        "It does not get all that the hidden keys had: they leave it to all visible ones.": before[key] + hidden,
+        "That multiplies by what is left. The weight is divided by it.": before[key] * (1 - hidden),
         "Equal shares need equal scores. The mask leaves visible scores as they are.": 1 / sum(visible),
     }
 
@@ -155,6 +170,11 @@ def answer_zeroed(case, prompt):
         "That is the share of the hidden keys, which was thrown away.": 1 - kept,
         "That counts keys. Their shares are not equal.": sum(case.choices.may_attend[query].tolist())
         / len(case.example.tokens),
+        "That is one weight alone. Add up all that stay.": max(
+            w
+            for w, sees in zip(weights_of(case, False)[query], case.choices.may_attend[query].tolist(), strict=True)
+            if sees
+        ),
     }
 
 
@@ -171,7 +191,7 @@ def answer_count(case, prompt):
 
 
 ANSWERS = {
-    "The mask hides {key} from {query}. What weight does {query} put on {key}?": answer_hidden,
+    HIDES: answer_hidden,
     "Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is it with the "
     "mask?": answer_with_the_mask,
     "Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does the row "

@@ -119,7 +119,7 @@ def shorter_term(case, sentence):
 
 
 CELL = "What is feature {feature} of the output of {query}?"
-SHAPE = "In one head the weights are {weights} and V is {values}. What is the shape of the output?"
+SHAPE = "In another model the weights of one head are {weights} and V is {values}. What is the shape of the output?"
 TERMS = "The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?"
 SWAP = (
     "There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. "
@@ -168,11 +168,9 @@ def answer_cell(case, prompt):
 
 
 def answer_shape(case, prompt):
-    n, d_v = role(case, "v").shape
-    assert (
-        english(prompt.arguments["weights"]) == f"{n} × {n}" and english(prompt.arguments["values"]) == f"{n} × {d_v}"
-    )
-    rows, columns = (weights_of(case) @ role(case, "v")).shape
+    weights, values = (np.ones([*prompt.arguments[name].arguments.values()]) for name in ("weights", "values"))
+    rows, columns = (weights @ values).shape
+    n, d_v = values.shape
     return {
         "A row for each query, with the features of a value.": {"rows": rows, "columns": columns},
         "That is the shape of the weights. A mix of values is a vector like a value.": {"rows": n, "columns": n},

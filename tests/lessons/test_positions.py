@@ -237,11 +237,7 @@ WAVE = (
     "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
     "{position}?"
 )
-TWICE = {
-    "none": "No mask, no positions. {one} and {other} have the same vector. How do their output rows compare?",
-    "sinusoidal": "No mask, sinusoidal positions. {one} and {other} have the same vector of X. How do their output "
-    "rows compare?",
-}
+TWICE = "No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?"
 REVERSED = (
     "{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of {token} "
     "compare with before?"
@@ -313,10 +309,11 @@ ORACLE = {
     },
     **dict.fromkeys(
         (
-            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, *TWICE.values(),
+            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, TWICE,
             "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
             "stand.",
-            "That is what {a} puts on itself.",
+            "That is what {a} puts on itself.", "That is what {b} puts on itself.",
+            "Then {b} would stand where {a} stood, and the distance would be another.",
             "Its own vector, plus the vector of the position where {b} stood.",
             "That was the row of {b}. The position is the same, the token is not.",
             "Then {b} would have stayed where it was, and the distance would be another.",
@@ -348,6 +345,7 @@ def answer_swapped_weight(case, prompt):
             row, column
         ],
         "That is what {a} puts on itself.": before[a, a],
+        "That is what {b} puts on itself.": before[b, b],
         "Equal shares need equal scores.": 1 / len(before),
     }
 
@@ -395,6 +393,8 @@ def answer_rotary(case, prompt):
         "Then {b} would have stayed where it was, and the distance would be another.": said["key"],
         "Then both would stand at one position, and the distance would be 0.": said["moved"],
         "That moves it twice as far. The distance stays when both move by the same.": said["key"] + 2 * steps,
+        "Then {b} would stand where {a} stood, and the distance would be another.": said["query"],
+        "That is one position too far: the distance would be another.": said["key"] + steps + 1,
     }
     same = score(said["query"], said["key"])
     right, *others = positions.values()
@@ -413,15 +413,13 @@ SAME_NUMBERS = {
 OTHER_WAY = "It is the other way round. {why}"
 
 
-def answer_twice(kind):
-    def answer(case, prompt):
-        one, other = (prompt.arguments[name].position for name in ("one", "other"))
-        assert case.example.tokens[one] == case.example.tokens[other] and one != other
-        output = run(case, x_of(case), kind, False)[1]
-        same = np.abs(output[one] - output[other]).max() < 1e-3
-        return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ...}
-
-    return answer
+def answer_twice(case, prompt):
+    one, other = (prompt.arguments[name].position for name in ("one", "other"))
+    assert case.example.tokens[one] == case.example.tokens[other] and one != other
+    kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[english(prompt.arguments["positions"])]
+    output = run(case, x_of(case), kind, False)[1]
+    same = np.abs(output[one] - output[other]).max() < 1e-3
+    return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ...}
 
 
 def is_masked(prompt):
@@ -448,6 +446,8 @@ def answer_wave(case, prompt):
         "Sines come first: feature 1 is a sine, feature 2 a cosine.": right[position, 2 - feature],
         "A count would grow without end and drown the vectors. What is added is a wave.": position,
         "That counts from 1; the first position is 0.": right[position + 1, feature - 1],
+        "That has the sign turned round: waves are added as they are.": -right[position, feature - 1],
+        "That takes the position for degrees. It is in radians.": [np.sin, np.cos][feature - 1](np.pi * position / 180),
     }
 
 
@@ -457,7 +457,7 @@ ANSWERS = {
     SWAPPED_ROW: answer_row,
     ROTARY: answer_rotary,
     WAVE: answer_wave,
-    **{prompt: answer_twice(kind) for kind, prompt in TWICE.items()},
+    TWICE: answer_twice,
     REVERSED: answer_reversed,
 }
 

@@ -73,12 +73,22 @@ def asked_score(case, prompt):
     return {"one": one, "other": other, "score": score(case, one, other)}
 
 
-def sizes(case, prompt):
+def shapes_then(case, sentence):
+    """With one more token."""
     (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
-    every = {"n": n, "x": f"{n} × {d}", "W_q": f"{d} × {d_k}", "d_k": d_k}
-    return {name: every[name] for name in prompt.arguments}
+    every = {"Q": f"{n + 1} × {d_k}", "W_q": f"{d} × {d_k}"}
+    return {name: every[name] for name in sentence.arguments}
 
 
+SHAPE_OF_Q = "In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?"
+ONE_MORE = "The sentence gets one more token. Which matrices of this head get one more row?"
+NEW_ROWS = (
+    "The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, and W_q is "
+    "{W_q} as before.",
+    "W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.",
+    "Each row of X makes a row of Q, so Q is {Q} then.",
+    "They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
+)
 OTHER_LENGTH = "The value of {token} has length {length}, and another is longer."
 ORACLE = EDITS_ORACLE | {
     "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. Longest is the {vector} of "
@@ -86,9 +96,9 @@ ORACLE = EDITS_ORACLE | {
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
-    "X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?": sizes,
     "{rows} × {columns}": chosen,
-    "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": sizes,
+    "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
+    **dict.fromkeys(NEW_ROWS, shapes_then),
     "In this head, which token has the longest value vector?": lambda case, prompt: {"concept": True},
     "It has the longest row in X, but W_v stretches some directions and shrinks others.": lambda case, reply: {
         "concept": True
@@ -101,12 +111,13 @@ ORACLE = EDITS_ORACLE | {
     "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
     "{one}?": asked_score,
     "That is the query of {other} times its own key.": chosen,
-    "W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q then?": sizes,
+    "That is the query of {one} times its own key.": chosen,
 }
 
 
 def answer_shape(case, prompt):
-    (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
+    (n, d), (inner, d_k) = (prompt.arguments[name].arguments.values() for name in ("x", "W_q"))
+    assert inner == d
     return {
         "Each token keeps its row; its features are mixed into new ones.": {"rows": n, "columns": d_k},
         "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": {"rows": n, "columns": d},
@@ -140,26 +151,20 @@ def answer_other_way(case, prompt):
         "That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.": score(case, one, other),
         "That is the dot product of their rows of X, before W_q and W_k.": np.dot(x[one], x[other]),
         "That is the query of {other} times its own key.": score(case, other, other),
+        "That is the query of {one} times its own key.": score(case, one, one),
     }
 
 
 def answer_one_more(case, prompt):
-    n, d_k = len(case.example.tokens), len(product(case, "q")[0])
-    return {
-        "The new token brings a row of X, and the same W_q makes its query.": {"rows": n + 1, "columns": d_k},
-        "Q has a row for each token, and there is one more.": {"rows": n, "columns": d_k},
-        "Columns are features. The features of a query are the columns of W_q.": {"rows": n, "columns": d_k + 1},
-        "W_q does not depend on the length of the sentence, so its columns stay.": {"rows": n + 1, "columns": d_k + 1},
-    }
+    return dict.fromkeys(NEW_ROWS)
 
 
 ANSWERS = {
-    "X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, Q = X W_q?": answer_shape,
+    SHAPE_OF_Q: answer_shape,
     "In this head, which token has the longest value vector?": answer_longest,
     "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
     "{one}?": answer_other_way,
-    "W_q of one head is {W_q}. A sentence of {n} tokens gets one more. What is the shape of Q = X W_q "
-    "then?": answer_one_more,
+    ONE_MORE: answer_one_more,
 }
 
 

@@ -1,10 +1,11 @@
 """How questions are made, whatever they are about."""
 
+import pytest
 import torch
 
 from attention_core.randomness import generator
 from lessons.formatting import english
-from lessons.questions.base import among, among_numbers, among_tokens, asking, shuffled
+from lessons.questions.base import among, among_numbers, among_tokens, asking, cards_of, shuffled
 from lessons.screen import Card, Question
 from lessons.sentence import Token, say
 
@@ -15,13 +16,33 @@ def card(text):
 
 def test_numbers_that_read_alike_are_never_both_offered():
     def prompt(shown):
-        return say("{number}?", number=shown(0.3))
+        return say("{number}?", number=shown(0.7))
 
     yes, no = say("yes"), say("no")
     assert among_numbers(prompt, (0.3, yes), (0.30001, no)) is None
     question = among_numbers(prompt, (0.3, yes), (0.3001, no), (0.304, no), (0.304, no), (0.29, no))
     assert [english(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
-    assert english(question.prompt) == "0.300?"
+    assert english(question.prompt) == "0.700?"
+
+
+def test_a_prompt_that_says_the_right_number_makes_no_question():
+    yes, no = say("yes"), say("no")
+    for shown_as, fair in ((0.3, False), (0.2999, False), (0.31, True)):
+        asked = among_numbers(lambda shown, v=shown_as: say("{number}?", number=shown(v)), (0.3, yes), (0.5, no))
+        assert (asked is not None) == fair
+
+
+@pytest.mark.parametrize(("standing", "texts"), [
+    ("smallest", ["0.50", "0.60", "0.70", "0.80"]), ("largest", ["0.50", "0.10", "0.20"]),
+    ("between", ["0.50", "0.10", "0.60", "0.20"]),
+])  # fmt: skip
+def test_the_right_number_stands_where_it_is_to_stand(standing, texts):
+    reply = say("because")
+    wrong = [(value, reply) for value in (0.1, 0.2, 0.6, 0.7, 0.8)]
+    question = cards_of(among_numbers(say("?"), (0.5, reply), *wrong), standing)
+    assert [english(card.text) for card in question.cards] == texts and question.right == 0
+    only_one_higher = among_numbers(say("?"), (0.5, reply), (0.6, reply), (0.4, reply), (0.3, reply))
+    assert (cards_of(only_one_higher, standing) is None) == (standing == "smallest")
 
 
 def test_what_is_no_number_is_not_offered():

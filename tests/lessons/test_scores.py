@@ -109,6 +109,12 @@ def score_asked(case, prompt):
     return other_score(case, prompt) | {"d_k": case.attention.q.shape[1]}
 
 
+def d_k_of(case, sentence):
+    return {"d_k": case.attention.q.shape[1]}
+
+
+BY_TOKENS = "That is divided by √{n}, for the {n} tokens. They do not make a dot product longer."
+
 ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
     "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, and the "
@@ -142,6 +148,13 @@ ORACLE = {
         "d_k": case.attention.q.shape[1],
         "root": case.attention.q.shape[1] ** 0.5,
     },
+    "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.": lambda case, sentence: {
+        "d_model": case.example.x.shape[1],
+        "d_k": case.attention.q.shape[1],
+    },
+    BY_TOKENS: lambda case, sentence: {"n": len(case.example.tokens)},
+    "That is what scores multiplied by √{d_k} give.": d_k_of,
+    "That is what scores divided by {d_k} give, not by its square root.": d_k_of,
     "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": asked_largest,
     "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "
@@ -171,6 +184,9 @@ def answer_scaled(case, prompt):
         "That is the score before scaling: it still has to be divided.": score,
         "That is divided by d_k. The standard deviation of the scores grows with √d_k only.": score / d_k,
         "That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.": score * d_k**0.5,
+        "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.": score
+        * case.example.x.shape[1] ** -0.5,
+        BY_TOKENS: score * len(case.example.tokens) ** -0.5,
     }
 
 
@@ -183,6 +199,8 @@ def answer_largest(case, prompt):
         "The scores are divided, not the weights: a row must still sum to 1.": before / root,
         "Equal shares need equal scores, and the division makes no two equal.": 1
         / int(case.attention.visible[query].sum()),
+        "That is what scores multiplied by √{d_k} give.": weights_of(case, root)[query].max(),
+        "That is what scores divided by {d_k} give, not by its square root.": weights_of(case, root**-2)[query].max(),
     }
 
 
@@ -194,6 +212,8 @@ def answer_deviation(case, prompt):
         "That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.": 1.0,
         "That is the variance. The standard deviation is its square root.": d_k,
         "That would be the mean of the products. A score is their sum.": d_k**-0.5,
+        "That takes 2 for the variance of a product. Variances of factors with mean 0 multiply, so it is 1.": (2 * d_k)
+        ** 0.5,
     }
 
 

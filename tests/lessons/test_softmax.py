@@ -100,13 +100,15 @@ def weight_now(case, sentence):
     return {"query": query, "key": key, "now": weights_of(case)[query, key]}
 
 
-def weight_and_number(case, sentence):
+def weight_and_change(case, sentence):
     query, key = pair_of(sentence)
-    return chosen_number(sentence) | {"query": query, "key": key, "weight": weights_of(case)[query, key]}
+    return {"query": query, "key": key, "weight": weights_of(case)[query, key], "change": ...}
 
 
-def chosen_number(sentence):
-    return {"number": sentence.arguments["number"]}
+def some_weight(case, said, factors):
+    """The prompt is not known here, so it must be the weight of some cell when the scores are multiplied."""
+    several = [weights_of(case, times=times) for times in factors]
+    return min((w for weights in several for w in weights.flatten()), key=lambda weight: abs(weight - said.value))
 
 
 def at_temperature(case, sentence):
@@ -123,14 +125,9 @@ DOUBLED = (
 COLUMN = (
     "At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is the sum?"
 )
-TIMES = (
-    "{query} puts the weight {weight} on {key}, and on no key more. Multiply every score in the row by {number}, just "
-    "before the softmax. What happens to this weight?"
-)
-PLUS = (
-    "{query} puts the weight {weight} on {key}. Add {number} to every score in the row, just before the softmax. What "
-    "happens to this weight?"
-)
+CHANGE = "{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this weight?"
+GROWN = "To {after}: all differences grow, so keys with less weight lose and this one gains."
+AGAIN = "It is {before} again: every exp is multiplied by e^{number}, and so is their sum."
 
 
 def concept(case, sentence):
@@ -156,13 +153,18 @@ ORACLE = {
     CELL: at_temperature,
     DOUBLED: weight_now,
     COLUMN: at_temperature,
-    TIMES: weight_and_number,
-    PLUS: weight_and_number,
+    CHANGE: weight_and_change,
+    "Multiply every score in the row by {number}": chosen,
+    "Add {number} to every score in the row": chosen,
+    GROWN: lambda case, sentence: {"after": some_weight(case, sentence.arguments["after"], range(2, 10))},
+    AGAIN: lambda case, sentence: {
+        "before": some_weight(case, sentence.arguments["before"], [1]),
+        "number": sentence.arguments["number"],
+    },
     "Softmax keeps the order: the largest visible score in the row gets the largest weight.": concept,
     "That is read down the column: no token puts more weight on {query}. Rows are queries.": chosen,
     "{key} gets {weight} from {query}; another key gets more.": another_gets_more,
     "That is what {key} puts on {query}. Rows are queries, columns keys.": chosen,
-    "Every exp is multiplied by e^{number}, and so is their sum: it cancels.": chosen,
 }
 
 
@@ -217,29 +219,28 @@ def answer_column(case, prompt):
         "Rows sum to 1: each query shares out one whole. What a key gets need not.": 1.0,
         "That is the average of the column, not its sum.": column.mean(),
         "That is one weight alone. Add up the whole column.": column.max(),
+        "That would need every token to put all its weight on this key.": len(column),
     }
 
 
-def answer_times(case, prompt):
+def answer_change(case, prompt):
     query, key = pair_of(prompt)
-    before, after = (weights_of(case, times=times)[query] for times in (1, prompt.arguments["number"]))
-    assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
-    return dict.fromkeys(
-        (
-            "All differences grow, so keys with less weight lose and this one gains.",
-            "That is so when a constant is added. Multiplied scores have larger differences.",
-            "The row would become flatter if the scores were divided.",
+    change, before = prompt.arguments["change"], weights_of(case)[query]
+    number = change.arguments["number"]
+    if change.template == "Multiply every score in the row by {number}":
+        after = weights_of(case, times=number)[query]
+        assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
+        return dict.fromkeys(
+            (
+                GROWN,
+                "That is so when a constant is added. Multiplied scores have larger differences.",
+                "The row would become flatter if the scores were divided.",
+            )
         )
-    )
-
-
-def answer_plus(case, prompt):
-    query, key = pair_of(prompt)
-    after = weights_of(case, plus=prompt.arguments["number"])
-    assert after[query, key] == pytest.approx(weights_of(case)[query, key])
+    assert weights_of(case, plus=number)[query, key] == pytest.approx(before[key])
     return dict.fromkeys(
         (
-            "Every exp is multiplied by e^{number}, and so is their sum: it cancels.",
+            AGAIN,
             "All the exps grow by the same factor, and their sum with them: the weight stays.",
             "Softmax sees the differences between scores, and these have not changed.",
         )
@@ -251,8 +252,7 @@ ANSWERS = {
     CELL: answer_cell,
     DOUBLED: answer_doubled,
     COLUMN: answer_column,
-    TIMES: answer_times,
-    PLUS: answer_plus,
+    CHANGE: answer_change,
 }
 
 

@@ -50,13 +50,29 @@ def counted(case, sentence):
     return {"count": sentence.count}
 
 
-SHAPE = "The sentence has {tokens}, each a vector of {numbers}. What is the shape of X, rows × columns?"
+SHAPE = (
+    "Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} numbers. What "
+    "is the shape of X, rows × columns?"
+)
 TWO = "How do the rows of {one} and {other} in X compare?"
 SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
 AGAIN = (
     "Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
     "sentence. Which row does X get?"
 )
+
+SAME_ROW = "A row is looked up by the token alone; its position is not in it. Both rows start with {first}."
+OTHER_ROW = (
+    "Different tokens have different ids, and so different rows of the table: one starts with {first}, the other with "
+    "{second}."
+)
+
+
+def first_number(case, said):
+    """The prompt is not known here, so it must be the first number of some row."""
+    (found,) = {row[0] for row in case.example.x.tolist() if abs(row[0] - said.value) < 1e-6}
+    return found
+
 
 ORACLE = {
     "{count} token becomes a row of {numbers}.": rows_and_numbers,
@@ -67,19 +83,25 @@ ORACLE = {
     "the others), the unknown word gets that row.": unknown,
     "feature {feature}": chosen,
     "{rows} × {columns}": chosen,
+    SHAPE: chosen,
     TWO: chosen,
+    SAME_ROW: lambda case, sentence: {"first": first_number(case, sentence.arguments["first"])},
+    OTHER_ROW: lambda case, sentence: {
+        name: first_number(case, sentence.arguments[name]) for name in ("first", "second")
+    },
     SWAP: chosen,
     AGAIN: chosen,
 }
 
 
 def answer_shape(case, prompt):
-    n, d = case.example.x.shape
+    n, d, different = (prompt.arguments[name] for name in ("tokens", "numbers", "different"))
+    assert different <= n
     return {
         "A row for each token, a column for each feature.": {"rows": n, "columns": d},
         "That is X transposed. Tokens are rows, features are columns.": {"rows": d, "columns": n},
         "That counts different tokens. A token that comes twice has two rows in X.": {
-            "rows": len(set(case.example.tokens)),
+            "rows": different,
             "columns": d,
         },
         "That has a number for each pair of tokens, as scores do. X has one for each feature.": {
@@ -97,15 +119,16 @@ def answer_two(case, prompt):
     if alike:
         return dict.fromkeys(
             (
-                "A row is looked up by the token alone; its position is not in it.",
+                SAME_ROW,
                 "The same token has the same row wherever it stands. Positions come in only if added.",
                 "Nothing is added up on the way: a row is looked up, not counted.",
             )
         )
     return dict.fromkeys(
         (
-            "Different tokens have different ids, and so different rows of the table.",
+            OTHER_ROW,
             "Only the same token fetches the same row. These two are different tokens.",
+            "No number of a row says the position, and each of these is from a row of its own.",
         )
     )
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 from screens import Case, Ranked, check_case, check_question, check_sentence, chosen, words
 
 from attention_core.evaluation import Evaluation, no_roles
+from attention_core.model import MAX_D_MODEL, TinyTransformer
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
     Ablation,
@@ -26,6 +28,7 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, recommended, train
 from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
+from attention_core.weights import weights_of as in_one_vector
 from lessons.ablation import ablation_sentences, ablation_table, without_heads
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import english, number, percent, seen, together
@@ -353,56 +356,69 @@ ORACLE = {
 # Questions: about settings alone.
 
 
+HERE = "The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be handed on."
+
+
 def where_again(case, prompt):
     settings, said = case.choices.settings, prompt.arguments
     example, query = settings.task.example, said["query"].position
     right = [k for q, k in readable_pairs(settings) if q == query]
     assert example.answers[query] == said["answer"] and all(example.tokens[k] == said["answer"] for k in right)
     return {
-        "The answer at {query} is “{answer}”, and here it stands: its value can be handed on.": right[0],
+        HERE: right[0],
         "The mask hides all that comes after {query}.": ...,
         "What it finds there is “{found}”, but the answer is “{answer}”.": ...,
     }
 
 
 def guess_again(case, prompt):
-    n = len(case.choices.settings.task.vocabulary.tokens)
+    n = prompt.arguments["size"]
     return {
         "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": math.log(n),
         "That is its number of bits: a logarithm to the base 2.": math.log(n) / math.log(2),
         "That is how often such a guess is wrong, not the loss.": (n - 1) / n,
+        "That is its perplexity, e to the power of the loss.": n,
         "That is the probability of the right answer. The loss is its negative logarithm.": 1 / n,
         "The loss is 0 when the right answer gets the whole probability, every time.": 0.0,
     }
 
 
 def weights_counted(case, prompt):
-    total = len(next(train(case.choices.settings)).weights)
+    model = replace(case.choices.settings.model, d_model=prompt.arguments["d_model"])
+    assert (model.n_layers, model.n_heads) == (prompt.arguments["layers"], prompt.arguments["heads"])
     return {
-        "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": total,
+        "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": numbers_in(model),
         "So many are in the layers; what stands around them is trained, too.": ...,
         "The tables of vectors are trained as well.": ...,
         "A projection has a number for each pair of features.": ...,
         "The layers are counted twice.": ...,
+        "The tables are counted twice.": ...,
     }
 
 
 def parts_counted(case, sentence):
-    said = sentence.arguments
-    assert sum(said.values()) == len(next(train(case.choices.settings)).weights)
+    """The prompt, and with it d_model, is not known here, so together they must be a model of some width."""
+    model, said = case.choices.settings.model, sentence.arguments
+    widths = range(2 * model.n_heads, 1 + 32 * model.n_heads, 2 * model.n_heads)
+    widths = [width for width in widths if width <= MAX_D_MODEL]
+    assert sum(said.values()) in {numbers_in(replace(model, d_model=d_model)) for d_model in widths}
     return dict(said)
+
+
+def numbers_in(model):
+    return len(in_one_vector(TinyTransformer.draw(model, generator(0))))
 
 
 ANSWERS = {
     "The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task carries it "
     "there. On which token does the row of {query} put its weight?": where_again,
-    "The model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The loss is "
+    "A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The loss is "
     "the mean of −ln(probability of the right answer), in nats.": guess_again,
-    "Layers: {layers}; heads in each: {heads}; d_model: {d_model}. How many numbers does training change?":
-        weights_counted,
+    "Suppose this model had d_model = {d_model}, in {layers} layers of {heads} heads. How many numbers would training "
+    "change?": weights_counted,
 }  # fmt: skip
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
-    "The answer at {query} is “{answer}”, and here it stands: its value can be handed on.": chosen,
+    HERE: chosen,
     "The mask hides all that comes after {query}.": chosen,
     "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": chosen,
     "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": parts_counted,

@@ -113,7 +113,7 @@ def test_facts_of_an_update_follow_the_learning_rate():
 
 
 def test_a_question_is_answered_and_can_cover_the_gradients():
-    at = open_backward(back_to="X", cover="true")
+    at = open_backward(back_to="X", cover="true")  # every answer of this lesson stands in one of its figures
     shown = {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
     assert shown == {"x", "q", "k", "v", "after"}
     at.segmented_control(key="backward_answer").set_value("A").run()

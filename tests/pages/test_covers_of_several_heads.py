@@ -1,8 +1,9 @@
 """The lessons on several heads in a class: captions left out, numbers covered until an answer is chosen."""
 
 import pytest
-from visiting import chart, open_page, texts
+from visiting import ask_about_the_figure, chart, open_page, texts
 
+WAITING = "The numbers wait"
 LESSONS = [
     ("heads", {}),
     ("heads", {"mh_step": "output"}),
@@ -26,11 +27,14 @@ def told(at, plain):
 
 @pytest.mark.parametrize(("lesson", "query"), LESSONS)
 def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
-    plain, at = (open_page(f"many_heads/{lesson}", cover=cover, **query) for cover in ("false", "true"))
+    plain, at = (
+        ask_about_the_figure(open_page(f"many_heads/{lesson}", cover=cover, **query), lesson)
+        for cover in ("false", "true")
+    )
     assert not plain.toggle(key="cover").value and at.toggle(key="cover").value
-    assert any("covered" in line for line in texts(at)) and not told(at, plain)
+    assert any(WAITING in line for line in texts(at)) and not told(at, plain)
     for tables, said in charts(at):
-        assert "covered" in said
+        assert WAITING in said
         for row in tables.get("cells", []):
             if row["cell_tag"] and row["cell_tag"].strip("|").split()[0] != "x":
                 assert row["kind"] in ("ghost", "masked") and (row["v"], row["text"], row["say"]) == (None, "", "")
@@ -39,7 +43,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
     assert "Trace one number" not in {panel.label for panel in at.expander}
     at.segmented_control(key=f"{lesson}_answer").set_value("B").run()
     assert not at.exception
-    assert told(at, plain) == told(plain, plain) and not any("covered" in line for line in texts(at))
+    assert told(at, plain) == told(plain, plain) and not any(WAITING in line for line in texts(at))
     assert [tables for tables, _ in charts(at)] == [tables for tables, _ in charts(plain)]
 
 

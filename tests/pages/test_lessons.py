@@ -3,14 +3,16 @@
 import inspect
 
 import pytest
-from visiting import chart, open_page, source_shown, texts
+from visiting import ROOT, ask_about_the_figure, chart, open_page, source_shown, texts, visitor
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
+from lessons import tokens
 from lessons.dot_product import attend_without_weights
 from lessons.example import Example, run_example
 from lessons.softmax import softmax_row
 
+WAITING = "The numbers wait"
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 
 
@@ -152,10 +154,9 @@ def grid_of(at):
 
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_numbers_can_be_covered_until_an_answer_is_chosen(lesson):
-    plain = open_lesson(lesson)
+    plain, at = (ask_about_the_figure(open_lesson(lesson, cover=cover), lesson) for cover in ("false", "true"))
     assert not plain.toggle(key="cover").value
     told = [line for line in texts(plain) if line == grid_of(plain)[1]]
-    at = open_lesson(lesson, cover="true")
     assert at.toggle(key="cover").value
     table, said = grid_of(at)
     for row in table:
@@ -164,7 +165,7 @@ def test_numbers_can_be_covered_until_an_answer_is_chosen(lesson):
             assert (row["v"], row["text"], row["say"], row["lights"]) == (None, "", "", "")
     kept = {row["cell_tag"].strip("|").split()[0] for row in table if row["cell_tag"] and row["say"]}
     assert kept == GIVEN[lesson]
-    assert "covered" in said and not set(told) & set(texts(at))
+    assert WAITING in said and said in texts(at) and not set(told) & set(texts(at))
     assert all(not tables["curves"] for _, tables, _ in all_charts(at) if "curves" in tables)
     assert not [panel for panel in at.expander if panel.label == "Trace one number"]
     assert not at.get("download_button")
@@ -178,21 +179,46 @@ def all_charts(at):
 
 
 def test_another_question_and_another_example_cover_the_numbers_again():
-    at = open_lesson("mask", cover="true")
+    at = open_lesson("mask", cover="true")  # every answer of this lesson stands in its figure
     for change in (lambda: at.button(key="mask_another").click(), lambda: at.slider(key="d_k").set_value(5)):
         at.segmented_control(key="mask_answer").set_value("A").run()
-        assert "covered" not in grid_of(at)[1]
+        assert WAITING not in grid_of(at)[1]
         change()
         at.run()
-        assert "covered" in grid_of(at)[1]
+        assert WAITING in grid_of(at)[1]
         assert at.segmented_control(key="mask_answer").value is None
     at.toggle(key="cover").set_value(False).run()
-    assert "covered" not in grid_of(at)[1]
+    assert WAITING not in grid_of(at)[1]
+
+
+def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_page_to_page():
+    at = visitor("one_head/mask")
+    del at.query_params["cover"]
+    at.run()
+    assert WAITING in grid_of(at)[1] and "cover" not in at.query_params
+    at.button(key="show_numbers").click().run()
+    assert not at.exception and WAITING not in grid_of(at)[1] and not at.toggle(key="cover").value
+    for page in ("start/overview", "one_head/softmax"):
+        at.switch_page(str(ROOT / f"pages/{page}.py")).run()
+        assert not at.exception
+    ask_about_the_figure(at, "softmax")
+    assert WAITING not in grid_of(at)[1] and not at.toggle(key="cover").value
+    at.toggle(key="cover").set_value(True).run()
+    assert WAITING in grid_of(at)[1]
+
+
+def test_a_question_that_the_figures_do_not_answer_covers_nothing():
+    at = open_lesson("tokens", cover="true")
+    for _ in range(12):
+        number = at.session_state["tokens_question"] if "tokens_question" in at.session_state else 0  # noqa: SIM401
+        asked = tokens.screen(run_example(Example()), 0, tokens.Choices()).ask(number)
+        assert (WAITING in grid_of(at)[1]) == asked.in_figure
+        at.button(key="tokens_another").click().run()
 
 
 def test_without_questions_nothing_is_covered():
     at = open_lesson("output", cover="true", hide="predict")
-    assert "covered" not in grid_of(at)[1]
+    assert WAITING not in grid_of(at)[1]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

@@ -11,7 +11,11 @@ ROOT = Path(__file__).parent.parent.parent
 
 
 def visitor(page="start/overview", **query):
-    """Somebody who is about to open a page by a link. A list is a parameter that the link says repeatedly."""
+    """Somebody who is about to open a page by a link. A list is a parameter that the link says repeatedly.
+
+    Unless the link says otherwise, this visitor would rather see the numbers at once than think first.
+    """
+    query = {"cover": "false"} | query
     at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
     for name, value in query.items():
         at.query_params[name] = value if isinstance(value, bytes | list) else str(value)
@@ -33,6 +37,15 @@ def source_shown(at):
     at.session_state["code_open"] = True
     at.run()
     return next(code.value for code in at.code if code.language == "python")
+
+
+def ask_about_the_figure(at, lesson):
+    """Go on to a question whose answer stands in the figures, where the first is not one."""
+    for _ in range(20):
+        if at.session_state[f"{lesson}_in_figure"]:
+            return at
+        at.button(key=f"{lesson}_another").click().run()
+    raise AssertionError(f"no question of {lesson} is about its figures")
 
 
 def texts(at):

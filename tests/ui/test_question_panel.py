@@ -14,14 +14,15 @@ def page():
     import streamlit as st
 
     from attention_core.masks import causal_mask
-    from attention_ui.panels.question import question_panel
+    from attention_ui.panels.question import current_question, question_panel
     from lessons import mask
     from lessons.example import Example, run_example
 
     example = run_example(Example(**st.session_state["chosen"]))
     choices = mask.Choices(causal_mask(len(example.tokens)))
     shown = mask.screen(example, st.session_state.get("which", 0), choices)
-    question_panel(st.session_state.get("lesson", "mask"), shown.ask)
+    lesson = st.session_state.get("lesson", "mask")
+    question_panel(lesson, current_question(lesson, shown.ask))
 
 
 def open_question(**example):

@@ -1,0 +1,199 @@
+"""Nobody gets an answer right by where it stands, by its size among the others, or because it is always the same.
+
+Each lesson is asked with 300 seeds: those of its example where that is cheap, else of a few examples taken in turns.
+"""
+
+import importlib
+import re
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from attention_core.attention import attend
+from attention_core.generation import generate
+from attention_core.masks import causal_mask
+from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling
+from attention_core.tasks import CharacterTask
+from attention_core.training import recommended
+from lessons import backward, dot_product, heads, mask, output, positions, projections, pytorch, scores, softmax, tokens
+from lessons.example import Example, run_example
+from lessons.formatting import english
+from lessons.heads_example import heads_example, run_heads
+from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
+from lessons.pytorch_parity import compare_with_pytorch
+from lessons.questions.base import asking
+from lessons.train import questions_about
+
+SEEDS, NUMBERS = 300, 3  # the first questions of each
+FEW = 12  # examples, where one takes long to compute
+NUMBER = re.compile(r"−?[\d,]+(\.\d+)?")
+ROOT = Path(__file__).parents[2]
+
+
+def example_of(seed):
+    return run_example(Example(seed=seed))
+
+
+def scored(seed, mask=None):
+    """An example, and its head with two scales, or without a mask and with one."""
+    example = example_of(seed)
+    a = example.heads.select(0)
+    causal = causal_mask(len(example.tokens))
+    if mask is None:
+        return example, *(attend(a.q, a.k, a.v, causal, scale=scale) for scale in (1.0, example.scale))
+    return example, *(attend(a.q, a.k, a.v, hidden, scale=example.scale) for hidden in (None, causal))
+
+
+@cache
+def several_heads(seed):
+    return run_heads(heads_example(example_of(seed), "sentence"))
+
+
+@cache
+def parity(seed):
+    trace = several_heads(seed)
+    return compare_with_pytorch(trace.tokens, trace.x, causal_mask(len(trace.tokens)), trace.module)
+
+
+@cache
+def mistake(seed):
+    return one_mistake(settings_of_learner(Example(seed=seed % 2)), 40, seed)
+
+
+@cache
+def newest_character(seed):
+    task = CharacterTask("hello world", 5)
+    config = ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6, n_layers=1)
+    model = TinyTransformer.draw(config, generator(seed))
+    return generate(model, task.vocabulary, tuple("wor"), 3, Sampling(), seed)[-1], task.vocabulary
+
+
+# What the questions of a lesson are about, for a seed.
+ABOUT = {
+    "tokens": lambda seed: (example_of(seed),),
+    "dot_product": lambda seed: (example_of(seed),),
+    "projections": lambda seed: (example_of(seed), 0),
+    "scores": scored,
+    "mask": lambda seed: scored(seed, mask="causal"),
+    "softmax": lambda seed: (example_of(seed), 0, 1.0),
+    "output": lambda seed: (example_of(seed), 0),
+    "heads": lambda seed: (several_heads(seed % FEW), 0),
+    "positions": lambda seed: (example_of(seed), 0),
+    "pytorch": lambda seed: (parity(seed % FEW),),
+    "backward": lambda seed: (mistake(seed % FEW),),
+    "generate": lambda seed: newest_character(seed % FEW),
+    "train": lambda seed: (recommended(PRONOUNS, seed),),
+}
+FIRST_SCREENS = {
+    "tokens": tokens.Choices(),
+    "dot_product": dot_product.Choices("all", 0),
+    "projections": projections.Choices(),
+    "scores": scores.Choices(),
+    "mask": mask.Choices(causal_mask(6)),
+    "softmax": softmax.Choices(0),
+    "output": output.Choices("all", 0),
+    "heads": heads.Choices(heads_example(example_of(1), "sentence")),
+    "positions": positions.Choices((5, 4, 3, 2, 1, 0)),
+    "pytorch": pytorch.Choices(heads_example(example_of(1), "sentence"), causal_mask(6)),
+    "backward": backward.Choices(sentence=1),
+}
+
+
+def asked(lesson, seed):
+    makers = importlib.import_module(f"lessons.questions.{lesson}").QUESTIONS
+    return asking(lesson, makers, seed, *ABOUT[lesson](seed))
+
+
+@cache
+def questions(lesson):
+    """The first questions of every seed, one list for each number."""
+    asks = [asked(lesson, seed) for seed in range(SEEDS)]
+    return [[ask(number) for ask in asks] for number in range(NUMBERS)]
+
+
+def every_question(lesson):
+    return [question for several in questions(lesson) for question in several]
+
+
+def right_text(question):
+    return english(question.cards[question.right].text)
+
+
+def read(text):
+    return float(text.replace(",", "").replace("−", "-")) if NUMBER.fullmatch(text) else None
+
+
+def test_every_lesson_with_questions_is_here():
+    files = {path.stem for path in (ROOT / "lessons" / "questions").glob("*.py")}
+    assert files == {*ABOUT, "base", "__init__"} and {*FIRST_SCREENS} == {*ABOUT} - {"generate", "train"}
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_these_are_the_questions_that_the_screen_asks(lesson):
+    if lesson == "generate":
+        pytest.skip("its screen is made of a writing, and its questions are made as here")
+    if lesson == "train":
+        ask = questions_about(recommended(PRONOUNS, 1))
+    else:
+        ask = importlib.import_module(f"lessons.{lesson}").screen(example_of(1), 0, FIRST_SCREENS[lesson]).ask
+    for number in range(NUMBERS):
+        assert [english(card.text) for card in ask(number).cards] == [
+            english(card.text) for card in asked(lesson, 1)(number).cards
+        ]
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
+    """With two cards, at most 65 %."""
+    places = defaultdict(Counter)
+    for question in questions(lesson)[0]:
+        places[len(question.cards)][question.right] += 1
+    assert sum(places[3].values()) + sum(places[4].values()) > SEEDS / 2
+    for cards, most in ((4, 0.45), (3, 0.55), (2, 0.65)):
+        asked_so = places[cards].total()
+        if asked_so >= 20:  # of fewer, chance alone may have its way
+            assert max(places[cards].values()) <= most * asked_so, (cards, places[cards])
+    over_all = sum(places.values(), Counter())
+    assert max(over_all.values()) <= 0.45 * SEEDS, over_all
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_the_right_number_is_no_more_often_between_the_others_than_beyond_them(lesson):
+    stands = Counter()
+    for question in every_question(lesson):
+        numbers = [read(english(card.text)) for card in question.cards]
+        if len(numbers) > 2 and None not in numbers:
+            right = sorted(numbers).index(numbers[question.right])
+            stands[{0: "smallest", len(numbers) - 1: "largest"}.get(right, "between")] += 1
+    assert lesson == "tokens" or stands.total() > 50
+    assert not stands or max(stands.values()) <= 0.45 * stands.total(), stands
+    assert stands["between"] <= 0.4 * stands.total(), stands
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_answers_with_numbers_differ_and_a_single_kind_always_has_the_same_answer(lesson):
+    kinds = defaultdict(list)
+    for question in every_question(lesson):
+        kinds[question.prompt.template].append(question)
+    always_the_same = []
+    for several in kinds.values():
+        rights = {right_text(question) for question in several}
+        if len(rights) == 1 and len(several) > 10:
+            always_the_same.append(several)
+        elif any(re.search(r"\d", english(card.text)) for question in several for card in question.cards):
+            assert len(rights) >= 5, rights
+    assert len(always_the_same) <= 1, [several[0].prompt.template for several in always_the_same]
+    for question in (question for several in always_the_same for question in several):
+        assert not re.search(r"\d", "".join(english(card.text) for card in question.cards).replace("exactly 0", ""))
+        assert re.search(r"\d", english(question.cards[question.right].reply)), "its reply says the numbers"
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_no_prompt_says_the_right_number(lesson):
+    for question in every_question(lesson):
+        told = re.findall(r"−?\d+\.\d+", english(question.prompt))
+        assert right_text(question) not in told, english(question.prompt)
