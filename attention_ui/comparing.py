@@ -1,5 +1,7 @@
 """Two runs side by side: one kept as the first, the other the visitor's own; and the classical questions."""
 
+import time
+
 import streamlit as st
 
 from attention_ui.links import hidden
@@ -13,7 +15,7 @@ from lessons.formatting import together
 from runs.page_lock import Priority
 from runs.run import TrainingRun
 
-QUARTERS = 4  # of a run, after each of which its picture is drawn anew while it is trained
+REFRESHES = 4  # of the progress, after which the picture of a run that is trained is drawn anew as well
 
 
 @st.fragment
@@ -27,24 +29,18 @@ def live_run(choice: Choice) -> TrainingRun | None:
             first = get_state(FIRST)
             first = None if first is run else first
             every = refresh_seconds() if training else None
-            st.fragment(watch_progress, run_every=every)(run, first, quarters(run, first) if training else None)
+            st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
             draw_picture(run, first)
     return run
 
 
-def quarters(run: TrainingRun, first: TrainingRun | None) -> int:
-    """How many quarters of both runs are trained."""
-    both = (run,) if first is None else (run, first)
-    return sum(QUARTERS * one.position // one.recording.settings.steps for one in both)
-
-
-def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: int | None) -> None:
-    """One refresh. After a quarter, and when all has come to its end, the page is drawn anew."""
+def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | None) -> None:
+    """One refresh. Some time after it was `drawn`, and when all has come to its end, the page is drawn anew."""
     with redrawn_picture():
         view = run.look()
         training = view.training or (first is not None and first.look().training)
         draw_progress(view)
-    if drawn is not None and (not training or quarters(run, first) != drawn):
+    if drawn is not None and (not training or time.monotonic() - drawn > REFRESHES * refresh_seconds()):
         st.rerun()
 
 

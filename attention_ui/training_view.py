@@ -12,6 +12,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.lesson import show_notes
 from attention_ui.run_tools import RUN_TOOLS
+from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state
 from attention_ui.training_controls import SPANS, Choice
 from attention_ui.training_runs import FILM_PLAYS, FIRST, one_step, pause, reset, start
@@ -113,11 +114,13 @@ def draw_film_of(
 @functools.lru_cache(maxsize=8)  # a class trains the same few runs, and a page is drawn again and again
 def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
     """The model at some of the recorded steps: on these tokens of its text, or on the example of its task."""
-    settings = recording.settings
-    snapshots = (recording.snapshot(step) for step in steps)
-    if isinstance(settings.task, CharacterTask):
-        return [observe_text(settings, snapshot, tokens, heat) for snapshot in snapshots]
-    return [observe_task(settings, snapshot) for snapshot in snapshots]
+    moments, settings = [], recording.settings
+    for step in steps:
+        yield_turn()  # thirty films may be drawn at once, and others are on a lesson
+        snapshot = recording.snapshot(step)
+        text = isinstance(settings.task, CharacterTask)
+        moments.append(observe_text(settings, snapshot, tokens, heat) if text else observe_task(settings, snapshot))
+    return moments
 
 
 def probe_controls() -> tuple[str, float]:

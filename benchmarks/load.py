@@ -17,6 +17,7 @@ THINK_SECONDS = (2.0, 3.0)
 SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}
 AT_ONCE = 4  # how many sessions connect at the same time
 DRAIN_SECONDS = 45.0  # how long reruns that were asked for in time may still take
+SETTLE_SECONDS = 5.0  # a new server still prepares itself
 TRAINING_STEPS = 5000  # the most that the app allows
 
 
@@ -111,7 +112,7 @@ async def _move_sliders(
     began, cpu_before = time.perf_counter(), server.cpu_seconds()
     steps_before = [steps_made(visitor) for visitor in visitors] if training else []
     classmates = [
-        asyncio.create_task(_move_one(visitor, random.Random(seed * 1000 + number), began + seconds, load))
+        asyncio.create_task(_move_one(visitor, random.Random(seed * 1000 + number), until(began + seconds), load))
         for number, visitor in enumerate(visitors)
     ]
     await asyncio.sleep(seconds)
@@ -128,11 +129,16 @@ async def _move_sliders(
     load.note_failures(await asyncio.gather(*classmates, return_exceptions=True))
 
 
-async def _move_one(visitor: Session, chance: random.Random, deadline: float, load: Load) -> None:
-    """One visitor: think, move a slider, wait for the page, and again."""
+def until(deadline: float) -> Callable[[float], bool]:
+    """Whether something that begins in so many seconds would begin after the deadline."""
+    return lambda later: time.perf_counter() + later >= deadline
+
+
+async def _move_one(visitor: Session, chance: random.Random, over: Callable[[float], bool], load: Load) -> None:
+    """One visitor: think, move a slider, wait for the page, and again, until it is `over`."""
     while True:
         think = chance.uniform(*THINK_SECONDS) if load.latencies else chance.uniform(0, THINK_SECONDS[1])
-        if time.perf_counter() + think >= deadline:
+        if over(think):
             return
         await asyncio.sleep(think)
         name = chance.choice(list(SLIDERS))
@@ -145,29 +151,85 @@ async def _move_one(visitor: Session, chance: random.Random, deadline: float, lo
             raise
 
 
-def press_start_at_once(server: Server, sessions: int) -> list[float]:
-    """How long each of a class waits, in seconds, until the training it has just started moves on its screen."""
-    return asyncio.run(_press_start_at_once(server, sessions))
+@dataclass
+class Starts:
+    """A class that presses Start at the same moment, each for a run of its own, round after round.
+
+    Seconds from the press until each saw its run move, and until each saw it finished, its film drawn; and the reruns
+    of the visitors on a lesson beside them, while nothing is trained and while the class trains.
+    """
+
+    moved: list[float] = field(default_factory=list)
+    finished: list[float] = field(default_factory=list)
+    lessons_idle: Load = field(default_factory=Load)
+    lessons_beside: Load = field(default_factory=Load)
 
 
-async def _press_start_at_once(server: Server, sessions: int) -> list[float]:
-    visitors = [Session(server.port, live=True) for _ in range(sessions)]
+def press_start_at_once(server: Server, task: str, sessions: int, readers: int, idle: float, rounds: int) -> Starts:
+    """So many sessions train a task, while so many readers are on a lesson; first nothing happens for `idle` seconds.
+
+    In every round every seed is new.
+    """
+    return asyncio.run(_press_start_at_once(server, task, sessions, readers, idle, rounds))
+
+
+async def _press_start_at_once(
+    server: Server, task: str, sessions: int, readers: int, idle: float, rounds: int
+) -> Starts:
+    starts = Starts()
+    visitors, on_lesson = ([Session(server.port, live=True) for _ in range(n)] for n in (sessions, readers))
     try:
-        seats = enumerate(visitors)
-        await a_few_at_a_time([partial(visitor.open, "train", f"train_seed={2000 + n}") for n, visitor in seats])
-        return await asyncio.gather(*(first_move(visitor) for visitor in visitors))
+        opened = [partial(visitor.open, "train", f"task={task}") for visitor in visitors]
+        await a_few_at_a_time([*opened, *(reader.open for reader in on_lesson)])
+        await asyncio.sleep(SETTLE_SECONDS)
+        await _read(on_lesson, 0, until(time.perf_counter() + idle), starts.lessons_idle)
+        for number in range(1, rounds + 1):
+            seeds = range(number * 1000, number * 1000 + sessions)
+            await a_few_at_a_time([partial(v.set, "train_seed", s) for v, s in zip(visitors, seeds, strict=True)])
+            await asyncio.sleep(1)
+            all_done = asyncio.Event()
+            reading = asyncio.create_task(
+                _read(on_lesson, number, lambda _, done=all_done: done.is_set(), starts.lessons_beside)
+            )
+            for moved, finished in await asyncio.gather(*(_see_it_through(visitor) for visitor in visitors)):
+                starts.moved.append(moved)
+                starts.finished.append(finished)
+            all_done.set()
+            await reading
+        starts.lessons_beside.errors += [error for v in visitors for error in v.exceptions] + server.complaints()
     finally:
-        await asyncio.gather(*(visitor.close() for visitor in visitors))
+        await asyncio.gather(*(visitor.close() for visitor in (*visitors, *on_lesson)))
+    return starts
 
 
-async def first_move(visitor: Session) -> float:
-    """Press Start, and wait until the page tells of an update."""
+async def _read(readers: list[Session], seed: int, over: Callable[[float], bool], load: Load) -> None:
+    """Visitors on a lesson, who move its sliders."""
+    chances = (random.Random(seed * 1000 + number) for number in range(len(readers)))
+    await asyncio.gather(*(_move_one(*pair, over, load) for pair in zip(readers, chances, strict=True)))
+
+
+async def _see_it_through(visitor: Session) -> tuple[float, float]:
+    """Press Start: how long until the page tells of an update, and until the whole run stands there as a film."""
     began = time.perf_counter()
     await visitor.click("start")
     async with asyncio.timeout(PATIENCE_SECONDS):
         while not re.search(r"\b[1-9]\d* of \d+ updates", " ".join(visitor.texts("progress"))):
             await asyncio.sleep(0.01)
-    return time.perf_counter() - began
+        moved = time.perf_counter() - began
+        while not shows_whole_run(visitor):
+            await asyncio.sleep(0.01)
+    return moved, time.perf_counter() - began
+
+
+def shows_whole_run(visitor: Session) -> bool:
+    """True when the page says that all updates are made, and has drawn its picture since."""
+    told = re.search(r"(\d+) of (\d+) updates", " ".join(visitor.texts("progress")))
+    if told is None or told[1] != told[2]:
+        return False
+    ended = [
+        shown.run for shown in visitor.elements("button") if shown.id.endswith("-one_step") and shown.proto.disabled
+    ]
+    return bool(ended) and any(shown.run >= ended[0] for shown in visitor.elements("vega_lite_chart"))
 
 
 def steps_made(visitor: Session) -> int:

@@ -24,8 +24,10 @@ from report import judged, say  # noqa: E402
 from servers import ORDINARY, OURS, Server  # noqa: E402
 from training_speed import BARS, measure_training  # noqa: E402
 
-SECTIONS = ("class", "training", "keys", "lessons", "launch")
+SECTIONS = ("class", "starts", "training", "keys", "lessons", "launch")
 SESSIONS = 30
+READERS = 10  # on a lesson, while a class trains
+FINISHED_WITHIN = {"characters": 10.0, "induction": 30.0}  # seconds, for the last of a class
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Plan:
     our_seconds: float = 20.0
     ordinary_seconds: float = 30.0
     alone_seconds: float = 20.0
+    start_rounds: int = 3
     training_rounds: int = 6
     presses: int = 30
     lesson_presses: int = 15
@@ -47,6 +50,7 @@ QUICK = Plan(
     our_seconds=8.0,
     ordinary_seconds=8.0,
     alone_seconds=8.0,
+    start_rounds=1,
     training_rounds=3,
     presses=6,
     lesson_presses=4,
@@ -88,6 +92,9 @@ def main() -> None:
         print_rows(training_rows(plan))
     if "class" in chosen:
         print_rows(class_rows(plan, options.seed, notes))
+    if "starts" in chosen:
+        for task, seconds in FINISHED_WITHIN.items():
+            print_rows(start_rows(plan, task, seconds, notes))
     notes.append(f"{machine()}; {time.perf_counter() - started:.0f} s of measuring; load before: {busy:.1f}.")
     for note in notes:
         print(f"\n{note}")
@@ -170,16 +177,27 @@ def class_rows(plan: Plan, seed: int, notes: list[str]) -> list[Row]:
         ours["training"].add(one_class(OURS, SESSIONS, plan.our_seconds, True, seed + number))
     for name, loads in (("ours", ours), ("the ordinary page", ordinary)):
         notes += class_notes(name, loads)
-    return [*latency_rows(ours, ordinary), first_move_row(), *memory_rows(ours, ordinary)]
+    return [*latency_rows(ours, ordinary), *memory_rows(ours, ordinary)]
 
 
-def first_move_row() -> Row:
-    """A class opens the training page and presses Start at the same moment."""
-    say(f"{SESSIONS} press Start at once")
+def start_rows(plan: Plan, task: str, seconds: float, notes: list[str]) -> list[Row]:
+    """A class opens the training page and presses Start at the same moment, each with a seed of its own."""
+    say(f"{SESSIONS} press Start at once: {task}")
     with Server(OURS) as server:
-        last = max(press_start_at_once(server, SESSIONS))
-    what = f"{SESSIONS} press Start at once: the last sees it move, s"
-    return Row(what, f"{last:.2f}", goal=judged(last <= 1, "≤ 1"))
+        starts = press_start_at_once(server, task, SESSIONS, READERS, plan.alone_seconds, plan.start_rounds)
+    moved, finished = max(starts.moved), max(starts.finished)
+    beside, idle = (load.percentile(95) for load in (starts.lessons_beside, starts.lessons_idle))
+    notes += [f"{task}: {error}" for error in starts.lessons_beside.errors[:1]]
+    notes.append(f"{task}: {len(starts.lessons_idle.latencies)} reruns of a lesson while nothing was trained, "
+                 f"{len(starts.lessons_beside.latencies)} while the class trained.")  # fmt: skip
+    what = f"{SESSIONS} press Start at once, {task}:"
+    return [
+        Row(f"{what} the last sees it move, s", f"{moved:.2f}"),
+        Row(f"{what} the last sees it finished, s", f"{finished:.1f}", goal=judged(finished <= seconds,
+                                                                                 f"≤ {seconds:g}")),
+        Row(f"{what} a lesson beside, p95, ms (beside: while nothing is trained)", f"{beside:.0f}", f"{idle:.0f}",
+            f"{beside / idle:.2f}", judged(beside <= 1.5 * idle, "≤ 1.5")),
+    ]  # fmt: skip
 
 
 def one_class(folder: Path, sessions: int, seconds: float, training: bool, seed: int) -> Load:

@@ -1,7 +1,9 @@
 """Which page is computed next, where many want to and only one can.
 
 Python computes in one thread at a time. Where fifty threads try together, each is thrown out again and again before
-it is done, and all finish late: one after the other is quicker for all.
+it is done, and all finish late: one after the other is quicker for all. The thread that trains for everybody takes its
+turns here, too: NumPy lets go of the interpreter in each of its hundred operations a step, and beside a page that
+computes it would wait for it again each time.
 """
 
 import math
@@ -16,7 +18,7 @@ class Priority(Enum):
     """What a page wants its turn for; the first goes first."""
 
     SOMEBODY_WAITS = "a visitor pressed something and waits for the answer"
-    NOBODY_WAITS = "a picture that moves by itself, or a page that takes long"
+    NOBODY_WAITS = "a picture that moves by itself, a page that takes long, or the training"
 
 
 class PlaceInLine(threading.local):
@@ -29,7 +31,7 @@ class PageLock:
     """Lets one thread at a time compute a page: in the order in which they came, those that somebody waits for first.
 
     One turn in EVERY goes to a page that nobody waits for. A thread that is not let in within `patience_seconds` goes
-    in beside the one that stays so long. `idle` is set while nobody computes or waits.
+    in beside the one that stays so long.
     """
 
     EVERY = 4
@@ -37,8 +39,6 @@ class PageLock:
 
     def __init__(self, patience_seconds: float = 10.0):
         self.patience_seconds = patience_seconds
-        self.idle = threading.Event()
-        self.idle.set()
         self._lock = threading.Lock()
         self._queues: dict[Priority, deque[threading.Event]] = {priority: deque() for priority in Priority}
         self._inside = 0
@@ -47,18 +47,22 @@ class PageLock:
 
     @contextmanager
     def page(
-        self, priority: Priority = Priority.SOMEBODY_WAITS, check: Callable[[], object] = lambda: None
+        self,
+        priority: Priority = Priority.SOMEBODY_WAITS,
+        check: Callable[[], object] = lambda: None,
+        in_front: bool = False,
     ) -> Iterator[None]:
         """Wait for a turn, and keep it until the block ends. A page inside a page is part of it.
 
-        `check` is called now and then while one waits; where it raises, one waits no more.
+        `check` is called now and then while one waits; where it raises, one waits no more. `in_front` of those of its
+        priority may stand who takes short turns only.
         """
         if self._here.priority is not None:
             yield
             return
         self._here.priority = priority
         try:
-            self._enter(check)
+            self._enter(check, in_front)
             yield
         finally:
             self._here.priority = None
@@ -77,6 +81,11 @@ class PageLock:
             self.yield_turn(check)
 
     @property
+    def idle(self) -> bool:
+        """True while nobody is inside."""
+        return self._inside == 0
+
+    @property
     def waiting(self) -> int:
         """How many threads stand outside."""
         return sum(map(len, self._queues.values()))
@@ -85,7 +94,6 @@ class PageLock:
         """Afterwards this thread is inside, even where `check` raised."""
         called, queue = threading.Event(), self._queues[self._here.priority]
         with self._lock:
-            self.idle.clear()
             if self._inside == 0:
                 self._inside = 1
                 return
@@ -113,5 +121,3 @@ class PageLock:
                 queue = waiting[-1 if self._turns % self.EVERY == 0 else 0]
                 queue.popleft().set()
                 self._inside = 1
-            else:
-                self.idle.set()

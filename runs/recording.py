@@ -49,15 +49,9 @@ class Recording:
         self._kept: tuple[Snapshot, ...] = ()  # views of the block; replaced, never changed
         self._newest: TrainingStep | Snapshot | None = None
 
-    def record(
-        self,
-        until: int,
-        seconds: float = math.inf,
-        clock: Callable[[], float] = time.monotonic,
-        interrupted: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Record steps up to `until`; at least one, but fewer when the seconds are over or it is `interrupted`."""
-        record_together({self: until}, seconds, clock, interrupted)
+    def record(self, until: int) -> None:
+        """Record steps up to `until`."""
+        record_together({self: until})
 
     def losses(self, until: int) -> Float[np.ndarray, " steps"]:
         """The losses of steps 0 … until, as far as they are recorded."""
@@ -151,10 +145,7 @@ def new_block(weights: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, "s
 
 
 def record_together(
-    until: Mapping[Recording, int],
-    seconds: float = math.inf,
-    clock: Callable[[], float] = time.monotonic,
-    interrupted: Callable[[], bool] = lambda: False,
+    until: Mapping[Recording, int], seconds: float = math.inf, clock: Callable[[], float] = time.monotonic
 ) -> None:
     """Record several runs of one shape, each up to its step; at least one step, but fewer when the time is over."""
     deadline = clock() + seconds
@@ -162,7 +153,7 @@ def record_together(
         for recording in until:
             recording_now.enter_context(recording.recording)
         while wanted := [one for one, step in until.items() if one.newest < step and not one.ended]:
-            if advance(wanted, until, lambda: clock() >= deadline or interrupted()):
+            if advance(wanted, until, lambda: clock() >= deadline):
                 return
 
 

@@ -1,7 +1,7 @@
 """One thread that trains for everybody, in short turns.
 
 A thread for each run would make them fight over the interpreter and starve the pages; one thread that gives each
-recording some milliseconds in turn is fair, and steps aside while a page is computed. Recordings of one shape, such as
+recording some milliseconds in turn is fair, and stands in the same line as the pages. Recordings of one shape, such as
 those of a class that trains the same model with different seeds, have their turn together.
 """
 
@@ -12,7 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 
 from attention_core.training import TrainingSettings, stack_shape
-from runs.page_lock import PageLock
+from runs.page_lock import PageLock, Priority
 from runs.recording import Recording, record_together
 from runs.run import TrainingRun
 
@@ -27,15 +27,13 @@ class Scheduler:
     At most `max_recordings` are kept, or as many as somebody has a run on; those used longest ago go first.
     """
 
-    COURTESY_SECONDS = 0.25  # the longest that training waits for pages, so that it never starves
-    SENDING_SECONDS = 0.01  # in which a page that is computed goes out to its visitor
     IDLE_SECONDS = 0.5
 
     def __init__(
         self,
         pages: PageLock | None = None,
         *,
-        turn_seconds: float = 0.010,
+        turn_seconds: float = 0.020,
         patience_seconds: float = 60.0,
         max_recordings: int = MAX_RECORDINGS,
         clock: Callable[[], float] = time.monotonic,
@@ -110,25 +108,10 @@ class Scheduler:
                 with self._lock:
                     self._forget_recordings()
             for group in of_one_shape(wanted):
-                undisturbed = self._step_aside()
-                if self._stopping.is_set():
-                    return
-                interrupted = self._page_waits if undisturbed else lambda: False
-                record_together(group, self.turn_seconds, self._clock, interrupted)
-
-    def _step_aside(self) -> bool:
-        """Wait until no page is computed and the last one is sent; but only so long. False where it took longer.
-
-        Then the recording gets its whole turn, whatever comes; otherwise a page that comes ends it, after one step.
-        """
-        latest = time.monotonic() + self.COURTESY_SECONDS
-        while self._page_waits() and (left := latest - time.monotonic()) > 0:
-            if self._pages.idle.wait(left):
-                self._stopping.wait(self.SENDING_SECONDS)
-        return not self._page_waits()
-
-    def _page_waits(self) -> bool:
-        return not self._pages.idle.is_set()
+                with self._pages.page(Priority.NOBODY_WAITS, in_front=True):
+                    if self._stopping.is_set():
+                        return
+                    record_together(group, self.turn_seconds, self._clock)
 
 
 def of_one_shape(wanted: Mapping[Recording, int]) -> list[dict[Recording, int]]:

@@ -16,7 +16,7 @@ from runs.recording import Recording
 from runs.scheduler import Scheduler
 
 LEAST_SECONDS = 0.5
-SECONDS_EACH = 0.03  # five times what a line on a run's progress costs
+SECONDS_EACH = 0.06  # ten times what a line on a run's progress costs
 
 
 @functools.lru_cache(maxsize=1)

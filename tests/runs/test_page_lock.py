@@ -80,6 +80,14 @@ def test_a_page_that_nobody_waits_for_lets_the_others_go_first_but_not_all_of_th
     assert comers.order == [0, 1, 2, "picture", 3, 4, 5]
 
 
+def test_who_stands_in_front_goes_before_its_like_alone(lock, comers):
+    with lock.page():
+        comers.come("picture", LATER)
+        comers.come("the training", LATER, lambda: None, True)
+        comers.come("lesson")
+    assert comers.all_done() and comers.order == ["lesson", "the training", "picture"]
+
+
 def test_a_page_that_nobody_waits_for_yields_to_those_that_somebody_waits_for_alone(lock, comers):
     with lock.page(LATER):
         comers.come("picture", LATER)
@@ -119,7 +127,7 @@ def test_the_next_page_of_a_thread_has_a_priority_of_its_own(lock, comers):
 def test_who_is_not_inside_yields_nothing(lock):
     lock.yield_turn()
     lock.lower_priority()
-    assert lock.idle.is_set()
+    assert lock.idle
 
 
 def test_a_page_inside_a_page_is_part_of_it(lock, comers):
@@ -131,30 +139,30 @@ def test_a_page_inside_a_page_is_part_of_it(lock, comers):
 
 
 def test_it_is_idle_while_nobody_computes_or_waits(lock, comers):
-    assert lock.idle.is_set()
+    assert lock.idle
     with lock.page():
-        assert not lock.idle.is_set()
+        assert not lock.idle
         comers.come("the next")
-    assert comers.all_done() and lock.idle.is_set()
+    assert comers.all_done() and lock.idle
     with pytest.raises(KeyError), lock.page():
         raise KeyError
-    assert lock.idle.is_set()
+    assert lock.idle
 
 
 def test_a_page_that_never_ends_stops_nobody():
     lock, stay = PageLock(patience_seconds=0.2), threading.Event()
     slow, comers = threading.Thread(target=linger, args=(lock, stay)), Comers(lock)
     slow.start()
-    assert wait_until(lambda: not lock.idle.is_set())
+    assert wait_until(lambda: not lock.idle)
     with lock.page():
         assert lock.waiting == 0
     with lock.page(LATER):
         pass
-    assert not lock.idle.is_set()
+    assert not lock.idle
     comers.come("one of many")
     stay.set()
     slow.join(SOON)
-    assert comers.all_done() and lock.idle.is_set()
+    assert comers.all_done() and lock.idle
 
 
 def linger(lock, stay):
@@ -180,7 +188,7 @@ def test_who_gives_up_while_others_go_first_is_out_and_nobody_is_stuck(lock, com
         raise AssertionError("nobody called")
     stay.set()
     slow.join(SOON)
-    assert wait_until(lock.idle.is_set)
+    assert wait_until(lambda: lock.idle)
     with lock.page():
         comers.come("the next")
     assert comers.all_done() and comers.order == ["the next"]
@@ -190,7 +198,7 @@ def test_who_gives_up_leaves_the_queue_to_the_others(lock, comers):
     stay = threading.Event()
     slow = threading.Thread(target=linger, args=(lock, stay))
     slow.start()
-    assert wait_until(lambda: not lock.idle.is_set())
+    assert wait_until(lambda: not lock.idle)
     with pytest.raises(Enough), lock.page(check=fed_up):
         raise AssertionError("nobody called")
     assert lock.waiting == 0

@@ -66,18 +66,10 @@ def test_recording_stops_when_the_time_is_over_but_makes_one_step():
         clock.now += 1
         return clock.now
 
-    recording.record(20, seconds=5.0, clock=tick)
+    record_together({recording: 20}, 5.0, tick)
     assert recording.newest == 4
-    recording.record(20, seconds=0.0, clock=tick)
+    record_together({recording: 20}, 0.0, tick)
     assert recording.newest == 5
-
-
-def test_a_recording_that_is_interrupted_has_made_one_step():
-    recording = Recording(settings())
-    recording.record(20, interrupted=lambda: recording.newest >= 3)
-    assert recording.newest == 3
-    recording.record(20, interrupted=lambda: True)
-    assert recording.newest == 4
 
 
 def test_the_weights_on_a_recording_reproduce_its_losses():

@@ -341,8 +341,7 @@ def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error
 # Pages
 
 
-def test_training_waits_while_a_page_is_computed(scheduler, pages, monkeypatch):
-    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+def test_training_waits_while_a_page_is_computed(scheduler, pages):
     run = scheduler.open(settings())
     with pages.page():
         run.train()
@@ -350,61 +349,33 @@ def test_training_waits_while_a_page_is_computed(scheduler, pages, monkeypatch):
     assert wait_until(lambda: run.finished)
 
 
-def test_training_waits_until_a_page_is_sent(scheduler, pages, monkeypatch):
-    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
-    monkeypatch.setattr(Scheduler, "SENDING_SECONDS", 2.0)
-    run = scheduler.open(settings())
-    with pages.page():
-        run.train()
-        assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
-    assert not wait_until(lambda: run.recording.newest > 0, seconds=0.1)
-    assert wait_until(lambda: run.finished)
-
-
-def test_a_page_that_comes_ends_the_turn_after_the_step_it_is_at(scheduler, pages, monkeypatch):
-    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
-    scheduler.turn_seconds = 60.0
+def test_pages_and_the_training_take_turns(scheduler, pages):
+    """A page that comes is in after one turn, and the training goes on after it, however many pages follow."""
+    scheduler.turn_seconds = 0.0  # one step
     run = scheduler.open(settings(steps=5000))
     run.train()
     assert wait_until(lambda: run.recording.newest > 0)
-
-    def stands():
-        here = run.recording.newest
-        return not wait_until(lambda: run.recording.newest > here, seconds=0.1)
-
-    with pages.page():
-        assert wait_until(stands)
-        assert not run.recording.ended, "it stands because of the page"
-        here = run.recording.newest
-    assert wait_until(lambda: run.recording.newest > here)
+    stood = []
+    for _ in range(20):
+        with pages.page():
+            stood.append(run.recording.newest)
+            assert not wait_until(lambda: run.recording.newest > stood[-1], seconds=0.01)
+            assert wait_until(lambda: pages.waiting == 1), "the training stands in line"
+    assert 20 <= stood[-1] - stood[0] + 1 <= 40, "each page waited for a step or two"
 
 
-def test_training_that_waited_long_enough_gets_its_whole_turn_beside_pages(monkeypatch, clock):
-    def at_step(state):
-        clock.now += 0.1
-
-    pretended(monkeypatch, at_step)
-    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 0.3)
-    pages = PageLock()
-    scheduler = Scheduler(pages, turn_seconds=50.0, clock=clock, patience_seconds=1e9)
-    run = scheduler.open(settings(steps=4000))
-    with pages.page():
-        run.train()
-        scheduler.start()
-        assert wait_until(lambda: run.recording.newest > 0)
-        scheduler.stop()
-    assert 490 <= run.recording.newest <= 510
-
-
-def test_pages_cannot_starve_the_training(scheduler, pages):
+def test_a_page_that_never_ends_cannot_stop_the_training():
+    pages = PageLock(patience_seconds=0.2)
+    scheduler = Scheduler(pages)
     run = scheduler.open(settings(steps=5000))
     with pages.page():
+        scheduler.start()
         run.train()
         assert wait_until(lambda: run.recording.newest > 10)
+        scheduler.stop()
 
 
-def test_a_page_that_fails_lets_the_training_go_on(scheduler, pages, monkeypatch):
-    monkeypatch.setattr(Scheduler, "COURTESY_SECONDS", 60.0)
+def test_a_page_that_fails_lets_the_training_go_on(scheduler, pages):
     with pytest.raises(KeyError), pages.page():
         raise KeyError
     run = scheduler.open(settings())
