@@ -12,7 +12,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from attention_core.head_patterns import MeasuredHeads, MeasuredPattern
+from attention_core.head_patterns import MeasuredHeads, MeasuredPattern, PronounScore
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.pieces import START, UNKNOWN, Pieces
 from attention_core.weights import blank, named_weights, with_weights
@@ -69,12 +69,35 @@ def read_model(path: Path) -> TinyTransformer:
         return with_weights(blank(config), arrays, torch.zeros(()))
 
 
+@dataclass(frozen=True, eq=False)
+class MeasuredModel:
+    """What was measured of the model that ships, on texts that training did not see.
+
+    `right` is the share of next tokens of novels that it predicts, of `n`.
+    """
+
+    heads: MeasuredHeads
+    pronoun: PronounScore
+    seed: int
+    steps: int
+    right: float
+    n: int
+
+
 @functools.lru_cache(maxsize=1)
-def measured_heads() -> MeasuredHeads:
-    """What was measured of the heads of the model that ships, on texts that training did not see."""
+def measured_model() -> MeasuredModel:
+    """The measurements that ship with the model."""
     kept = json.loads((PRETRAINED / "scores.json").read_text(encoding="utf-8"))
     sets = ({name: MeasuredPattern(**score) for name, score in kept[key].items()} for key in ("naming", "confirming"))
-    return MeasuredHeads(*sets)
+    pronoun, predicted = kept["pronoun"], kept["predictions"]["novels, second set"]
+    return MeasuredModel(
+        heads=MeasuredHeads(*sets),
+        pronoun=PronounScore(torch.tensor(pronoun["matching"]), torch.tensor(pronoun["other"]), pronoun["n"]),
+        seed=int(kept["about"]["seed"]),
+        steps=int(kept["about"]["step"]),
+        right=predicted["right"],
+        n=predicted["n"],
+    )
 
 
 @dataclass(frozen=True, eq=False)

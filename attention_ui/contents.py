@@ -50,6 +50,7 @@ CONTENTS = (
     Entry(TRAINING_SECTION, "training/train.py", "train", "Train it live"),
     Entry(TRAINING_SECTION, "training/backward.py", "backward", "Learning from a mistake"),
     Entry(TRAINING_SECTION, "training/generate.py", "generate", "Generate"),
+    Entry("A real model", "real_model/read.py", "read", "Read with it"),
 )
 
 

@@ -5,9 +5,11 @@ from functools import partial
 
 import streamlit as st
 
+from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
 from attention_ui.figures.film import film_tables
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.template import template, written_template
@@ -15,7 +17,7 @@ from attention_ui.lesson import Picked, covered, fold, liked, offer_numbers, sho
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from lessons.formatting import english, written
-from lessons.screen import Curves, Facts, Figure, Film, Listing, Matrices, Parts, Points, Table
+from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
@@ -107,6 +109,23 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 
+def draw_arcs(lesson: str | None, figure: Arcs) -> None:
+    """Arcs above a sentence."""
+    from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
+
+    chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure))
+    show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
+    say_whose_weights(figure)
+
+
+def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
+    """Small maps of many heads."""
+    from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
+
+    chart = template(head_maps_chart, figure.width, maps_height(figure))
+    show_chart(figure, chart, {"map_cells": map_cells(figure), "map_frames": map_frames(figure)}, lesson)
+
+
 def draw_facts(figure: Facts) -> None:
     """Numbers in large type, side by side."""
     for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
@@ -135,7 +154,10 @@ def draw_rows(figure: Table) -> None:
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
-CHARTS = {Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film}
+CHARTS = {
+    Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps,
+}  # fmt: skip
 NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 
 

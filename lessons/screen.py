@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
-from lessons.sentence import Argument, Sentence
+from lessons.sentence import Argument, Sentence, Token
 
 # How a number comes about.
 
@@ -202,6 +202,38 @@ class Parts(Figure):
 
     rows: tuple[Sentence, ...]
     parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Arcs(Figure):
+    """The weights of one head as arcs above a sentence, from each query to the keys it looks at.
+
+    Pointing at a word shows its arcs alone; until then those of the `chosen` one stand out.
+    """
+
+    tokens: tuple[Token, ...]
+    shares: Array
+    head: Sentence
+    chosen: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadMap:
+    """The weights of one head, small, below its name and its score."""
+
+    name: Sentence
+    score: Sentence | None
+    shares: Array
+    chosen: bool = False
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HeadMaps(Figure):
+    """Many heads on one sentence, in rows of so many; queries from top to bottom, keys from left to right."""
+
+    tokens: tuple[Token, ...]
+    maps: tuple[HeadMap, ...]
+    in_a_row: int
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

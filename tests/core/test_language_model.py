@@ -17,7 +17,7 @@ from attention_core.head_patterns import (
     pattern_scores,
     pronoun_score,
 )
-from attention_core.language_model import PRETRAINED, head_input, language_model, measured_heads, scores_after_layers
+from attention_core.language_model import PRETRAINED, head_input, language_model, measured_model, scores_after_layers
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.pieces import SPACE, START, Pieces
 from attention_core.randomness import generator
@@ -180,7 +180,7 @@ def test_the_scores_that_ship_are_those_of_the_weights_that_ship():
     found = pronoun_score(reader.model, reader.pieces)
     assert kept["pronoun"]["n"] == found.n
     assert torch.allclose(torch.tensor(kept["pronoun"]["matching"]), found.matching, atol=1e-3)
-    assert measured_heads().confirming["induction"].n == kept["confirming"]["induction"]["n"]
+    assert measured_model().heads.confirming["induction"].n == kept["confirming"]["induction"]["n"]
 
 
 def test_what_ships_is_small():

@@ -31,6 +31,7 @@ WAYS = {
         {"mask": "hand"},
     ],
     "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
+    "real_model/read": [{"read": "own"}, {"read": "names"}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
 # What pages say that know better than the rule.
@@ -69,7 +70,7 @@ def bound_widgets(at):
     """The controls on the page that the address fills, by their names."""
     kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle")
     found = [widget for kind in kinds for widget in at.get(kind)]
-    linked = ("asks", "width", "real", "task")  # which the pages themselves fill from the address
+    linked = ("asks", "width", "real", "task", "word")  # which the pages themselves fill from the address
     return {w.key: w for w in found if getattr(w.proto, "query_param_key", "") or w.key in linked}
 
 

@@ -1,0 +1,72 @@
+"""Controls of the lesson on the language model, bound to the address: sentence, head, and what is done to both."""
+
+import streamlit as st
+
+from attention_core.model import MAX_CONTEXT
+from attention_ui.controls.bound import bound_to_tokens, one_in_list
+from attention_ui.links import SWITCH, Length, LinkRule
+from lessons.example import Limit
+from lessons.formatting import english, written
+from lessons.reading import (
+    LONGEST_TEXT,
+    SENTENCES_READ,
+    ReadChoices,
+    all_heads,
+    first_head_named,
+    name_of_head,
+    names_in,
+    read,
+)
+from lessons.sentence import say
+
+OWN_SENTENCE = "own"
+OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: "a sentence of your own"}
+HEADS_READ = {
+    f"{layer + 1}.{head + 1}": english(
+        say("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
+    )
+    for layer, head in all_heads()
+}
+LINK_RULES: dict[str, LinkRule] = {
+    "read": OF_OURS,
+    "read_text": Length(LONGEST_TEXT),
+    "read_head": HEADS_READ,
+    "word": Limit(1, MAX_CONTEXT),
+    **dict.fromkeys(("twice", "names_swapped", "head_off"), SWITCH),
+}
+
+
+def read_choices() -> ReadChoices:
+    """Draw the controls of this page and return what they say."""
+    text = text_to_read()
+    layer, head = first_head_named("previous token")
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        chosen = one_in_list("Head", "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
+        twice = st.toggle("Say it twice", key="twice", bind="query-params")
+        off = st.toggle("Switch this head off", key="head_off", bind="query-params")
+        swapped = names_in(text) is not None and st.toggle("Swap the names", key="names_swapped", bind="query-params")
+    layer, head = (int(part) - 1 for part in (chosen if chosen in HEADS_READ else "1.1").split("."))
+    asked = ReadChoices(text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off)
+    return ReadChoices(
+        text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off, word=chosen_word(asked)
+    )
+
+
+def text_to_read() -> str:
+    """One of our sentences, or one's own."""
+    chosen = one_in_list("Sentence", "read", OF_OURS)
+    if chosen != OWN_SENTENCE:
+        return SENTENCES_READ[chosen if chosen in SENTENCES_READ else next(iter(SENTENCES_READ))]
+    own = st.text_input("Your sentence, in English", "", key="read_text", bind="query-params", max_chars=LONGEST_TEXT)
+    return own or ""
+
+
+def chosen_word(asked: ReadChoices) -> int:
+    """The token that looks, and whose next token is predicted; the last one at first. Counted from 0."""
+    names = {name.position + 1: written(name) for name in read(asked).names}
+    with bound_to_tokens("word", len(names), len(names)):
+        chosen = st.selectbox(
+            "Word", list(names), format_func=lambda position: names.get(position, ""), key="word",
+            persist_state="session", width=260,
+        )  # fmt: skip
+    return (chosen if isinstance(chosen, int) else len(names)) - 1

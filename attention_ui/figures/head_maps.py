@@ -1,0 +1,67 @@
+"""The maps of many heads on one sentence: their places, in pixels, and the tables of their cells and titles."""
+
+import pyarrow as pa
+
+from lessons.formatting import english, number, quoted
+from lessons.screen import HeadMaps
+
+LEAST_CELL = 0.02  # weights below are not drawn
+LARGEST_MAP, LARGEST_MAP_CELL, ABOVE_MAP, BETWEEN = 190, 24, 40, 12  # pixels
+
+
+def map_size(figure: HeadMaps) -> int:
+    """The pixels of a side of each map."""
+    return min(LARGEST_MAP, LARGEST_MAP_CELL * len(figure.tokens))
+
+
+def corner(figure: HeadMaps, which: int) -> tuple[int, int]:
+    """Where the upper left corner of a map is."""
+    row, column = divmod(which, figure.in_a_row)
+    across = figure.width // figure.in_a_row
+    return column * across, row * (map_size(figure) + ABOVE_MAP + BETWEEN) + ABOVE_MAP
+
+
+def maps_height(figure: HeadMaps) -> int:
+    """The pixels of all rows of maps."""
+    return corner(figure, len(figure.maps) - 1)[1] + map_size(figure)
+
+
+def map_cells(figure: HeadMaps) -> pa.Table:
+    """A row for each weight that is drawn: its square, and what pointing at it says."""
+    size, names = map_size(figure) / len(figure.tokens), [quoted(token) for token in figure.tokens]
+    rows = []
+    for which, one in enumerate(figure.maps):
+        left, top = corner(figure, which)
+        called = english(one.name)
+        for query, key in (one.shares >= LEAST_CELL).nonzero().tolist():
+            weight = float(one.shares[query, key])
+            said = f"{called}: {names[query]} → {names[key]} {number(weight)}"
+            rows.append((left + key * size, top + query * size, weight, said))
+    x, y, weights, said = zip(*rows, strict=True)
+    return pa.table(
+        {
+            "x": pa.array(x, pa.float32()),
+            "x2": pa.array([at + size for at in x], pa.float32()),
+            "y": pa.array(y, pa.float32()),
+            "y2": pa.array([at + size for at in y], pa.float32()),
+            "v": pa.array(weights, pa.float32()),
+            "say": pa.array(said, pa.string()),
+        }
+    )
+
+
+def map_frames(figure: HeadMaps) -> pa.Table:
+    """A row for each map: its frame, its name and its score."""
+    corners = [corner(figure, which) for which in range(len(figure.maps))]
+    size = map_size(figure)
+    return pa.table(
+        {
+            "x": pa.array([left for left, _ in corners], pa.float32()),
+            "x2": pa.array([left + size for left, _ in corners], pa.float32()),
+            "y": pa.array([top for _, top in corners], pa.float32()),
+            "y2": pa.array([top + size for _, top in corners], pa.float32()),
+            "name": pa.array([english(one.name) for one in figure.maps], pa.string()),
+            "score": pa.array(["" if one.score is None else english(one.score) for one in figure.maps], pa.string()),
+            "tone": pa.array(["ink" if one.chosen else "ghost" for one in figure.maps], pa.string()),
+        }
+    )

@@ -1,0 +1,28 @@
+"""The template of many small maps of weights."""
+
+import altair as alt
+
+from attention_ui.figures.layers import layered, role_colour, tone_scale, weight_scale
+
+
+def head_maps_chart(width: int, height: int) -> alt.LayerChart:
+    """The template: maps at their places in a picture of so many pixels."""
+    across, down = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False)
+    x, x2 = alt.X("x:Q", axis=None, scale=across), "x2:Q"
+    y, y2 = alt.Y("y:Q", axis=None, scale=down), "y2:Q"
+    cells = alt.Chart(alt.NamedData(name="map_cells")).mark_rect(strokeWidth=0)
+    frames = alt.Chart(alt.NamedData(name="map_frames")).transform_calculate(ink="'ink'", muted="'muted'")
+    outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
+    words = {"align": "left", "baseline": "bottom", "aria": False}
+    return layered(
+        cells.encode(
+            x, y, alt.Color("v:Q", scale=weight_scale(), legend=None), x2=x2, y2=y2,
+            tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
+        ),
+        frames.mark_rect(filled=False, strokeWidth=1.5, aria=False).encode(x, y, outline, x2=x2, y2=y2),
+        frames.mark_text(fontSize=13, fontWeight="bold", dy=-20, **words).encode(
+            x, y, role_colour("ink"), text="name:N"
+        ),
+        frames.mark_text(fontSize=11, dy=-5, **words).encode(x, y, role_colour("muted"), text="score:N"),
+        padded=True, width=width, height=height,
+    )  # fmt: skip

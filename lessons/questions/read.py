@@ -1,0 +1,64 @@
+"""Questions of the lesson on the language model: what do its heads do?"""
+
+from torch import Generator
+
+from lessons.every_head import head_name
+from lessons.questions.base import Asked, among_numbers, among_tokens, below
+from lessons.reading import Reading
+from lessons.sentence import Number, say
+
+FEW_TOKENS = 3
+
+
+def strongest_key(reading: Reading, random: Generator) -> Asked:
+    """Which key the chosen head looks at most, from a word that may be any."""
+    n = len(reading.encoded.ids)
+    if n < FEW_TOKENS:
+        return None
+    layer, head = reading.asked.layer, reading.asked.head
+    query = FEW_TOKENS - 1 + below(n - FEW_TOKENS + 1, random)
+    row = reading.weights[layer, head, query, : query + 1]
+    return among_tokens(
+        say("Which token does {head} look at most from {query}?", head=head_name(layer, head),
+            query=reading.names[query]),
+        reading.names[: query + 1], row,
+        say("Its weight there is {weight}.", weight=Number(float(row.max()))),
+        [(query, say("A token may look at itself, but here only {weight} goes there.",
+                     weight=Number(float(row[query])))),
+         (query - 1, say("That would be a head for the previous token; here only {weight} goes there.",
+                         weight=Number(float(row[query - 1])))),
+         (0, say("Many heads rest on the start; here only {weight} goes there.", weight=Number(float(row[0]))))],
+        lambda key: say("Only {weight} of its weight goes there.", weight=Number(float(row[key]))))  # fmt: skip
+
+
+def one_head_missing(reading: Reading, random: Generator) -> Asked:
+    """What the text costs without the chosen head."""
+    whole, less = reading.surprise(reading.whole), reading.surprise(reading.less)
+    if whole is None or less is None or abs(less - whole) < 0.02:
+        return None
+    heads = reading.weights.shape[0] * reading.weights.shape[1]
+    return among_numbers(
+        lambda write: say("With all heads the mean surprise over this text is {whole}. What is it without {head}?",
+                          whole=write(whole), head=head_name(reading.asked.layer, reading.asked.head)),
+        (less, say("All else goes on as before, less what this head adds to each token.")),
+        (whole, say("It was the same only if nobody read what the head adds.")),
+        (2 * whole - less, say("That is as far on the other side: on this text the head does the opposite.")),
+        (whole * heads / (heads - 1), say("Heads do not share the work evenly: one may matter much, another little.")),
+    )  # fmt: skip
+
+
+def even_head(reading: Reading, random: Generator) -> Asked:
+    """What a head gets that looks everywhere alike."""
+    query = below(len(reading.encoded.ids), random)
+    visible, n = query + 1, len(reading.encoded.ids)
+    vocabulary = reading.whole.logits.shape[-1]
+    return among_numbers(
+        say("A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
+            "that it sees?", query=reading.names[query], place=visible, total=n),
+        (1 / visible, say("It sees itself and all before it, and the weights sum to 1.")),
+        (1 / n if n != visible else 1 / (n + 1), say("The tokens after it are masked, or not there.")),
+        (1 / max(query, 1) if query > 1 else 0.0, say("A token sees itself as well.")),
+        (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary.")))  # fmt: skip
+
+
+QUESTIONS = (strongest_key, one_head_missing, even_head)
