@@ -1,39 +1,52 @@
 """Questions of the lesson on the language model: what do its heads do?"""
 
+from dataclasses import replace
+
 from torch import Generator
 
 from lessons.every_head import head_name
-from lessons.questions.base import Asked, among_numbers, among_tokens, below
-from lessons.reading import Reading
+from lessons.questions.base import Asked, among_numbers, among_tokens, below, beyond_figure
+from lessons.reading import Reading, read
 from lessons.sentence import Number, say
 
 FEW_TOKENS = 3
 
 
-def strongest_key(reading: Reading, random: Generator) -> Asked:
-    """Which key the chosen head looks at most, from a word that may be any."""
-    n = len(reading.encoded.ids)
-    if n < FEW_TOKENS:
+@beyond_figure
+def second_time(reading: Reading, random: Generator) -> Asked:
+    """Which key the chosen head looks at when the text comes a second time."""
+    if reading.asked.twice:
         return None
-    layer, head = reading.asked.layer, reading.asked.head
-    query = FEW_TOKENS - 1 + below(n - FEW_TOKENS + 1, random)
-    row = reading.weights[layer, head, query, : query + 1]
+    twice = read(replace(reading.asked, twice=True, word=None))
+    once = len(twice.encoded.ids) // 2
+    if once < FEW_TOKENS:
+        return None
+    layer, head, names = reading.asked.layer, reading.asked.head, twice.names
+    query = once + 1 + below(once, random)
+    row = twice.weights[layer, head, query, : query + 1]
+
+    def only(key: int) -> Number:
+        return Number(float(row[key]))
+
     return among_tokens(
-        say("Which token does {head} look at most from {query}?", head=head_name(layer, head),
-            query=reading.names[query]),
-        reading.names[: query + 1], row,
-        say("Its weight there is {weight}.", weight=Number(float(row.max()))),
-        [(query, say("A token may look at itself, but here only {weight} goes there.",
-                     weight=Number(float(row[query])))),
-         (query - 1, say("That would be a head for the previous token; here only {weight} goes there.",
-                         weight=Number(float(row[query - 1])))),
-         (0, say("Many heads rest on the start; here only {weight} goes there.", weight=Number(float(row[0]))))],
-        lambda key: say("Only {weight} of its weight goes there.", weight=Number(float(row[key]))))  # fmt: skip
+        say("Say the text twice. Which token does {head} look at most from {query}, the second time?",
+            head=head_name(layer, head), query=names[query]),
+        names[: query + 1], row, say("{weight} of its weight goes there.", weight=Number(float(row.max()))),
+        [(query - once + 1, say("What followed it the first time: a head for induction would look there; here only "
+                                "{weight} goes there.", weight=only(query - once + 1))),
+         (query - 1, say("A head for the previous token would look there; here only {weight} goes there.",
+                         weight=only(query - 1))),
+         (0, say("Many heads rest on the start; here only {weight} goes there.", weight=only(0))),
+         (query - once, say("The same token, the first time: only {weight} goes there.", weight=only(query - once)))],
+        lambda key: say("Only {weight} of its weight goes there.", weight=only(key)))  # fmt: skip
 
 
+@beyond_figure
 def one_head_missing(reading: Reading, random: Generator) -> Asked:
     """What the text costs without the chosen head."""
     whole, less = reading.surprise(reading.whole), reading.surprise(reading.less)
+    if reading.asked.off:
+        return None  # it stands on the page
     if whole is None or less is None or abs(less - whole) < 0.02:
         return None
     heads = reading.weights.shape[0] * reading.weights.shape[1]
@@ -47,6 +60,7 @@ def one_head_missing(reading: Reading, random: Generator) -> Asked:
     )  # fmt: skip
 
 
+@beyond_figure
 def even_head(reading: Reading, random: Generator) -> Asked:
     """What a head gets that looks everywhere alike."""
     query = below(len(reading.encoded.ids), random)
@@ -61,4 +75,4 @@ def even_head(reading: Reading, random: Generator) -> Asked:
         (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary.")))  # fmt: skip
 
 
-QUESTIONS = (strongest_key, one_head_missing, even_head)
+QUESTIONS = (second_time, one_head_missing, even_head)

@@ -44,7 +44,7 @@ def forward(case, off=False):
     return computed_by_pytorch(read(case.choices).encoded.ids, (case.choices.layer, case.choices.head) if off else None)
 
 
-@functools.lru_cache(maxsize=2)
+@functools.lru_cache(maxsize=3)
 def computed_by_pytorch(ids, off):
     """Weights of all heads and logits, with PyTorch's own functions, in double precision."""
     model, ids = language_model().model, torch.tensor(ids)
@@ -250,10 +250,10 @@ ORACLE = {
         "share": KEPT["predictions"]["novels, second set"]["right"],
         "count": KEPT["predictions"]["novels, second set"]["n"],
     },
-    "{head} has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries of unread text, where "
-    "an even head has {even} %.": about(False),
-    "{head} has earned the name “{name}”: {weight} of its weight on {count} queries of unread text, where an even head "
-    "has {even} %.": about(True),
+    "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries of unread "
+    "text, where an even head has {even} %.": about(False),
+    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread text, where "
+    "an even head has {even} %.": about(True),
     "From {query} it looks most at {key}: {weight}.": looks_most,
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
     "From {query} it looks at {count} tokens alike: {weight} each.": lambda case, sentence: {
@@ -297,26 +297,33 @@ ORACLE = {
     "after layer {layer}": chosen,
     "The last norm and the map to the vocabulary, applied to {query} after each layer; only what leaves the last one "
     "was trained for them.": lambda case, sentence: {"query": query_of(case)},
-    "Its weight there is {weight}.": lambda case, sentence: sentence_weight(case, sentence),
+    "{weight} of its weight goes there.": lambda case, sentence: sentence_weight(case, sentence),
     "untrained heads, at most": lambda case, sentence: {},
 }
 WEIGHTS_IN_REPLIES = (
-    "A token may look at itself, but here only {weight} goes there.",
-    "That would be a head for the previous token; here only {weight} goes there.",
+    "What followed it the first time: a head for induction would look there; here only {weight} goes there.",
+    "A head for the previous token would look there; here only {weight} goes there.",
     "Many heads rest on the start; here only {weight} goes there.",
+    "The same token, the first time: only {weight} goes there.",
     "Only {weight} of its weight goes there.",
 )
 
 
+def said_twice(case):
+    """The weights of the head on the text said twice."""
+    ids = read(case.choices).encoded.ids[1:32]
+    return computed_by_pytorch((0, *ids, *ids), None)[0][case.choices.layer, case.choices.head]
+
+
 def sentence_weight(case, sentence):
     """Said of a card, which is checked with its question: here only that some query has such a weight."""
-    weights = forward(case)[0][case.choices.layer, case.choices.head].flatten().tolist()
+    weights = said_twice(case).flatten().tolist()
     return {"weight": min(weights, key=lambda weight: abs(weight - sentence.arguments["weight"].value))}
 
 
 ORACLE |= dict.fromkeys(WEIGHTS_IN_REPLIES, sentence_weight)
 ORACLE |= {
-    "Which token does {head} look at most from {query}?": lambda case, sentence: {
+    "Say the text twice. Which token does {head} look at most from {query}, the second time?": lambda case, sentence: {
         "head": called(case),
         "query": sentence.arguments["query"].position,
         "concept": True,
@@ -336,9 +343,8 @@ ORACLE |= {
 
 def strongest(case, prompt):
     query = prompt.arguments["query"].position
-    row = forward(case)[0][case.choices.layer, case.choices.head, query, : query + 1]
-    templates = ("Its weight there is {weight}.", *WEIGHTS_IN_REPLIES)
-    return {templates[0]: int(row.argmax())} | dict.fromkeys(templates[1:], ...)
+    row = said_twice(case)[query, : query + 1]
+    return {"{weight} of its weight goes there.": int(row.argmax())} | dict.fromkeys(WEIGHTS_IN_REPLIES, ...)
 
 
 def without_head(case, prompt):
@@ -362,7 +368,7 @@ def spread(case, prompt):
 
 
 ANSWERS = {
-    "Which token does {head} look at most from {query}?": strongest,
+    "Say the text twice. Which token does {head} look at most from {query}, the second time?": strongest,
     "With all heads the mean surprise over this text is {whole}. What is it without {head}?": without_head,
     "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
     "sees?": spread,
