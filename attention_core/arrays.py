@@ -4,6 +4,9 @@ Both have operators, `.mT`, `.shape`, `.ndim`, `.reshape`, `.swapaxes` and `.sum
 do is reached through the Python array API standard, https://data-apis.org/array-api/latest, under the
 same name and with the same meaning: `xp = namespace(x)`, then `xp.exp(x)`. Shapes are as in the annotations, whatever
 the library: `Float[Array, "tokens d_model"]` holds for both.
+
+What a step computes stands in dataclasses with slots. They are not frozen, for making them is a part of every step and
+takes twice as long then; nobody changes them all the same.
 """
 
 import functools

@@ -18,7 +18,7 @@ from attention_core.arrays import Array, namespace, row_max, row_sum
 Mask = Bool[Array, "... queries keys"] | Float[Array, "... queries keys"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class AttentionTrace:
     """Every tensor of one attention step, in the order in which it is computed."""
 

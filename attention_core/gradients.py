@@ -14,7 +14,7 @@ from attention_core.weights import in_one_vector
 Weights = list[Array | None]  # gradients of weights in the order of `named_weights`; None where a weight is missing
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class AttentionGradients:
     """Every gradient of one attention step, in the order in which it is computed: that of `attend`, reversed."""
 
@@ -28,7 +28,7 @@ class AttentionGradients:
     d_k: Float[Array, "*batch keys d_k"]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False, kw_only=True)
 class ProjectionGradients:
     """Every gradient of W_q, W_k and W_v: `d_source` of what queries and keys are made of, `d_x` of all."""
 
@@ -47,7 +47,7 @@ class ProjectionGradients:
         return [self.d_W_q, self.d_b_q, self.d_W_k, self.d_b_k, self.d_W_v, self.d_b_v]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False, kw_only=True)
 class SliceGradients:
     """Every gradient of W_qkv; `d_source` is None where queries and keys are made of nothing but x."""
 
@@ -61,7 +61,7 @@ class SliceGradients:
         return [self.d_W_qkv]
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(slots=True, eq=False, kw_only=True)
 class HeadsGradients:
     """Every gradient of several heads, in the order in which it is computed. Where there is no bias it is None."""
 
@@ -80,7 +80,7 @@ class HeadsGradients:
         return [*self.projections.weights, self.d_W_o, self.d_b_o]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class NormGradients:
     """Every gradient of a layer norm."""
 
@@ -94,7 +94,7 @@ class NormGradients:
         return [self.d_gain, self.d_shift]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class MlpGradients:
     """Every gradient of an MLP."""
 
@@ -113,7 +113,7 @@ class MlpGradients:
         return [*norm, self.d_W_up, self.d_b_up, self.d_W_down, self.d_b_down]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class BlockGradients:
     """Every gradient of one layer, in the order in which it is computed."""
 
@@ -129,7 +129,7 @@ class BlockGradients:
         return [weight for part in (self.attention, self.norm, self.mlp) if part is not None for weight in part.weights]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ModelGradients:
     """Every gradient of a model, in the order in which it is computed; `layers` stand in the model's order.
 

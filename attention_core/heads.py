@@ -28,7 +28,7 @@ QKV = tuple[
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class MultiHeadTrace:
     """What several heads compute: `heads` has the axis of the heads before queries and keys.
 

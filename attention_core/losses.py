@@ -10,7 +10,7 @@ from attention_core.embeddings import one_hot
 from attention_core.tasks import NO_TARGET
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class CrossEntropyTrace:
     """The mean surprise −ln p(target) over the positions that count, in nats.
 
@@ -23,7 +23,7 @@ class CrossEntropyTrace:
     loss: Float[Array, "*runs"]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class SquaredErrorTrace:
     """The mean square of all differences between the vectors that were given and those that were wanted."""
 

@@ -102,7 +102,7 @@ def notebook_model(vocabulary: int) -> ModelConfig:
 FIXED = {"trained": False}  # what belongs to the task or to the sizes, and is never changed
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class BlockTrace:
     """The tokens on their way through one layer, with its attention."""
 
@@ -114,7 +114,7 @@ class BlockTrace:
     output: Tokens
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class MlpTrace:
     """The tokens on their way through an MLP."""
 
@@ -123,7 +123,7 @@ class MlpTrace:
     output: Tokens
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ModelTrace:
     """What the model computes: its layers, and a score for each token that could come next."""
 
