@@ -6,7 +6,7 @@ same name and with the same meaning: `xp = namespace(x)`, then `xp.exp(x)`. Shap
 the library: `Float[Array, "tokens d_model"]` holds for both.
 
 What a step computes stands in dataclasses with slots. They are not frozen, for making them is a part of every step and
-takes twice as long then; nobody changes them all the same.
+takes several times as long then; nobody changes them all the same.
 """
 
 import functools
