@@ -133,12 +133,12 @@ def head_input(text: str, layer: int, head: int) -> HeadInput:
     return HeadInput(encoded.tokens, block.normed, *own, block.attention.heads.select(head))
 
 
-def scores_after_layers(model: TinyTransformer, trace: ModelTrace) -> Float[Tensor, "steps tokens vocabulary"]:
-    """The scores that the tokens would give if they left the model early: after the embedding, then after each layer.
+def scores_after_layers(model: TinyTransformer, trace: ModelTrace, position: int) -> Float[Tensor, "steps vocabulary"]:
+    """The scores that a token would give if it left the model early: after the embedding, then after each layer.
 
-    The last norm and the unembedding are applied to the tokens as they are there, though only what leaves the last
-    layer was trained for it. Known as the logit lens: nostalgebraist 2020.
+    The last norm and the unembedding are applied to the token as it is there, though only what leaves the last layer
+    was trained for it. Known as the logit lens: nostalgebraist 2020.
     """
-    steps = torch.stack([trace.layers[0].x, *(layer.output for layer in trace.layers)])
+    steps = torch.stack([trace.layers[0].x[position], *(layer.output[position] for layer in trace.layers)])
     normed = steps if model.norm is None else model.norm(steps)
     return normed @ model.W_unembed + model.b_unembed

@@ -218,7 +218,7 @@ def in_vocabulary(token: int) -> Token:
 
 def cost(reading: Reading) -> tuple[Sentence, ...]:
     """What the model expects of the text as a whole, and what it costs to switch the head off."""
-    whole, less = reading.surprise(reading.whole), reading.surprise(reading.less)
+    whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)
     if whole is None or less is None:
         return ()
     n = len(reading.encoded.ids) - 1

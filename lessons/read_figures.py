@@ -130,8 +130,8 @@ def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
 
 def predictions(reading: Reading, notice: tuple[Sentence, ...]) -> Parts:
     """The likeliest next tokens, with the whole model and, where it is asked for, without the head."""
-    traces = (reading.whole, reading.less) if reading.asked.off else (reading.whole,)
-    rows = [trace.logits[reading.query].softmax(dim=-1) for trace in traces]
+    scores = (reading.whole.logits, reading.less) if reading.asked.off else (reading.whole.logits,)
+    rows = [of_all[reading.query].softmax(dim=-1) for of_all in scores]
     ranked = rows[0].argsort(descending=True, stable=True)[:MOST_EXPECTED].tolist()
     follows = following(reading)
     if follows is not None and follows not in ranked:

@@ -64,7 +64,7 @@ class Reading:
     text: str
     encoded: Encoded
     whole: ModelTrace
-    less: ModelTrace
+    less: Float[Tensor, "tokens vocabulary"]  # the scores without the head
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
@@ -94,24 +94,24 @@ class Reading:
     def early(self) -> Float[Tensor, "steps vocabulary"]:
         """The scores for what follows the query, after the embedding and after each layer."""
         with torch.inference_mode():
-            return scores_after_layers(language_model().model, self.whole)[:, self.query]
+            return scores_after_layers(language_model().model, self.whole, self.query)
 
-    def surprise(self, trace: ModelTrace) -> float | None:
+    def surprise(self, logits: Float[Tensor, "tokens vocabulary"]) -> float | None:
         """The mean −ln p of each token that follows another on this text; None for a single token."""
         following = torch.tensor(self.encoded.ids[1:])
         if not len(following):
             return None
-        return float(torch.nn.functional.cross_entropy(trace.logits[:-1], following))
+        return float(torch.nn.functional.cross_entropy(logits[:-1], following))
 
 
-@functools.lru_cache(maxsize=6)  # each takes some megabytes
+@functools.lru_cache(maxsize=3)  # each takes some megabytes
 def read(asked: ReadChoices) -> Reading:
     """The text as it was asked for, read by the model. Kept for all who ask for the same."""
     reader = language_model()
     text = swap_names(asked.text) if asked.swapped else asked.text
     encoded = said_twice(reader, text) if asked.twice else reader.encode(text)
     whole = reader.trace(encoded.ids)
-    return Reading(asked, text, encoded, whole, reader.trace(encoded.ids, {(asked.layer, asked.head)}))
+    return Reading(asked, text, encoded, whole, reader.trace(encoded.ids, {(asked.layer, asked.head)}).logits)
 
 
 def said_twice(reader: LanguageModel, text: str) -> Encoded:
