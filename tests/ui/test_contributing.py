@@ -15,6 +15,7 @@ NEEDED = (
     "attention_ui",
     "lessons",
     "runs",
+    "training",
     "pages",
     "tests",
     "app.py",
@@ -40,7 +41,7 @@ def copy(tmp_path):
     for name in NEEDED:
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(source, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "cache"))
         else:
             shutil.copy(source, tmp_path / name)
     blocks = dict(re.findall(r"(?ms)^```(?:python|text) (\S+)\n(.*?)^```$", GUIDE.read_text(encoding="utf-8")))
