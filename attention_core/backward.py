@@ -133,7 +133,7 @@ def projections_backward(
     positions: Positions | None,
     d_q: Float[Array, "*batch heads tokens d_k"],
     d_k: Float[Array, "*batch heads tokens d_k"],
-    d_v: Float[Array, "*batch heads tokens d_head"],
+    d_v: Float[Array, "*batch heads tokens d_v"],
 ) -> ProjectionGradients:
     """The gradients through W_q and W_k to x + positions, and through W_v to x."""
     source = x if positions is None else x + align_runs(positions, x, 2)

@@ -37,8 +37,8 @@ class ProjectionGradients:
     d_W_k: Float[Array, "*runs d_model d_qk"]
     d_b_k: Float[Array, "*runs d_qk"] | None
     d_source: Tokens
-    d_W_v: Float[Array, "*runs d_model d_model"]
-    d_b_v: Float[Array, "*runs d_model"] | None
+    d_W_v: Float[Array, "*runs d_model all_d_v"]
+    d_b_v: Float[Array, "*runs all_d_v"] | None
     d_x: Tokens
 
     @property
@@ -66,9 +66,9 @@ class HeadsGradients:
     """Every gradient of several heads, in the order in which it is computed. Where there is no bias it is None."""
 
     d_output: Tokens
-    d_W_o: Float[Array, "*runs d_model d_model"]
+    d_W_o: Float[Array, "*runs all_d_v d_model"]
     d_b_o: Float[Array, "*runs d_model"] | None
-    d_concatenated: Tokens
+    d_concatenated: Float[Array, "*batch tokens all_d_v"]
     attention: AttentionGradients
     projections: ProjectionGradients | SliceGradients
     d_x: Tokens

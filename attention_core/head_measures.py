@@ -60,7 +60,7 @@ def head_difference(heads: AttentionTrace) -> HeadDifference | None:
 
 
 def head_contributions(
-    found: Float[Tensor, "heads tokens d_head"], W_o: Float[Tensor, "d_model d_model"]
+    found: Float[Tensor, "heads tokens d_v"], W_o: Float[Tensor, "all_d_v d_model"]
 ) -> Float[Tensor, "heads tokens d_model"]:
     """What each head adds to the output: what it found, times its rows of W_o. With the bias they sum to the output."""
     return found @ W_o.reshape(found.shape[0], found.shape[-1], -1)

@@ -3,7 +3,7 @@
     MultiHead(X) = Concat(head_1, …, head_h) W_o,   head_i = Attention(X W_q^i, X W_k^i, X W_v^i)
 
 Vaswani et al. 2017, section 3.2.2. The projections of all heads are packed into one `W_q`, one `W_k` and one
-`W_v`; each head owns d_head = d_model / n_heads neighbouring columns of each.
+`W_v`; each head owns neighbouring columns of each: d_k, d_k and d_v, as a rule d_head = d_model / n_heads.
 
 A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has them too: see `training`.
 """
@@ -36,7 +36,7 @@ class MultiHeadTrace:
     """
 
     heads: AttentionTrace
-    concatenated: Float[Array, "*batch queries d_model"]
+    concatenated: Float[Array, "*batch queries all_d_v"]
     output: Float[Array, "*batch queries d_model"]
     dropped: bool = False  # the weights of `heads` are those after dropout
 
@@ -47,7 +47,7 @@ class Heads(ABC):
     All maps are used as x @ W. `rotary` rotates queries and keys by their positions.
     """
 
-    W_o: Float[Array, "*runs d_model d_model"]
+    W_o: Float[Array, "*runs all_d_v d_model"]
     b_o: Float[Array, "*runs d_model"] | None
     n_heads: int
     rotary: bool
@@ -64,8 +64,8 @@ class Heads(ABC):
 
     @property
     def d_head(self) -> int:
-        """The features of a head's values."""
-        return self.W_o.shape[-1] // self.n_heads
+        """d_v: the features of a head's values."""
+        return self.W_o.shape[-2] // self.n_heads
 
     def __call__(
         self,
@@ -96,7 +96,7 @@ class Heads(ABC):
         dropped = drop is not None and self.dropout > 0
         if dropped:
             heads = drop_weights(heads, self.dropout, drop)
-        concatenated = merge_heads(ablate(heads.output, ablated))  # *batch queries d_model
+        concatenated = merge_heads(ablate(heads.output, ablated))  # *batch queries all_d_v
         output = linear(concatenated, self.W_o, self.b_o)
         return output, MultiHeadTrace(heads, concatenated, output, dropped)
 
@@ -109,9 +109,9 @@ class MultiHeadAttention(Heads):
     b_q: Float[Array, "*runs d_qk"] | None = None
     W_k: Float[Array, "*runs d_model d_qk"]
     b_k: Float[Array, "*runs d_qk"] | None = None
-    W_v: Float[Array, "*runs d_model d_model"]
-    b_v: Float[Array, "*runs d_model"] | None = None
-    W_o: Float[Array, "*runs d_model d_model"]
+    W_v: Float[Array, "*runs d_model all_d_v"]
+    b_v: Float[Array, "*runs all_d_v"] | None = None
+    W_o: Float[Array, "*runs all_d_v d_model"]
     b_o: Float[Array, "*runs d_model"] | None = None
     n_heads: int
     rotary: bool = False
@@ -124,6 +124,7 @@ class MultiHeadAttention(Heads):
         n_heads: int,
         *,
         d_k: int | None = None,
+        d_v: int | None = None,
         rotary: bool = False,
         bias: bool = False,
         dropout: float = 0.0,
@@ -131,17 +132,17 @@ class MultiHeadAttention(Heads):
     ) -> "MultiHeadAttention":
         """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
 
-        `d_k` gives queries and keys of a head another number of features than d_head; its values keep d_head.
-        Raises ValueError when the heads cannot share the features evenly.
+        Left out, `d_k` and `d_v` are d_head; ValueError is raised when the heads cannot share the features evenly.
         """
-        d_head = features_per_head(d_model, n_heads)
-        d_qk = n_heads * (d_head if d_k is None else d_k)
+        d_qk, d_values = (
+            n_heads * (features_per_head(d_model, n_heads) if each is None else each) for each in (d_k, d_v)
+        )
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
         W_q, b_q = draw_linear(d_model, d_qk, bias=bias, generator=generator)
         W_k, b_k = draw_linear(d_model, d_qk, bias=bias, generator=generator)
-        W_v, b_v = draw_linear(d_model, d_model, bias=bias, generator=generator)
-        W_o, b_o = draw_linear(d_model, d_model, bias=bias, generator=generator)
+        W_v, b_v = draw_linear(d_model, d_values, bias=bias, generator=generator)
+        W_o, b_o = draw_linear(d_values, d_model, bias=bias, generator=generator)
         return cls(
             W_q=W_q, b_q=b_q, W_k=W_k, b_k=b_k, W_v=W_v, b_v=b_v, W_o=W_o, b_o=b_o,
             n_heads=n_heads, rotary=rotary, dropout=dropout,

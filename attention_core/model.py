@@ -31,7 +31,7 @@ from attention_core.randomness import generator as make_generator
 MAX_CONTEXT = 64
 MAX_D_MODEL = 64
 MAX_LAYERS = 4
-MAX_QUERY_FEATURES = 512  # of all heads together
+MAX_QUERY_FEATURES = 512  # of all heads together; values too
 MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, rows of zeros with a single 1 are slow and large
 FIXED_VECTORS_SEED = 42
 
@@ -50,6 +50,7 @@ class ModelConfig:
     n_heads: int = 2  # the fewest that can differ
     n_layers: int = 1  # one layer is all that a single attention lesson needs
     d_k: int | None = None  # features of each head's queries and keys; None means d_model / n_heads, as usual
+    d_v: int | None = None  # features of each head's values; None means the same
     heads: Literal["projected", "sliced"] = "projected"  # `MultiHeadAttention`; "sliced" for comparison
     positions: Literal["learned", "none", "sinusoidal", "rotary", "qk"] = "learned"  # as in GPT-2
     causal: bool = True  # what predicts the next token must not see it
@@ -67,12 +68,17 @@ class ModelConfig:
         check_range("embedding_std", self.embedding_std, 0, 100)
         if self.vocabulary < 2:
             raise ValueError(f"a model needs at least 2 different tokens to choose from, but got {self.vocabulary}")
-        check_query_features(self, features_per_head(self.d_model, self.n_heads))
+        check_head_features(self)
 
     @property
     def query_features(self) -> int:
         """d_k: the features of each head's queries and keys."""
-        return self.d_model // self.n_heads if self.d_k is None else self.d_k
+        return features_per_head(self.d_model, self.n_heads) if self.d_k is None else self.d_k
+
+    @property
+    def value_features(self) -> int:
+        """d_v: the features of each head's values."""
+        return features_per_head(self.d_model, self.n_heads) if self.d_v is None else self.d_v
 
 
 def check_range(name: str, value: int | float, least: int, most: int) -> None:
@@ -81,13 +87,18 @@ def check_range(name: str, value: int | float, least: int, most: int) -> None:
         raise ValueError(f"{name} goes from {least} to {most}, but got {value}")
 
 
-def check_query_features(config: ModelConfig, d_head: int) -> None:
-    """Raises ValueError when queries cannot have so many features."""
-    d_k, most = config.query_features, MAX_QUERY_FEATURES // config.n_heads
-    if not 1 <= d_k <= most:
-        raise ValueError(f"d_k goes from 1 to {most} with {config.n_heads} heads, but got {d_k}")
-    if config.heads == "sliced" and d_k != d_head:
-        raise ValueError(f"a head that reads only its slice has d_k = {d_head}, but got {d_k}; let the heads project")
+def check_head_features(config: ModelConfig) -> None:
+    """Raises ValueError when queries or values cannot have so many features, or the heads not share them evenly."""
+    own = features_per_head(config.d_model, config.n_heads) if config.heads == "sliced" or config.n_heads < 1 else None
+    for name, width in (("d_k", config.query_features), ("d_v", config.value_features)):
+        most = MAX_QUERY_FEATURES // config.n_heads
+        if not 1 <= width <= most:
+            raise ValueError(f"{name} goes from 1 to {most} with {config.n_heads} heads, but got {width}")
+        if own is not None and width != own:
+            raise ValueError(
+                f"a head that reads only its slice has {name} = {own}, but got {width}; let the heads project"
+            )
+    d_k = config.query_features
     if config.positions == "rotary" and d_k % 2:
         raise ValueError(f"rotary positions turn pairs of features, so d_k must be even, but it is {d_k}")
 
@@ -197,7 +208,7 @@ class Block:
         sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": config.positions == "rotary"}
         return cls(
             attention=(
-                MultiHeadAttention.draw(**sizes, d_k=config.d_k, generator=generator)
+                MultiHeadAttention.draw(**sizes, d_k=config.d_k, d_v=config.d_v, generator=generator)
                 if config.heads == "projected"
                 else SlicedHeads.draw(**sizes, generator=generator)
             ),

@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.attention import Mask
 from attention_core.masks import causal_mask, full_mask, mask_code, mask_from_code, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
-from attention_ui.controls.bound import bound_to_tokens, one_in_row, stepper
+from attention_ui.controls.bound import bound_within, changing_slider, one_in_row, stepper
 from attention_ui.editing import typed_cells
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule
@@ -44,7 +44,7 @@ def query_choice(trace: ExampleTrace) -> int:
     """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
     n_tokens = len(trace.tokens)
     names = {token.position + 1: written(token) for token in trace.names}
-    with bound_to_tokens("asks", n_tokens, n_tokens):
+    with bound_within("asks", Limit(1, n_tokens), n_tokens):
         chosen = st.selectbox(
             "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",
             persist_state="session",
@@ -109,8 +109,7 @@ def chosen_mask(n_tokens: int) -> Mask:
 
 def size_slider(label: str, key: str, n_tokens: int, default: int) -> int:
     """From 1 to the number of tokens; the link restores it."""
-    with bound_to_tokens(key, n_tokens, default):
-        return st.slider(label, 1, n_tokens, key=key, persist_state="session")
+    return changing_slider(label, key, Limit(1, n_tokens), default)
 
 
 def hand_drawn_mask(n_tokens: int) -> Mask:

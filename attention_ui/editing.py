@@ -89,11 +89,11 @@ def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:
     current = trace.x if matrix == "x" else getattr(trace, matrix)
     first = 0 if matrix == "x" else head * projection_of(trace, matrix[-1], head).shape[1]  # column of this head
     typed = [(row, first + column, value) for row, column, value in typed_cells(get_state(key))]
-    edits, refused = set_numbers(trace.example.edits, matrix, current, typed, trace.ids if matrix == "x" else ())
+    edits, refused = set_numbers(trace.example.edits, matrix, current, typed, trace.row_ids if matrix == "x" else ())
     if edits != trace.example.edits:
         change_to(edits)
     set_state("edits_refused", refused)
-    shared = matrix == "x" and len(set(trace.ids)) < len(trace.ids)
+    shared = matrix == "x" and len(set(trace.row_ids)) < len(trace.row_ids)
     # Where the table shows what it typed, it stays; where it would show something else, it is drawn anew.
     set_state("edits_in_tables", None if refused or shared else edits_code(edits))
 

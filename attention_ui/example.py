@@ -1,17 +1,27 @@
 """The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
 
+from dataclasses import replace
+
 import streamlit as st
 
-from attention_ui.controls.bound import bound_number, bound_slider, one_in_list, one_in_row
+from attention_ui.controls.bound import bound_number, bound_slider, bound_within, one_in_list, one_in_row
+from attention_ui.controls.learnt import layer_choice, learnt_controls, model_sizes, more_of_model, see_it_trained
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
-from attention_ui.links import SWITCH, LinkRule, link_notes, too_large_in_link
-from lessons.example import DEFAULT_SENTENCE, LIMITS, PRESETS, Example, ExampleTrace, Preset, run_example
+from attention_ui.links import SWITCH, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
+from attention_ui.state import get_state, set_state
+from lessons.example import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.formatting import english
+from lessons.notebooks import PRESETS, Preset
 from lessons.sentence import Sentence, say, say_count
+from lessons.trained import TASK_SOURCES
 
 DEFAULTS = Example()
-SOURCES = {key: preset.title for key, preset in PRESETS.items()}
+FIRST_SOURCE = "pronouns"
+SOURCES = {
+    **{key: preset.title for key, preset in PRESETS.items()},
+    **{key: f"Trained on {english(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
+}
 UNITS = {"words": "words", "characters": "characters"}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
 LINK_RULES: dict[str, LinkRule] = {
@@ -41,23 +51,74 @@ def example_controls(
             st.caption("This page has sentences of its own.")
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall")
-        source = one_in_list("Sentence", "example", SOURCES)
-        preset = PRESETS[source]
-        choices = sentence_controls() if source == "sentence" else {}
-        if preset.fixed:
+        source = chosen_source()
+        learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
+        if learnt:
+            choices = TASK_SOURCES[source].sizes | learnt_controls(source)
+            told = st.container()
+            choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
+        elif preset.fixed:
             st.markdown(english(what_is_fixed(preset)))
-            choices |= batch_control() if source == "batch" else {}
+            choices = batch_control() if source == "batch" else {}
         else:
+            choices = sentence_controls() if source == "sentence" else {}
             choices |= ({} if own_sizes else size_controls()) | seed_control()
         choices |= attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
             with st.expander("More"):
-                choices |= {} if preset.fixed else more_controls(choose_d_model=source == "sentence")
+                if learnt:
+                    choices |= more_of_model(source)
+                elif not preset.fixed:
+                    choices |= more_controls(choose_d_model=source == "sentence")
                 edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
-    return Example(source=source, edits=edits, **choices), notes
+    example = Example(source=source, edits=edits, **choices)
+    if learnt:
+        with told:
+            example = trained_so_far(example, own_sizes)
+    return example, notes
+
+
+def trained_so_far(example: Example, own_sizes: bool) -> Example:
+    """Train the model of the example, choose one of its layers, and say how well it does.
+
+    A lesson with sizes of its own trains another and tells of that itself.
+    """
+    see_it_trained(model_settings(example))
+    example = replace(example, layer=layer_choice(example, named=not own_sizes))
+    if not own_sizes:
+        st.caption(english(run_example(example).trained.whose()))
+    return example
+
+
+def chosen_source() -> str:
+    """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
+    if get_state("example") not in SOURCES:
+        set_state("example", source_in_link())
+    chosen = st.selectbox(
+        "Whose weights?", list(SOURCES), format_func=SOURCES.get, key="example", persist_state="session",
+        on_change=use_its_mask,
+    )  # fmt: skip
+    source = chosen if chosen in SOURCES else FIRST_SOURCE  # a forged message may name what is none
+    say_in_link("example", SOURCES[source])
+    return source
+
+
+def source_in_link() -> str:
+    """The source that the link names; where it names none but other controls, what links meant before models came."""
+    named = {title: source for source, title in SOURCES.items()}.get(text_in_link("example"))
+    return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
+
+
+def use_its_mask() -> None:
+    """Called when another source was chosen: the mask is as its model was trained, unless the learner set it."""
+    learnt = TASK_SOURCES.get(get_state("example"))
+    own = learnt is None or learnt.causal
+    if own != (get_state("own_mask") is not False):
+        set_state("own_mask", own)
+        set_state("causal", own)
 
 
 def attention_switches(own_mask: bool) -> dict[str, bool]:
@@ -125,9 +186,15 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
-    show_notes(too_large_in_link("head", n_heads))
     label = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
-    return one_in_row(english(label), "head", counted(n_heads), labelled=True) - 1
+    heads = counted(n_heads)
+    if trace.trained is not None:
+        heads = {n: english(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).name)) for n in heads}
+    with bound_within("head", Limit(1, n_heads), 1):
+        chosen = st.segmented_control(
+            english(label), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+        )
+    return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
 
 
 def current_trace(*, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False) -> ExampleTrace:

@@ -65,6 +65,12 @@ def text_in_link(name: str) -> str:
     return st.query_params.get(name, "")
 
 
+def say_in_link(name: str, said: str) -> None:
+    """The address says this of a name, even where it is what one finds at first."""
+    if text_in_link(name) != said:
+        st.query_params[name] = said
+
+
 def number_in_link(name: str) -> int | None:
     """The whole number that the link gives for a widget whose choices depend on others; None without one."""
     asked = text_in_link(name)

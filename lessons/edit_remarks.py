@@ -60,10 +60,10 @@ def example_of_change(names: tuple[Token, ...], now: dict[str, Tensor], then: di
 
 def shared_row(example: ExampleTrace) -> Sentence:
     """What a number set in a row of X does to other rows: a token that repeats picks the same row again."""
-    repeated = next((i for i, token_id in enumerate(example.ids) if example.ids.count(token_id) > 1), None)
+    repeated = next((i for i, token_id in enumerate(example.row_ids) if example.row_ids.count(token_id) > 1), None)
     if repeated is None:
-        return say("No token repeats, so each row belongs to one token.")
+        return say("No row repeats, so each belongs to one token.")
     name = example.names[repeated]
     return say(
         "{token} comes {count} times and picks the same row each time: a number changed in one of them changes in all.",
-        token=Token(name.text, name.position), count=example.ids.count(example.ids[repeated]))  # fmt: skip
+        token=Token(name.text, name.position), count=example.row_ids.count(example.row_ids[repeated]))  # fmt: skip

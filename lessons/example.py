@@ -1,32 +1,30 @@
 """The running example: a few choices from which everything on the lesson pages is computed.
 
-Reading order: what can be chosen (`Example`), where tokens and numbers come from (`PRESETS`, one record for
-each source, at the end), and what follows from them (`run_example`).
+Reading order: what can be chosen (`Example`), what follows from it (`ExampleTrace`, `run_example`), and whose weights
+they are. Random numbers come from `notebooks`, trained ones from `trained`.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Literal
 
-import numpy as np
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
-from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import split_heads
 from attention_core.masks import causal_mask
-from attention_core.randomness import MAX_SEED, generator
+from attention_core.randomness import MAX_SEED
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
+from attention_core.training import TrainingSettings
 from lessons.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.formatting import names
+from lessons.notebooks import PRESETS, Drawn, RandomSource, Sizes
 from lessons.sentence import Sentence, Token, say
+from lessons.trained import TASK_SOURCES, TaskSource, Trained, recorded
 
-Source = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
-WeightKind = Literal["normal", "small", "linear"]
+Source = RandomSource | TaskSource
 
 MAX_TOKENS = 12
 DEFAULT_SENTENCE = "The cat sat on the mat"
@@ -48,60 +46,49 @@ LIMITS = {
     "d_model": Limit(1, 12), "d_k": Limit(1, 8), "d_v": Limit(1, 8), "n_heads": Limit(1, 4),
     "seed": Limit(0, MAX_SEED), "sentence_of_batch": Limit(1, 2),
 }  # fmt: skip
-
-JOURNEY_TOKENS = ("Your", "journey", "starts", "with", "one", "step")
-JOURNEY_X = (
-    (0.43, 0.15, 0.89),
-    (0.55, 0.87, 0.66),
-    (0.57, 0.85, 0.64),
-    (0.22, 0.58, 0.33),
-    (0.77, 0.25, 0.10),
-    (0.05, 0.80, 0.55),
-)
+LIMITS_OF_MODELS = dict.fromkeys(("d_model", "d_k", "d_v", "n_heads"), Limit(1, 16))  # as the lesson on heads has them
+MOST_UPDATES = max(learnt.training["steps"] for learnt in TASK_SOURCES.values())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Example:
+class Example(Sizes):
     """What the learner chose. Raises ValueError for a source there is not, and for a size outside its limits.
 
-    `source` names one of the `PRESETS`: an example of a notebook, or a sentence of one's own, whose
-    vectors are drawn from the seed. Some notebooks fix all sizes; what is chosen here then has no effect,
-    and those sizes may lie outside the limits. `sentence_of_batch` counts from 1 and matters to “batch” only.
-    `edits` are numbers set by hand in the place of those drawn; they stay when anything else is chosen anew.
+    `source` names one of the `PRESETS`, whose weights are random: an example of a notebook, or a sentence of one's
+    own. Or it names one of the `TASK_SOURCES`: a small model that is trained with these very sizes, seen after so
+    many `updates`, in one `layer`, counted from 1; `train_mask` and `train_scaling` say how it is trained, `causal`
+    and `scaling` how its weights are used. `text` is the sentence, where it can be typed; the model's own when it is
+    empty. Some notebooks fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the
+    limits. `edits` are numbers set by hand in the place of others; they stay when anything else is chosen anew.
     """
 
     source: Source = "journey"
     text: str = DEFAULT_SENTENCE
     unit: Unit = "words"
-    d_model: int = 4
-    d_k: int = 2
-    d_v: int = 2
-    n_heads: int = 1
-    seed: int = 42
     causal: bool = True
     scaling: bool = True
-    weight_kind: WeightKind = "normal"
-    sentence_of_batch: int = 1
+    updates: int = MOST_UPDATES
+    layer: int = 1
+    train_mask: bool = True
+    train_scaling: bool = True
     edits: Edits = ()
 
     def __post_init__(self):
-        if self.source not in PRESETS:
-            raise ValueError(f"source is one of {', '.join(PRESETS)}, but got {self.source}")
-        fixed = PRESETS[self.source].fixed
-        for name, limit in LIMITS.items():
+        if self.source not in PRESETS and self.source not in TASK_SOURCES:
+            raise ValueError(f"source is one of {', '.join([*PRESETS, *TASK_SOURCES])}, but got {self.source}")
+        learnt = self.source in TASK_SOURCES
+        fixed = None if learnt else PRESETS[self.source].fixed
+        for name, limit in (LIMITS | (LIMITS_OF_MODELS if learnt else {})).items():
             value = getattr(self, name)
             if not limit.least <= value <= limit.most and value != getattr(fixed, name, None):
                 raise ValueError(f"{name} goes from {limit.least} to {limit.most}, but got {value}")
+        if not 0 <= self.updates <= MOST_UPDATES:
+            raise ValueError(f"updates go from 0 to {MOST_UPDATES}, but got {self.updates}")
 
 
-@dataclass(frozen=True, eq=False)
-class Drawn:
-    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W."""
-
-    x: Float[Tensor, "tokens d_model"]
-    W_q: Float[Tensor, "d_model all_d_k"]
-    W_k: Float[Tensor, "d_model all_d_k"]
-    W_v: Float[Tensor, "d_model all_d_v"]
+def learnt_example(source: TaskSource, **choices: object) -> Example:
+    """The example of a small model, with the sizes that learn its task where nothing else is chosen."""
+    return Example(**{"source": source, "text": ""} | dict(TASK_SOURCES[source].sizes) | choices)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -109,7 +96,9 @@ class ExampleTrace(Drawn):
     """Everything that follows from an example, in the order in which it is computed.
 
     `heads` has the axis of the heads first, also when there is one head. `notes` are sentences
-    about what had to be changed in the text to make it fit, and about edits that find no place.
+    about what had to be changed in the text to make it fit, and about edits that find no place. `row_ids` are equal
+    for tokens that share one row of X. `trained` tells of the model that the weights belong to; None where they are
+    random.
     """
 
     example: Example
@@ -117,7 +106,14 @@ class ExampleTrace(Drawn):
     ids: tuple[int, ...]
     scale: float
     heads: AttentionTrace
+    row_ids: tuple[int, ...]
     notes: tuple[str, ...] = ()
+    trained: Trained | None = None
+
+    @property
+    def fetched(self) -> Float[Tensor, "tokens d_model"]:
+        """The rows that the tokens fetch from the embedding table; X itself unless a model adds something to them."""
+        return self.x if self.row_ids == self.ids else self.trained.embedded
 
     @cached_property
     def names(self) -> tuple[Token, ...]:
@@ -132,7 +128,9 @@ def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d
 
 
 def whose_weights(trace: ExampleTrace) -> Sentence:
-    """What made the weights of this example: chance, and where there are some, the learner's edits."""
+    """What made the weights of this example: chance or training, and where there are some, the learner's edits."""
+    if trace.trained is not None:
+        return by_hand(trace.trained.whose()) if trace.example.edits else trace.trained.whose()
     if trace.example.edits:
         return say("Untrained: random weights (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
     return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
@@ -140,11 +138,32 @@ def whose_weights(trace: ExampleTrace) -> Sentence:
 
 def whose_vectors(trace: ExampleTrace) -> Sentence | None:
     """What made the rows of X, where no notebook wrote them down."""
+    edited = any(edit.matrix == "x" for edit in trace.example.edits)
+    if trace.trained is not None:
+        return by_hand(trace.trained.whose()) if edited else trace.trained.whose()
     if trace.example.source == "journey":
         return None
-    if any(edit.matrix == "x" for edit in trace.example.edits):
+    if edited:
         return say("Untrained: random vectors (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
     return say("Untrained: random vectors (seed {seed}).", seed=trace.example.seed)
+
+
+def by_hand(whose: Sentence) -> Sentence:
+    """The same where some of the numbers are the learner's."""
+    return say("{whose} Some numbers have been changed by hand since.", whose=whose)
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Where an example begins: its choices with the sizes that are used, its tokens, its vectors and its maps."""
+
+    example: Example
+    tokens: tuple[str, ...]
+    ids: tuple[int, ...]
+    row_ids: tuple[int, ...]
+    drawn: Drawn
+    notes: tuple[str, ...]
+    trained: Trained | None = None
 
 
 def run_example(example: Example) -> ExampleTrace:
@@ -152,18 +171,68 @@ def run_example(example: Example) -> ExampleTrace:
 
     The example in the trace has the sizes that were used: those of the notebook where it fixes them.
     """
+    given = given_by_training(example) if example.source in TASK_SOURCES else given_at_random(example)
+    example = given.example
+    drawn, waiting = with_edits(given.drawn, example.edits, given.row_ids)
+    return ExampleTrace(
+        **vars(drawn), example=example, tokens=given.tokens, ids=given.ids, row_ids=given.row_ids,
+        scale=scale_of(example), heads=heads_of(example, drawn), notes=(*given.notes, *waiting), trained=given.trained,
+    )  # fmt: skip
+
+
+def scale_of(example: Example) -> float:
+    """What the scores are multiplied by."""
+    return 1 / math.sqrt(example.d_k) if example.scaling else 1.0
+
+
+def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
+    """Every head on these vectors with these maps."""
+    q, k, v = (split_heads(drawn.x @ W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))
+    may_attend = causal_mask(len(drawn.x)) if example.causal else None
+    return attend(q, k, v, may_attend, scale=scale_of(example))
+
+
+def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
+    """The same maps on the bare rows of the embedding table, where a model adds positions to them."""
+    if trace.row_ids == trace.ids:
+        return trace
+    bare = replace(trace, x=trace.fetched, row_ids=trace.ids)
+    return replace(bare, heads=heads_of(trace.example, bare))
+
+
+def given_at_random(example: Example) -> Given:
+    """Random numbers: those of a notebook, or drawn from the seed for a sentence."""
     preset = PRESETS[example.source]
-    example = replace(example, **asdict(preset.fixed)) if preset.fixed else example
+    if preset.fixed:
+        own = {"sentence_of_batch": example.sentence_of_batch}  # the only choice that a notebook leaves
+        example = replace(example, **{f.name: getattr(preset.fixed, f.name) for f in fields(Sizes)} | own)
     tokens, notes = (preset.tokens, ()) if preset.tokens else sentence_tokens(example)
     ids = preset.ids or tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
-    drawn, waiting = with_edits(preset.draw(example, ids), example.edits, ids)
-    q, k, v = (split_heads(drawn.x @ W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))
-    may_attend = causal_mask(len(tokens)) if example.causal else None
-    scale = 1 / math.sqrt(example.d_k) if example.scaling else 1.0
-    heads = attend(q, k, v, may_attend, scale=scale)
-    return ExampleTrace(
-        **vars(drawn), example=example, tokens=tokens, ids=ids, scale=scale, heads=heads, notes=(*notes, *waiting)
-    )
+    return Given(example, tokens, ids, ids, preset.draw(example, ids), notes)
+
+
+def given_by_training(example: Example) -> Given:
+    """What enters one layer of a small model after so many updates, and that layer's maps."""
+    learnt = TASK_SOURCES[example.source]
+    tokens, notes = learnt.tokens(example.text or learnt.sentence)
+    recording = recorded(model_settings(example))
+    model = recording.model(example.updates)
+    ids = torch.tensor(learnt.task.vocabulary.encode(tokens))
+    layer = min(example.layer, len(model.layers)) - 1
+    x, maps = model(ids).layers[layer].normed, model.layers[layer].attention
+    updates = recording.evaluations[recording.place(example.updates)].step
+    trained = Trained(learnt, recording, updates, layer, model.table, model.table[ids])
+    whole = torch.equal(x, trained.embedded)  # nothing stands between the embedding table and this layer
+    example = replace(example, updates=updates, layer=layer + 1, unit="words" if learnt.words else "characters")
+    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v)
+    ids = tuple(ids.tolist())
+    return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
+
+
+def model_settings(example: Example) -> TrainingSettings:
+    """The run that trains the model of an example with these sizes."""
+    learnt = TASK_SOURCES[example.source]
+    return learnt.settings(example, causal=example.train_mask, scaling=example.train_scaling)
 
 
 def unedited(trace: ExampleTrace) -> ExampleTrace:
@@ -189,103 +258,3 @@ def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn,
         return drawn, ()
     matrices = {name: getattr(drawn, name) for name in LETTER_OF}
     return Drawn(**apply_edits(matrices, edits, ids)), waiting_notes(matrices, edits)
-
-
-def draw_journey(example: Example, ids: tuple[int, ...]) -> Drawn:
-    """Six fixed vectors of 3 numbers; W_q, W_k, W_v from the seed."""
-    return Drawn(torch.tensor(JOURNEY_X), *draw_maps(example, len(JOURNEY_X[0]), generator(example.seed)))
-
-
-def draw_sentence(example: Example, ids: tuple[int, ...]) -> Drawn:
-    """A row of the embedding table for each token; the maps have a stream of their own."""
-    table = embedding_table(max(ids) + 1, example.d_model, generator(example.seed, "embedding"))
-    return Drawn(embed(torch.tensor(ids), table), *draw_maps(example, example.d_model, generator(example.seed)))
-
-
-def draw_with_numpy(example: Example, ids: tuple[int, ...]) -> Drawn:
-    """NumPy's normal numbers from one stream: X, then W_q, W_k, W_v, each a tenth as large."""
-    random = np.random.RandomState(example.seed)
-    x = random.standard_normal((len(ids), example.d_model))
-    widths = (example.d_k, example.d_k, example.d_v)
-    maps = [random.standard_normal((example.d_model, width)) * 0.1 for width in widths]
-    return Drawn(*(torch.tensor(array, dtype=torch.float32) for array in (x, *maps)))
-
-
-def draw_batch(example: Example, ids: tuple[int, ...]) -> Drawn:
-    """Two sentences at once, of which one is kept; then the maps in the notebook's order: key, query, value."""
-    random = generator(example.seed)
-    batch = torch.randn(LIMITS["sentence_of_batch"].most, len(ids), example.d_model, generator=random)
-    W_k, W_q, W_v = draw_maps(example, example.d_model, random)
-    return Drawn(batch[example.sentence_of_batch - 1], W_q, W_k, W_v)
-
-
-def draw_modules(example: Example, ids: tuple[int, ...]) -> Drawn:
-    """An embedding table of 50 rows, of which the tokens use four; then W_q, W_k, W_v from the same stream."""
-    random = generator(example.seed)
-    table = torch.randn(50, example.d_model, generator=random)
-    return Drawn(embed(torch.tensor(ids), table), *draw_maps(example, example.d_model, random))
-
-
-def draw_maps(example: Example, d_model: int, random: torch.Generator) -> list[Tensor]:
-    """Two maps to all d_k features of all heads and one to all d_v, in this order."""
-    widths = (example.n_heads * width for width in (example.d_k, example.d_k, example.d_v))
-    return [draw_weight(example.weight_kind, d_model, width, random) for width in widths]
-
-
-def draw_weight(kind: WeightKind, d_in: int, d_out: int, random: torch.Generator) -> Float[Tensor, "d_in d_out"]:
-    """A weight matrix, to be used as x @ W: standard normal, a tenth of that, or `nn.Linear`'s default.
-
-    `nn.Linear` draws uniformly between ±1/√d_in and stores the transposed matrix.
-    """
-    if kind == "linear":
-        bound = 1 / math.sqrt(d_in)
-        return torch.empty(d_out, d_in).uniform_(-bound, bound, generator=random).T
-    return torch.randn(d_in, d_out, generator=random) * (0.1 if kind == "small" else 1.0)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FixedSizes:
-    """The choices that a notebook makes for the learner; named as in `Example`."""
-
-    d_model: int
-    d_k: int
-    d_v: int
-    n_heads: int = 1
-    seed: int
-    weight_kind: WeightKind
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preset:
-    """One source of the running example.
-
-    `tokens` is None where the learner types them; `ids` is None where they follow from the tokens.
-    `fixed` is None where the learner chooses the sizes. `draw` makes vectors and maps from an example
-    with its true sizes and the ids of its tokens. `remark` says how the notebook sets the mask.
-    """
-
-    key: Source
-    title: str
-    tokens: tuple[str, ...] | None
-    ids: tuple[int, ...] | None = None
-    fixed: FixedSizes | None = None
-    draw: Callable[[Example, tuple[int, ...]], Drawn]
-    remark: str = ""
-
-
-EVERY_PRESET = (
-    Preset(key="journey", title="Your journey starts with one step", tokens=JOURNEY_TOKENS, draw=draw_journey),
-    Preset(key="search", title="Four positions that search", draw=draw_with_numpy, remark="The notebook uses no mask.",
-           tokens=("position 0", "position 1", "position 2", "position 3"),
-           fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small")),
-    Preset(key="mat", title="The cat sat on the mat", draw=draw_with_numpy, remark="The notebook uses no mask.",
-           tokens=("The", "cat", "sat", "on", "the", "mat"),
-           fixed=FixedSizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small")),
-    Preset(key="batch", title="A batch of two sentences", draw=draw_batch, remark="The notebook uses the causal mask.",
-           tokens=("token 1", "token 2", "token 3", "token 4"),
-           fixed=FixedSizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear")),
-    Preset(key="modules", title="The cat sat down", tokens=("The", "cat", "sat", "down"), ids=(5, 12, 31, 7),
-           fixed=FixedSizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"), draw=draw_modules,
-           remark="The notebook shows it without the mask, then with it."),
-    Preset(key="sentence", title="A sentence of your own", tokens=None, draw=draw_sentence))  # fmt: skip
-PRESETS: dict[str, Preset] = {preset.key: preset for preset in EVERY_PRESET}

@@ -18,7 +18,10 @@ from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import MultiHeadAttention, draw_linear, drop_weights, linear
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, generator
-from lessons.example import JOURNEY_TOKENS, JOURNEY_X, MAX_TOKENS, ExampleTrace, Limit
+from lessons.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_settings, run_example
+from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X
+from lessons.sentence import Sentence, say
+from lessons.trained import Trained, recorded
 
 HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "drawn"]
 
@@ -45,6 +48,7 @@ class HeadsExample:
     seed: int = 42
     causal: bool = True
     scaling: bool = True
+    learnt: Example | None = None  # the running example, where that is a model in training: the sizes here train it
 
     def __post_init__(self):
         if self.source not in HEADS_PRESETS:
@@ -61,6 +65,8 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
     """The running example's tokens, seed, mask and scaling, with this lesson's own choices."""
     example = running.example
     taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
+    if running.trained is not None and source == "sentence":
+        choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
     return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
 
 
@@ -76,6 +82,7 @@ class SideBySide:
     heads: AttentionTrace
     scale: float
     noun: str = "head"
+    trained: Trained | None = None
 
     @property
     def n_heads(self) -> int:
@@ -112,11 +119,22 @@ def run_heads(example: HeadsExample) -> SideBySide:
     if example.source == "drawn":
         return drawn_side_by_side(example, may_attend)
     x, module = tensors_of_heads(example)
+    trained = None if example.learnt is None else run_example(model_of_heads(example)).trained
     scale = module.d_head**-0.5 if example.scaling else 1.0
     output, trace = module(x, may_attend, scale=scale)
     q, k, v = linear(x, module.W_q, module.b_q), linear(x, module.W_k, module.b_k), linear(x, module.W_v, module.b_v)
     return HeadsTrace(example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x,
-                      q=q, k=k, v=v, concatenated=trace.concatenated, output=output)  # fmt: skip
+                      q=q, k=k, v=v, concatenated=trace.concatenated, output=output,
+                      trained=trained)  # fmt: skip
+
+
+def whose_heads(trace: SideBySide) -> Sentence:
+    """What made the numbers of these heads: training, or chance."""
+    if trace.trained is not None:
+        return trace.trained.whose()
+    if isinstance(trace, HeadsTrace):
+        return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
+    return say("Random queries, keys and values (seed {seed}).", seed=trace.example.seed)
 
 
 def n_attentions(example: HeadsExample) -> int:
@@ -154,9 +172,22 @@ def notebook_tensors(source: HeadsSource) -> DrawnHeads:
 
 
 def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
-    """A row of an embedding table for each token, as in the running example; the module has a stream of its own."""
+    """A row of an embedding table for each token, as in the running example; the module has a stream of its own.
+
+    Or what enters a layer of a model in training, and that layer's heads.
+    """
+    if example.learnt is not None:
+        sized = model_of_heads(example)
+        block = recorded(model_settings(sized)).model(sized.updates).layers[sized.layer - 1]
+        return run_example(sized).x, replace(block.attention, dropout=example.dropout)
     table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
     return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))
+
+
+def model_of_heads(example: HeadsExample) -> Example:
+    """The running example's model with the sizes of this lesson: d_k and d_v are d_model divided by the heads."""
+    d_head = example.d_model // example.n_heads
+    return replace(example.learnt, d_model=example.d_model, d_k=d_head, d_v=d_head, n_heads=example.n_heads)
 
 
 def draw_journey_heads(example: HeadsExample) -> DrawnHeads:

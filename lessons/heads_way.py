@@ -6,7 +6,7 @@ from torch import Tensor
 
 from attention_core.heads import split_heads
 from lessons.heads_derivation import ManyHeadsDerivation
-from lessons.heads_example import MOST_FEATURES, HeadsTrace, SideBySide, shown_features
+from lessons.heads_example import MOST_FEATURES, SideBySide, shown_features, whose_heads
 from lessons.screen import Cells, Matrices, Matrix
 from lessons.sentence import Sentence, say
 
@@ -20,11 +20,13 @@ HeadBands = Sequence[Sequence[Matrix | None]]
 
 
 def heads_figure(trace: SideBySide, notice: tuple[Sentence, ...], **look: object) -> Matrices:
-    """A figure of this lesson, whatever it shows. What made its numbers was chance."""
-    drawn = say("Random queries, keys and values (seed {seed}).", seed=trace.example.seed)
-    if isinstance(trace, HeadsTrace):
-        drawn = say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
-    usual = {"key": "way_figure", "name": say("A step of multi-head attention"), "height": HEIGHT, "weights": drawn}
+    """A figure of this lesson, whatever it shows."""
+    usual = {
+        "key": "way_figure",
+        "name": say("A step of multi-head attention"),
+        "height": HEIGHT,
+        "weights": whose_heads(trace),
+    }
     return Matrices(notice=notice, **(usual | look))
 
 

@@ -10,7 +10,7 @@ from lessons.heads_notices import notice_difference, notice_dropout, was_dropped
 from lessons.heads_way import heads_figure
 from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
 from lessons.screen import Cells, Matrices, Matrix, Step
-from lessons.sentence import Sentence, Token, say
+from lessons.sentence import All, Sentence, Share, Token, say
 
 HEATMAPS_IN_A_BAND = 4
 SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
@@ -18,7 +18,7 @@ SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
 
 def attend_figures(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: int) -> tuple[Matrices, ...]:
     """A small heatmap for each head, where there are several, and one of them large."""
-    notice, large = notice_difference(trace), large_heatmap(trace, derivation, chosen)
+    notice, large = (*names_of_heads(trace), *notice_difference(trace)), large_heatmap(trace, derivation, chosen)
     one = heads_figure(trace, notice, key="head_figure", name=say("One head"), bands=((large,),), first=large.key,
                        width=LARGE_WIDTH, numbered=True)  # fmt: skip
     if trace.n_heads == 1:
@@ -30,6 +30,19 @@ def attend_figures(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
                          bands=tuple(heatmaps[start : start + HEATMAPS_IN_A_BAND] for start in starts), numbered=False,
                          hint=say("Rows are queries, columns are keys. Click a heatmap to see it large."))  # fmt: skip
     return every, replace(one, notice=(), weights=None, beside=True)
+
+
+def names_of_heads(trace: SideBySide) -> tuple[Sentence, ...]:
+    """The names that the heads of a trained model have earned, measured; nothing where they are random."""
+    if trace.trained is None:
+        return ()
+    jobs = (trace.trained.job(head) for head in range(trace.n_heads))
+    names = tuple(
+        say("head {number}: {name}, {share} of its weight", number=number, name=job.called, share=Share(job.share))
+        if job.done else say("head {number}: no name earned", number=number)
+        for number, job in enumerate(jobs, 1)
+    )  # fmt: skip
+    return (say("Measured on new sequences: {heads}.", heads=All(names)),)
 
 
 def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: int) -> tuple[Matrix, ...]:

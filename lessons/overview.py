@@ -10,7 +10,7 @@ from lessons.example import ExampleTrace, whose_weights
 from lessons.formulas import stage_formula
 from lessons.matrices import PAIRS, head_matrix
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen
-from lessons.sentence import say
+from lessons.sentence import Sentence, say
 from lessons.stages import STAGES, Stage, notice_stage
 
 HEADING = say("What does attention do, in one picture?")
@@ -60,9 +60,15 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
     upper = ("x", "k_transposed", "k", None, None, "v")
     lower = ("q", "scores", "scaled", "masked", "weights", "output")
     return Matrices(
-        key="pipeline", name=say("All matrices of one attention head"), notice=notice_stage(step, example, head),
+        key="pipeline", name=say("All matrices of one attention head"),
+        notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
         weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn))  # fmt: skip
+
+
+def what_it_does(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
+    """What a trained head has been measured to do; nothing for random weights."""
+    return () if example.trained is None else (example.trained.does(head),)
 
 
 def sources_of(derivation: HeadDerivation, key: str):

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from attention_core.masks import causal_mask
-from lessons.example import Example, ExampleTrace, run_example
+from lessons.example import Example, ExampleTrace, run_example, without_own_positions
 from lessons.formatting import apart, subtraction
 from lessons.matrices import BELOW_CONTROLS, head_matrix
 from lessons.permutation import (
@@ -53,6 +53,7 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Both orders, or what positions add and turn; and what the permutation leaves for every kind of positions."""
+    example, asked = without_own_positions(example), example
     own = positioned_head(example, head, choices.kind)
     mask = causal_mask(len(example.tokens)) if choices.causal else None
     both = attend_in_both_orders(own.x, own.projections, choices.permutation, own.kind, own.seed, mask)
@@ -60,7 +61,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale),
-        ask=asking("positions", QUESTIONS, own.seed, example, head))  # fmt: skip
+        ask=asking("positions", QUESTIONS, own.seed, example, head),
+        remarks=() if example is asked else (say(
+            "The model adds positions of its own to its tokens. Here its head sees the bare rows of its embedding "
+            "table, so that no position is hidden in X."),))  # fmt: skip
 
 
 def figure_of(
@@ -82,7 +86,7 @@ def figure_of(
 @lru_cache(maxsize=64)
 def residuals_of(example: Example, head: int, permutation: Permutation) -> tuple[Residual, ...]:
     """What this permutation leaves for every kind of positions; computed once while all this stays as it is."""
-    trace = run_example(example)
+    trace = without_own_positions(run_example(example))
     return measure_residuals(trace.x, head_projections(trace, head), permutation, example.seed)
 
 

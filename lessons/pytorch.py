@@ -13,7 +13,7 @@ from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formatting import addition, names, subtraction
 from lessons.heads_derivation import ManyHeadsDerivation
-from lessons.heads_example import HeadsExample, run_heads, shown_features
+from lessons.heads_example import HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
 from lessons.levels import level_listings, three_levels
 from lessons.matrices import BELOW_CONTROLS
 from lessons.pytorch_cases import case_figures
@@ -51,13 +51,13 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module)
     attention = parity.trace.heads.select(0)
     return Screen(
-        figures=tuple(figures_of(parity, choices, trace.example.seed)),
+        figures=tuple(figures_of(parity, choices, trace)),
         code=Code((copy_to_pytorch, compare_with_pytorch, one_mask_for_both), attention, attention.q.shape[-1] ** -0.5),
         ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
     )
 
 
-def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
+def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[Figure]:
     """What one view shows."""
     if choices.view == "cases":
         yield from case_figures(choices.cases)
@@ -78,7 +78,7 @@ def figures_of(parity: Parity, choices: Choices, seed: int) -> Iterator[Figure]:
     band = tuple(band)
     yield Matrices(key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
                    first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
-                   weights=say("Untrained: random weights (seed {seed}).", seed=seed))  # fmt: skip
+                   weights=whose_heads(trace))  # fmt: skip
     yield parameter_table(parity)
 
 

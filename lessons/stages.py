@@ -40,9 +40,11 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence
     if repeated is None:
         return (size, say("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
-    again = say("{token} stands at positions {positions}: the same row each time.",
-                token=Token(repeated, positions[0]), positions=All(tuple(i + 1 for i in positions)))  # fmt: skip
-    return size, again
+    numbers = {"token": Token(repeated, positions[0]), "positions": All(tuple(i + 1 for i in positions))}
+    if example.row_ids == example.ids:
+        return size, say("{token} stands at positions {positions}: the same row each time.", **numbers)
+    return size, say("{token} stands at positions {positions}. Each time its row is another, for its position is in X.",
+                     **numbers)  # fmt: skip
 
 
 def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:

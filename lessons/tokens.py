@@ -34,7 +34,8 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
     figure = Matrices(
-        key="tokens_figure", name=say("Tokens, ids and rows"), notice=notice_tokens(example), first="x",
+        key="tokens_figure", name=say("Tokens, ids and rows"), first="x",
+        notice=(*notice_tokens(example), *what_is_added(example)),
         bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("x", example), figures=(figure, lookup_table(look_up(example, choices.words))),
@@ -44,13 +45,13 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
     """Each token with its id and its row of X; beside it the table, with one row for each different token."""
-    ids, names = example.ids, example.names
+    x, ids, names = example.fetched, example.ids, example.names
     first = {token_id: position for position, token_id in reversed(list(enumerate(ids)))}
     rows = sorted(first)
-    features = feature_axis(example.x.shape[1])
+    features = feature_axis(x.shape[1])
 
     def value(position: int, feature: int, meaning: Sentence) -> Step:
-        number = float(example.x[position, feature])
+        number = float(x[position, feature])
         return Step(meaning, digits(number), number)
 
     def of_x(i: int, j: int) -> Step:
@@ -66,19 +67,20 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
         positions = (Cells("x", row=position) for position, other in enumerate(ids) if other == token_id)
         return Cells("table", row=rows.index(token_id)), *positions
 
+    different_rows = x[[first[i] for i in rows]]
     tokens = tuple(f"{token_id}  {seen(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
     different = tuple(f"{token_id}: {seen(example.tokens[first[token_id]])}" for token_id in rows)
     return (
-        Matrix(key="x", title=say("X"), values=example.x, rows=Axis(say("ids"), tokens, named=True), columns=features,
+        Matrix(key="x", title=say("X"), values=x, rows=Axis(say("ids"), tokens, named=True), columns=features,
                step=of_x, sources=lambda i, j: same_id(ids[i])),
-        Matrix(key="table", title=say("their rows of the embedding table"), values=example.x[[first[i] for i in rows]],
+        Matrix(key="table", title=say("their rows of the embedding table"), values=different_rows,
                rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
                sources=lambda i, j: same_id(rows[i])))  # fmt: skip
 
 
 def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
     """How many rows there are, and which tokens share theirs."""
-    n, d_model = example.x.shape
+    n, d_model = example.fetched.shape
     numbers = say_count("{count} number", "{count} numbers", d_model)
     size = say_count(
         "{count} token becomes a row of {numbers}.", "{count} tokens become {count} rows of {numbers} each.",
@@ -88,9 +90,20 @@ def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
     repeated = [say("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
     if repeated:
         return size, *repeated
-    if len(example.x.unique(dim=0)) == n:
+    if len(example.fetched.unique(dim=0)) == n:
         return size, say("No token repeats, so every row is different.")
     return size, say("No token repeats, so each has a row of its own.")
+
+
+def what_is_added(example: ExampleTrace) -> tuple[Sentence, ...]:
+    """What a model makes of these rows before they enter its head."""
+    if example.row_ids == example.ids:
+        return ()
+    if example.trained.layer == 0:
+        return (say("To each row this model adds a vector that it has learned for the position. The sum is the X of "
+                    "the other lessons."),)  # fmt: skip
+    return (say("To each row this model adds a vector for the position, and its first layer works on the sum. What "
+                "that layer hands on is the X of the other lessons."),)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,16 +123,23 @@ class Lookup:
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
-    vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
-    first = [example.tokens.index(token) for token in vocabulary.tokens]
+    vocabulary, table = table_of(example)
     ids = vocabulary.encode_with_unknown(tokens)
     try:
         vocabulary.encode(tokens)
         refusal = None
     except ValueError as error:
         refusal = str(error)
-    rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(example.x[first]))
+    rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(table))
     return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
+
+
+def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:
+    """All words with a row in the embedding table, and the rows; of a sentence alone its own words have one."""
+    if example.trained is not None:
+        return example.trained.source.task.vocabulary, example.trained.table
+    vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
+    return vocabulary, example.fetched[[example.tokens.index(token) for token in vocabulary.tokens]]
 
 
 def lookup_table(lookup: Lookup) -> Table:

@@ -9,6 +9,8 @@ import torch
 from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
+from tests.trained_apart import trained_apart
+
 # As on the server: more threads for small matrices only fight each other, and results would differ.
 torch.set_num_threads(1)
 
@@ -37,6 +39,12 @@ def pytest_sessionfinish():
     process = sys.modules.get("attention_ui.server.process")
     if process is not None and process.scheduler.cache_info().currsize:
         process.scheduler().stop()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def models_trained_apart():
+    with trained_apart():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -68,9 +68,16 @@ def next_number(key: str, limit: Limit) -> None:
 
 
 @contextmanager
-def bound_to_tokens(key: str, n_tokens: int, begin: int) -> Iterator[None]:
-    """Around a control for a number from 1 to that of the tokens: Streamlit binds none whose limits change."""
-    note = linked_number(key, Limit(1, n_tokens), begin)
+def bound_within(key: str, limit: Limit, begin: int) -> Iterator[None]:
+    """Around a control whose limits or beginning change with other choices: Streamlit itself binds none of those."""
+    note = linked_number(key, limit, begin)
     yield
     write_in_link(key)
     show_notes(note)
+
+
+def changing_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
+    """A slider whose limits or beginning change with other choices. Who never moved it goes along."""
+    with bound_within(key, limit, begin):
+        chosen = st.slider(label, limit.least, limit.most, key=key, persist_state="session", **look)
+    return limit.clamp(int(chosen))

@@ -5,10 +5,11 @@ import re
 import streamlit as st
 
 from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
+from attention_ui.controls.learnt import see_it_trained
 from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
-from lessons.example import ExampleTrace, Limit
+from lessons.example import ExampleTrace, Limit, model_settings
 from lessons.formatting import english
 from lessons.heads import Choices
 from lessons.heads_example import (
@@ -18,6 +19,7 @@ from lessons.heads_example import (
     HeadsPreset,
     divisors,
     heads_example,
+    model_of_heads,
     n_attentions,
     nearest_divisor,
 )
@@ -55,22 +57,32 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
     notes, usual = st.container(), round(100 * HEADS_DEFAULTS.dropout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(HEADS_SOURCES, notes)
+        source, choices = source_and_sizes(HEADS_SOURCES, notes, learnt=running.trained is not None)
         limit = HEADS_LIMITS["dropout_percent"]
         percent = bound_slider("Dropout, percent", "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
-    return heads_example(running, source, dropout=percent / 100, **choices)
+    return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
 
 
-def source_and_sizes(sources: dict[str, str], notes) -> tuple[str, dict[str, int | bool]]:
-    """Which example, and its sizes where no notebook fixes them; drawn side by side in a row that is there."""
+def seen_trained(example: HeadsExample) -> HeadsExample:
+    """The example, its model trained where it is one."""
+    if example.learnt is not None:
+        see_it_trained(model_settings(model_of_heads(example)))
+    return example
+
+
+def source_and_sizes(sources: dict[str, str], notes, *, learnt: bool) -> tuple[str, dict[str, int | bool]]:
+    """Which example, and its sizes where no notebook fixes them; drawn side by side in a row that is there.
+
+    The models that are trained have no bias.
+    """
     source = one_in_list("Example", "mh", sources, width=SOURCE_WIDTH)
     if HEADS_PRESETS[source].fixed:
         st.text(english(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
-    return source, size_choices(notes)
+    return source, size_choices(notes, learnt)
 
 
-def size_choices(notes) -> dict[str, int | bool]:
+def size_choices(notes, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
     label, limit = "$d_{model}$ · features", HEADS_LIMITS["d_model"]
     d_model = bound_slider(label, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
@@ -85,7 +97,7 @@ def size_choices(notes) -> dict[str, int | bool]:
         n_heads = st.select_slider(
             "Heads", divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
         )
-    bias = st.toggle("Bias", HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
+    bias = not learnt and st.toggle("Bias", HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 

@@ -4,7 +4,7 @@ import streamlit as st
 
 from attention_ui.choices import chosen_mask
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
-from attention_ui.controls.heads import HEADS_SOURCES, source_and_sizes
+from attention_ui.controls.heads import HEADS_SOURCES, seen_trained, source_and_sizes
 from attention_ui.lesson import show_notes
 from attention_ui.links import LinkRule, text_in_link
 from attention_ui.state import get_state, set_state
@@ -46,12 +46,12 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
             title = without[asked]
             show_notes(say("There is no module to compare in “{title}”. Here is your sentence instead.", title=title))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(sources, notes)
+        source, choices = source_and_sizes(sources, notes, learnt=running.trained is not None)
     if not running.example.scaling:
         show_notes(say(
             "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
         ))  # fmt: skip
-    return heads_example(running, source, **choices)
+    return seen_trained(heads_example(running, source, **choices))
 
 
 def chosen_cases() -> int:

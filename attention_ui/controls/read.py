@@ -3,7 +3,7 @@
 import streamlit as st
 
 from attention_core.model import MAX_CONTEXT
-from attention_ui.controls.bound import bound_to_tokens, one_in_list
+from attention_ui.controls.bound import bound_within, one_in_list
 from attention_ui.links import SWITCH, Length, LinkRule
 from lessons.example import Limit
 from lessons.formatting import english, written
@@ -64,7 +64,7 @@ def text_to_read() -> str:
 def chosen_word(asked: ReadChoices) -> int:
     """The token that looks, and whose next token is predicted; the last one at first. Counted from 0."""
     names = {name.position + 1: written(name) for name in read(asked).names}
-    with bound_to_tokens("word", len(names), len(names)):
+    with bound_within("word", Limit(1, len(names)), len(names)):
         chosen = st.selectbox(
             "Word", list(names), format_func=lambda position: names.get(position, ""), key="word",
             persist_state="session", width=260,

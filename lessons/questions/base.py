@@ -188,12 +188,20 @@ def among_tokens(
     `beliefs` are positions that a misconception would choose, with the sentences that mend it; `other` makes the
     sentence for any further token.
     """
-    order = values.argsort(descending=True).tolist()
-    if len(order) < 2 or values[order[0]] - values[order[1]] < CLEAR_LEAD:
+    if not has_clear_lead(values):
         return None
+    order = values.argsort(descending=True).tolist()
     wrong = (*beliefs, *((position, other(position)) for position in order[1:]))
     cards = (order[0], why), *(choice for choice in wrong if choice[0] != order[0])
     return among(prompt, *(Card(say("{token}", token=names[position]), reply) for position, reply in cards))
+
+
+def has_clear_lead(values: Float[Tensor, " tokens"]) -> bool:
+    """True where the largest of several values is plainly larger than the next."""
+    if len(values) < 2:
+        return False
+    first, second = values.topk(2).values.tolist()
+    return first - second >= CLEAR_LEAD
 
 
 def below(end: int, random: Generator) -> int:

@@ -14,6 +14,7 @@ from lessons.questions.base import (
     among_tokens,
     below,
     beyond_figure,
+    has_clear_lead,
     one_of,
     row_with_a_choice,
     weights_if,
@@ -28,14 +29,14 @@ def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Genera
     i = row_with_a_choice(attention, random)
     weights = weights_if(example, head, temperature=heat)
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
+    down = say("That is read down the column: no token puts more weight on {query}. Rows are queries.", query=names[i])
     hidden = [] if attention.visible[i, best] else [(best, say("No score is larger, but the mask hides it."))]
     return among_tokens(
         say("On which key does {query} put its largest weight?", query=names[i]),
         names, row,
         say("Softmax keeps the order: the largest visible score in the row gets the largest weight."),
         [*hidden,
-         (column, say("That is read down the column: no token puts more weight on {query}. Rows are queries.",
-                      query=names[i])),
+         *([(column, down)] if has_clear_lead(weights[:, i]) else []),
          (i, say("A token need not prefer itself: its query need not match its own key."))],
         lambda p: say("{key} gets {weight} from {query}; another key gets more.",
                       key=names[p], query=names[i], weight=Number(float(row[p]))))  # fmt: skip

@@ -31,11 +31,11 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
     ids = torch.tensor(example.ids)
     one, other = sorted(two_alike(ids[:, None] == ids, random)) if below(2, random) else two_of(len(ids), random)
     alike = example.ids[one] == example.ids[other]
-    if torch.equal(example.x[one], example.x[other]) != alike:
+    if torch.equal(example.fetched[one], example.fetched[other]) != alike:
         return None
     names = example.names
     prompt = say("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
-    first, second = (Number(float(example.x[position, 0])) for position in (one, other))
+    first, second = (Number(float(example.fetched[position, 0])) for position in (one, other))
     same, differ = say("They hold the same numbers."), say("They hold different numbers.")
     if alike:
         return among(
@@ -65,7 +65,7 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
 def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     """Swapping tokens swaps rows and changes no number."""
     pair = two_of(len(example.tokens), random)
-    if torch.equal(example.x[pair[0]], example.x[pair[1]]):
+    if torch.equal(example.fetched[pair[0]], example.fetched[pair[1]]):
         return None
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
@@ -90,7 +90,7 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
         say("Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
             "sentence. Which row does X get?", token=token),
         Card(say("The row that {token} has already; it starts with {number}.",
-                 token=token, number=Number(float(example.x[position, 0]))),
+                 token=token, number=Number(float(example.fetched[position, 0]))),
              say("The same token, so the same row again.")),
         Card(say("A row with numbers of its own, as the position is another."),
              say("A row depends on the token alone. The same token has the same row at every position.")),

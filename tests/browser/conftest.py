@@ -82,10 +82,14 @@ class Visit:
         self.page.on("websocket", lambda ws: ws.on("framesent", lambda frame: self.sent.append(frame)))
 
     def open(self, path=""):
-        """Open a link. On a lesson, numbers do not wait for an answer unless the link says so."""
+        """Open a link. On a lesson, numbers do not wait for an answer and the weights are the first notebook's, unless
+        the link says so.
+        """
         page, _, query = path.partition("?")
-        if page in COVERED_AT_FIRST and "cover=" not in query:
-            path = f"{page}?{query}&cover=false" if query else f"{page}?cover=false"
+        usual = {"example": "journey"} | ({"cover": "false"} if page in COVERED_AT_FIRST else {})
+        if page in ("", "overview", *COVERED_AT_FIRST):
+            query = "&".join(filter(None, [query, *(f"{k}={v}" for k, v in usual.items() if f"{k}=" not in query)]))
+            path = f"{page}?{query}"
         self.page.goto(f"{self.url}/{path}")
         return self
 

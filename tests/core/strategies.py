@@ -5,7 +5,9 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from attention_core.model import ModelConfig
-from lessons.example import LIMITS, Example, Source
+from lessons.example import LIMITS, Example, learnt_example
+from lessons.notebooks import RandomSource
+from lessons.trained import TASK_SOURCES, TaskSource
 
 SENTENCES = [
     "one",
@@ -43,8 +45,23 @@ def examples(*sources):
     )
 
 
+# Few sizes and seeds, for each is trained; but any text, any update and any use of the weights.
+OF_MODELS = [{}, {"seed": 3}, {"d_model": 5, "d_k": 3, "d_v": 7, "n_heads": 2, "train_scaling": False}]
+
+
+@st.composite
+def learnt_examples(draw, *sources):
+    """The running example, from a small model that is trained on one of these tasks."""
+    source = draw(st.sampled_from(sources or get_args(TaskSource)))
+    words = st.sampled_from([*TASK_SOURCES[source].task.vocabulary.tokens, "stranger"])
+    text = (" " if TASK_SOURCES[source].words else "").join(draw(st.lists(words, max_size=14)))
+    switches = {name: draw(st.booleans()) for name in ("causal", "scaling")}
+    place = {"updates": draw(st.integers(0, 300)), "layer": draw(st.integers(1, 2))}
+    return learnt_example(source, text=text, **switches, **place, **draw(st.sampled_from(OF_MODELS)))
+
+
 # Where a notebook fixes the sizes little else varies, so a sentence comes more often.
-EXAMPLES = examples(*get_args(Source), "sentence", "sentence")
+EXAMPLES = examples(*get_args(RandomSource), "sentence", "sentence") | learnt_examples("pronouns", "induction")
 SIZES_CHOSEN = examples("journey", "sentence")  # where all sizes are those that were chosen
 
 
@@ -54,11 +71,11 @@ def models(draw, **fixed):
     n_heads = draw(st.sampled_from([1, 3]))
     positions = draw(st.sampled_from(["learned", "none", "sinusoidal", "rotary", "qk"]))
     heads = draw(st.sampled_from(["projected", "sliced"]))
-    d_k = None if heads == "sliced" else draw(st.sampled_from([None, 2, 10]))
+    d_k, d_v = (None if heads == "sliced" else draw(st.sampled_from([None, own, 10])) for own in (2, 5))
     switches = ("causal", "scaling", "residual", "layer_norm", "mlp")
     choices = {name: draw(st.booleans()) for name in switches} | {
         "vocabulary": 13, "context": 7, "d_model": 6 * n_heads if n_heads == 1 else 6, "n_heads": n_heads,
-        "n_layers": draw(st.integers(1, 2)), "heads": heads, "positions": positions, "d_k": d_k,
+        "n_layers": draw(st.integers(1, 2)), "heads": heads, "positions": positions, "d_k": d_k, "d_v": d_v,
         "output": draw(st.sampled_from(["scores", "scores", "vectors"])),
     }  # fmt: skip
     return ModelConfig(**choices | fixed)

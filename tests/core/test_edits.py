@@ -23,9 +23,10 @@ from lessons.edits import (
     put_edit,
     set_numbers,
 )
-from lessons.example import PRESETS, Example, run_example, unedited
+from lessons.example import Example, run_example, unedited
 from lessons.formatting import english
 from lessons.matrices import PAIRS
+from lessons.notebooks import PRESETS
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(

@@ -12,7 +12,7 @@ from attention_core.head_measures import head_contributions
 from attention_core.heads import MultiHeadAttention, split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.example import JOURNEY_X, MAX_TOKENS, Example, run_example
+from lessons.example import MAX_TOKENS, Example, run_example
 from lessons.heads_example import (
     HEADS_PRESETS,
     HeadsExample,
@@ -25,6 +25,7 @@ from lessons.heads_example import (
     run_heads,
     shown_features,
 )
+from lessons.notebooks import JOURNEY_X
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]

@@ -11,8 +11,9 @@ from torch import nn
 
 from attention_core.heads import default_weight
 from attention_core.randomness import generator
-from lessons.example import JOURNEY_X, LIMITS, PRESETS, Example, run_example
+from lessons.example import LIMITS, Example, run_example
 from lessons.formatting import english
+from lessons.notebooks import JOURNEY_X, PRESETS
 from lessons.stages import STAGES, notice_stage
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from arithmetic_checks import evaluates
+from learnt_oracle import ORACLE as LEARNT
 
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
@@ -94,6 +95,7 @@ SHARED: Oracle = {
     },
     "Untrained: random vectors (seed {seed}).": chosen,
     "Untrained: random vectors (seed {seed}), some of them changed by hand.": chosen,
+    **LEARNT,
 }
 
 

@@ -117,6 +117,7 @@ ORACLE = (
     | {
         "{count} token, a row of {d_model} features.": tokens_told,
         "{token} stands at positions {positions}: the same row each time.": repeated,
+        "{token} stands at positions {positions}. Each time its row is another, for its position is in X.": repeated,
         "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.": widths,
         "The longest key is that of {tokens}, with length {length}.": longest_key,
         "The largest score is {score}: {pairs}.": largest_score,

@@ -53,7 +53,7 @@ def maps_of(case):
 
 
 def x_of(case):
-    return case.example.x.double().numpy()
+    return case.example.fetched.double().numpy()
 
 
 def added_of(case, kind=None):

@@ -8,9 +8,10 @@ from screens import chosen
 
 from attention_core.embeddings import with_unknown_row
 from attention_core.tokens import Vocabulary, tokenize
-from lessons.example import Example, run_example
+from lessons.example import Example, model_settings, run_example
 from lessons.formatting import english, together
 from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen
+from lessons.trained import TASK_SOURCES, recorded
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 
@@ -18,6 +19,16 @@ WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 def cases(example):
     for words in WORDS:
         yield Choices(words)
+
+
+def rows_of(case):
+    """The row of each token, from the table itself where a model has one."""
+    example = case.example.example
+    if example.source not in TASK_SOURCES:
+        return case.example.x
+    words = TASK_SOURCES[example.source].task.vocabulary.tokens
+    table = recorded(model_settings(example)).model(example.updates).token_table
+    return table[[words.index(token) for token in case.example.tokens]]
 
 
 def rows_and_numbers(case, sentence):
@@ -30,12 +41,13 @@ def same_token(case, sentence):
     positions = [token.position for token in sentence.arguments["tokens"].items]
     first = positions[0]
     assert positions == [i for i, token in enumerate(case.example.tokens) if token == case.example.tokens[first]]
-    assert len({tuple(case.example.x[i].tolist()) for i in positions}) == 1 < len(positions)
+    assert len({tuple(rows_of(case)[i].tolist()) for i in positions}) == 1 < len(positions)
     return {"tokens": positions}
 
 
 def unknown(case, sentence):
-    known = list(dict.fromkeys(case.example.tokens))
+    source = TASK_SOURCES.get(case.example.example.source)
+    known = list(dict.fromkeys(case.example.tokens)) if source is None else source.task.vocabulary.tokens
     words = tokenize(case.choices.words, case.example.example.unit)[:12]
     return {
         "refusal": sentence.arguments["refusal"],
@@ -70,7 +82,7 @@ OTHER_ROW = (
 
 def first_number(case, said):
     """The prompt is not known here, so it must be the first number of some row."""
-    (found,) = {row[0] for row in case.example.x.tolist() if abs(row[0] - said.value) < 1e-6}
+    (found,) = {row[0] for row in rows_of(case).tolist() if abs(row[0] - said.value) < 1e-6}
     return found
 
 
@@ -114,7 +126,8 @@ def answer_shape(case, prompt):
 
 def answer_two(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
-    alike = case.example.x[one].tolist() == case.example.x[other].tolist()
+    rows = rows_of(case)
+    alike = rows[one].tolist() == rows[other].tolist()
     assert alike == (case.example.tokens[one] == case.example.tokens[other])
     if alike:
         return dict.fromkeys(
@@ -137,7 +150,7 @@ def answer_swap(case, prompt):
     one, other = sorted(prompt.arguments[name].position for name in ("one", "other"))
     order = list(range(len(case.example.tokens)))
     order[one], order[other] = other, one
-    moved = (case.example.x[order] != case.example.x).any(dim=1).nonzero()[:, 0].tolist()
+    moved = (rows_of(case)[order] != rows_of(case)).any(dim=1).nonzero()[:, 0].tolist()
     assert moved == [one, other]
     rows = {"first": one + 1, "second": other + 1}
     return {
@@ -151,7 +164,7 @@ def answer_swap(case, prompt):
 def answer_again(case, prompt):
     position = prompt.arguments["token"].position
     return {
-        "The same token, so the same row again.": {"token": position, "number": case.example.x[position, 0]},
+        "The same token, so the same row again.": {"token": position, "number": rows_of(case)[position, 0]},
         "A row depends on the token alone. The same token has the same row at every position.": None,
         "X has a row for each position in the sentence, also where a token repeats.": None,
     }

@@ -8,8 +8,9 @@ from visiting import cell, chart, open_page, texts
 from attention_ui import editing
 from lessons.edit_remarks import edit_remarks, tensors_of
 from lessons.edits import Edit, edits_code
-from lessons.example import PRESETS, Example, run_example
+from lessons.example import Example, run_example
 from lessons.formatting import together
+from lessons.notebooks import PRESETS
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
 TWO = (Edit("W_q", 0, 1, 0.5), Edit("x", 2, 0, -1.0))

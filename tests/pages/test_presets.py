@@ -8,8 +8,9 @@ import pytest
 import torch
 from visiting import cell, chart, open_page, texts
 
-from lessons.example import PRESETS, Example, run_example
+from lessons.example import Example, run_example
 from lessons.formatting import digits
+from lessons.notebooks import PRESETS
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 SIZES = {"search": (4, 8, 8), "mat": (6, 16, 16), "batch": (4, 8, 8), "modules": (4, 8, 6)}  # tokens, d_model, d_k

@@ -13,9 +13,11 @@ ROOT = Path(__file__).parent.parent.parent
 def visitor(page="start/overview", **query):
     """Somebody who is about to open a page by a link. A list is a parameter that the link says repeatedly.
 
-    Unless the link says otherwise, this visitor would rather see the numbers at once than think first.
+    Unless the link says otherwise, this visitor would rather see the numbers at once than think first, and looks at
+    the first notebook's example; `example=None` names none.
     """
-    query = {"cover": "false"} | query
+    usual = {"cover": "false", "example": "journey"}
+    query = {name: value for name, value in (usual | query).items() if value is not None}
     at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
     for name, value in query.items():
         at.query_params[name] = value if isinstance(value, bytes | list) else str(value)

@@ -1,0 +1,84 @@
+"""The controls of a small model in training, bound to the address: its sentence, its sizes, how far it is trained."""
+
+from dataclasses import replace
+
+import streamlit as st
+
+from attention_core.training import EVALUATE_EVERY, TrainingSettings
+from attention_ui.controls.bound import bound_within, changing_slider
+from attention_ui.links import SWITCH, Length, LinkRule
+from attention_ui.server.process import lower_priority, yield_turn
+from lessons.example import LIMITS, MOST_UPDATES, Example, Limit, model_settings, run_example
+from lessons.formatting import english
+from lessons.sentence import say
+from lessons.trained import RECORDINGS, TASK_SOURCES, LearntExample, record_model
+
+LABELS_OF_SIZES = {
+    "d_k": "$d_k$ · features of a query or key",
+    "d_v": "$d_v$ · features of a value",
+    "n_heads": "Heads",
+}
+KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
+MOST_TYPED = 200  # characters
+LINK_RULES: dict[str, LinkRule] = {
+    **{f"says_{source}": Length(MOST_TYPED) for source in TASK_SOURCES},
+    **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
+    "updates": Limit(0, MOST_UPDATES), "layer": Limit(1, 2), "train_mask": SWITCH, "train_scaling": SWITCH,
+}  # fmt: skip
+
+
+def learnt_controls(source: str) -> dict[str, object]:
+    """The sentence that the model reads, and how far it is trained."""
+    learnt = TASK_SOURCES[source]
+    text = st.text_input(
+        "Its sentence", key=f"says_{source}", bind="query-params", placeholder=learnt.sentence, max_chars=MOST_TYPED,
+        help=english(say("It knows these tokens: {known}. Left empty, it is “{sentence}”.",
+                         known=learnt.known, sentence=learnt.sentence)),
+    )  # fmt: skip
+    end = learnt.training["steps"]
+    updates = changing_slider("Updates of training", "updates", Limit(0, end), end, step=EVALUATE_EVERY)
+    return {"text": text or "", "updates": updates}
+
+
+def model_sizes(source: str) -> dict[str, int]:
+    """The sizes that are changed often; moving one trains another model."""
+    return {name: model_size(name, label, TASK_SOURCES[source]) for name, label in LABELS_OF_SIZES.items()}
+
+
+def layer_choice(example: Example, *, named: bool) -> int:
+    """Which layer to look at, counted from 1; where `named`, each under the name that its best head has earned."""
+    n_layers = model_settings(example).model.n_layers
+    if n_layers == 1:
+        return 1
+    names = {n: str(n) for n in range(1, n_layers + 1)}
+    if named:
+        best = {n: run_example(replace(example, layer=n)).trained.best for n in names}
+        names = {n: english(say("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
+    with bound_within("layer", Limit(1, n_layers), 1):
+        chosen = st.radio("Layer", list(names), format_func=names.get, key="layer", persist_state="session")
+    return chosen if chosen in names else 1  # a forged message may name what is none
+
+
+def more_of_model(source: str) -> dict[str, object]:
+    """What is changed less often."""
+    learnt = TASK_SOURCES[source]
+    d_model = model_size("d_model", "$d_{model}$ · features of a token", learnt)
+    mask = st.toggle(
+        "Train it with the causal mask", True, key="train_mask", bind="query-params", disabled=not learnt.causal
+    )
+    scaling = st.toggle("Train it with scaling", True, key="train_scaling", bind="query-params")
+    return {"d_model": d_model, "train_mask": mask, "train_scaling": scaling}
+
+
+def model_size(name: str, label: str, learnt: LearntExample) -> int:
+    """One size of the model; moving it trains another."""
+    return changing_slider(label, KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
+
+
+def see_it_trained(settings: TrainingSettings) -> None:
+    """Train the model unless somebody has asked for it before, and say so while it lasts; others go first."""
+    if settings not in RECORDINGS:
+        lower_priority()
+        with st.spinner("Training this model …"):
+            for _ in record_model(settings):
+                yield_turn()

@@ -1,0 +1,102 @@
+"""What is said of a small model in training, measured again: sequence by sequence, in plain loops."""
+
+from functools import cache
+
+import torch
+
+from attention_core.tasks import NO_TARGET
+from attention_core.training import held_out_batch
+from lessons.example import model_settings
+from lessons.heads_example import model_of_heads
+from lessons.task_texts import texts_of
+from lessons.trained import recorded
+
+TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
+JOBS = (
+    "This head has learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread evenly it would be "
+    "{even}.",
+    "Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}, as if it were "
+    "spread evenly.",
+    "Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}. Spread evenly it "
+    "would be {even}.",
+    "This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there, as if it were spread "
+    "evenly.",
+    "This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread evenly it would "
+    "be {even}.",
+)
+
+
+def example_of(case):
+    """The example whose model a screen shows: the lessons on several heads give it sizes of their own."""
+    of_heads = getattr(case.choices, "example", None)
+    return case.example.example if of_heads is None else model_of_heads(of_heads)
+
+
+def whose(case, sentence):
+    example = example_of(case)
+    right, count, _ = measured(model_settings(example), example.updates)
+    return {"task": ..., "updates": example.updates, "seed": example.seed, "right": right, "count": count}
+
+
+def job(case, sentence):
+    """The job that this head does best, as the sentence must say it."""
+    example = example_of(case)
+    settings = model_settings(example)
+    _, _, shares = measured(settings, example.updates)
+    ranked = sorted(((shares[role, example.layer - 1, case.head], role) for role in settings.task.roles), reverse=True)
+    (share, even), role = ranked[0]
+    if "has learnt" in sentence.template:
+        assert share >= settings.task.threshold
+    elif "has not" in sentence.template:
+        assert share < settings.task.threshold and example.updates > 0
+    else:
+        assert example.updates == 0
+    assert sentence.arguments["role"] == texts_of(settings.task).roles[role]
+    numbers = {"role": ..., "n": len(held_out_batch(settings).inputs), "share": share}
+    return numbers if "as if" in sentence.template else numbers | {"even": even}
+
+
+def name_of_head(case, sentence):
+    """A head on the lesson on several heads, with its share of the job that it does best."""
+    example, head = example_of(case), sentence.arguments["number"] - 1
+    settings = model_settings(example)
+    _, _, shares = measured(settings, example.updates)
+    share = max(shares[role, example.layer - 1, head][0] for role in settings.task.roles)
+    if "no name" in sentence.template:
+        assert share < settings.task.threshold
+        return {"number": head + 1}
+    assert share >= settings.task.threshold
+    return {"number": head + 1, "name": ..., "share": share}
+
+
+@cache
+def measured(settings, updates):
+    """How many held-out answers are right, of how many; and each head's share, and the even one, for each job."""
+    model, batch, right, count, sums = recorded(settings).model(updates), held_out_batch(settings), 0, 0, {}
+    for ids, targets, wanted in zip(batch.inputs, batch.targets, batch.target_attention, strict=True):
+        trace = model(ids)
+        for position, target in enumerate(targets.tolist()):
+            if target != NO_TARGET:
+                count += 1
+                right += int(trace.logits[position].argmax()) == target
+        for role, cells in zip(settings.task.roles, wanted, strict=True):
+            for query in torch.nonzero(cells.any(dim=1))[:, 0].tolist():
+                seen = query + 1 if settings.model.causal else len(ids)
+                for layer, block in enumerate(trace.layers):
+                    for head, weights in enumerate(block.attention.heads.weights):
+                        here = sums.setdefault((role, layer, head), [])
+                        here.append((float(weights[query][cells[query]].sum()), int(cells[query].sum()) / seen))
+    means = {key: tuple(sum(column) / len(column) for column in zip(*here, strict=True)) for key, here in sums.items()}
+    return right, count, means
+
+
+ORACLE = {
+    TRAINED: whose,
+    "{whose} Some numbers have been changed by hand since.": lambda case, sentence: {"whose": ...},
+    **dict.fromkeys(JOBS, job),
+    "Measured on new sequences: {heads}.": lambda case, sentence: {
+        "heads": [...] * len(sentence.arguments["heads"].items)
+    },
+    "head {number}: {name}, {share} of its weight": name_of_head,
+    "head {number}: no name earned": name_of_head,
+}

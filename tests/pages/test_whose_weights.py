@@ -1,0 +1,90 @@
+"""Whose weights: a visit begins with a trained model, and its slider, sizes and sentence act on every lesson."""
+
+import pytest
+from visiting import open_page, texts, visitor
+
+from lessons.example import learnt_example, run_example
+from lessons.formatting import english
+from lessons.trained import TASK_SOURCES
+
+
+def captions(at):
+    return " ".join(element.value for element in at.caption)
+
+
+def said(at):
+    """All that stands on the page as text or Markdown."""
+    return " ".join([*texts(at), *(element.value for element in at.markdown), captions(at)])
+
+
+def test_a_visit_begins_with_a_head_that_does_something():
+    at = open_page(example=None)
+    trained = run_example(learnt_example("pronouns")).trained
+    assert english(trained.does(0)) in said(at)
+    assert "300 updates (seed 42): 64 of 64 new answers right" in captions(at)
+    assert at.query_params["example"] == "Trained on pronouns"
+
+
+@pytest.mark.parametrize("link", [{"d_k": 3}, {"seed": 7}, {"causal": "false"}, {"edits": "q1,1=2"}])
+def test_a_link_of_before_opens_what_it_opened(link):
+    at = open_page(example=None, **link)
+    assert at.selectbox(key="example").value == "journey"
+
+
+def test_updates_go_back_to_random_weights_and_the_link_says_so():
+    at = open_page(example="pronouns")
+    at.slider(key="updates").set_value(0).run()
+    assert "Untrained: random weights (seed 42)." in captions(at)
+    assert at.query_params["updates"] == "0"
+    again = open_page(example="pronouns", updates=40)
+    assert "40 updates" in captions(again)
+
+
+def test_a_size_trains_another_model():
+    at = open_page(example="pronouns")
+    at.slider(key="model_d_k").set_value(1).run()
+    trained = run_example(learnt_example("pronouns", d_k=1)).trained
+    assert english(trained.whose()) in captions(at) and english(trained.does(0)) in said(at)
+    assert at.query_params["model_d_k"] == "1"
+
+
+def test_who_never_moved_a_size_gets_that_of_the_source():
+    at = open_page(example="pronouns")
+    at.selectbox(key="example").set_value("induction").run()
+    assert [at.slider(key=f"model_{name}").value for name in ("d_k", "d_v")] == [6, 6]
+    assert at.slider(key="updates").value == 600
+    assert len(at.radio(key="layer").options) == 2
+    at.radio(key="layer").set_value(2).run()
+    assert not at.exception and at.query_params["layer"] == "2"
+
+
+def test_a_model_that_may_look_ahead_is_shown_as_it_was_trained():
+    at = open_page(example="pronouns")
+    at.selectbox(key="example").set_value("reverse").run()
+    assert not at.toggle(key="causal").value
+    at.selectbox(key="example").set_value("previous").run()
+    assert at.toggle(key="causal").value
+
+
+def test_strangers_are_named_and_left_out():
+    at = open_page(example="pronouns", says_pronouns="boy met <b>dragon</b> he")
+    assert any("has never met “<b>dragon</b>”" in text for text in texts(at))
+    assert english(run_example(learnt_example("pronouns", text="boy met he")).trained.does(0)) in said(at)
+
+
+@pytest.mark.parametrize("source", TASK_SOURCES)
+@pytest.mark.parametrize(
+    "page", ["start/overview", "one_head/tokens", "one_head/projections", "many_heads/heads", "many_heads/positions",
+             "many_heads/pytorch"],
+)  # fmt: skip
+def test_lessons_open_on_every_source(page, source):
+    at = visitor(page, example=source).run()
+    assert not at.exception, at.exception
+
+
+def test_heads_are_offered_under_the_names_they_earned():
+    at = open_page(example="pronouns", model_heads=2)
+    trained = run_example(learnt_example("pronouns", n_heads=2)).trained
+    expected = [f"{head + 1}: {english(trained.job(head).name)}" for head in range(2)]
+    group = next(group for group in at.get("button_group") if group.key == "head")
+    assert list(group.options) == expected

@@ -1,0 +1,28 @@
+"""The models of the running example, trained in a process of their own: checking types takes twenty times as long."""
+
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+
+
+def steps_of(settings):
+    """Every step of the run, as `train` gives it."""
+    import torch
+
+    from attention_core.training import train
+
+    torch.set_num_threads(1)
+    return list(train(settings))
+
+
+@contextmanager
+def trained_apart() -> Iterator[None]:
+    """While this lasts, `lessons.trained` has its models trained there."""
+    from lessons import trained
+
+    usual = trained.train
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        trained.train = lambda settings: iter(apart.submit(steps_of, settings).result())
+        yield
+        trained.train = usual
