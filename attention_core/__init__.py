@@ -1,6 +1,6 @@
 """Attention, one small pure function per step: the mathematics of Attention Lab.
 
-It imports numpy, torch, array_api_compat, jaxtyping, safetensors and the standard library: never a lesson, a thread
+It imports numpy, torch, jaxtyping, safetensors and the standard library: never a lesson, a thread
 that trains, Streamlit, Altair or pandas. So everything here also runs in a notebook.
 
 Order of reading

@@ -1,9 +1,9 @@
 """One source for NumPy arrays and torch tensors.
 
 Both have operators, `.mT`, `.shape`, `.ndim`, `.reshape`, `.swapaxes` and `.sum(axis=…)` in common. What else they can
-do is reached through the Python array API standard, https://data-apis.org/array-api/latest, under the
-same name and with the same meaning: `xp = namespace(x)`, then `xp.exp(x)`. Shapes are as in the annotations, whatever
-the library: `Float[Array, "tokens d_model"]` holds for both.
+do is reached under the same name and with the same meaning in both libraries: `xp = namespace(x)`, then `xp.exp(x)`.
+Only such functions are used. Shapes are as in the annotations, whatever the library: `Float[Array, "tokens d_model"]`
+holds for both.
 
 What a step computes stands in dataclasses with slots. They are not frozen, for making them is a part of every step and
 takes several times as long then; nobody changes them all the same.
@@ -22,14 +22,12 @@ Positions = Float[Array, "*runs tokens d_model"]
 
 
 def namespace(x: Array) -> ModuleType:
-    """The functions of the array API standard for arrays of the library that x comes from."""
+    """The library that x comes from."""
     if isinstance(x, np.ndarray):  # no faster way to ask: training asks a hundred thousand times a second
         return np
-    if hasattr(x, "__array_namespace__"):
-        return x.__array_namespace__()
-    import array_api_compat.torch  # only where there is a torch tensor: training does without
+    import torch  # only where there is a torch tensor: training does without
 
-    return array_api_compat.torch
+    return torch
 
 
 def align_runs(weight: Array, x: Array, own_axes: int) -> Array:
@@ -42,6 +40,11 @@ def align_runs(weight: Array, x: Array, own_axes: int) -> Array:
     if not runs or batch_axes == 0:
         return weight
     return weight.reshape(*runs, *(1,) * batch_axes, *weight.shape[weight.ndim - own_axes :])
+
+
+def row_products(x: Array, y: Array) -> Array:
+    """The dot product of each row of x with the same row of y."""
+    return np.vecdot(x, y) if isinstance(x, np.ndarray) else namespace(x).linalg.vecdot(x, y)
 
 
 def row_sum(x: Array) -> Array:
@@ -71,4 +74,4 @@ def row_max(x: Array) -> Array:
     NumPy compares whole columns, once they are copied side by side, ten times as fast as the numbers of short rows.
     """
     columns = x.reshape(-1, x.shape[-1]).mT.reshape(-1).reshape(x.shape[-1], *x.shape[:-1])
-    return namespace(x).max(columns, axis=0)[..., None]
+    return namespace(x).amax(columns, axis=0)[..., None]

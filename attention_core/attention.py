@@ -140,7 +140,7 @@ def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
         return
     sees_something = visible.any(axis=-1)
     if not sees_something.all():
-        *batch, query = (int(index[0]) for index in xp.nonzero(~sees_something))
+        *batch, query = map(int, xp.argwhere(~sees_something)[0])
         where = f" of batch entry {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
         raise ValueError(
             f"every query needs at least one key it may look at, but the mask hides all keys from query {query}{where}"

@@ -9,7 +9,7 @@ import math
 
 from jaxtyping import Float
 
-from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_sum, sum_of_rows
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum, sum_of_rows
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotate
 from attention_core.gradients import (
@@ -54,8 +54,7 @@ def softmax_backward(
     weights: Float[Array, "*batch queries keys"], d_weights: Float[Array, "*batch queries keys"]
 ) -> Float[Array, "*batch queries keys"]:
     """d_s[i, j] = w[i, j] (d_w[i, j] − Σ_m w[i, m] d_w[i, m]): no weight, no gradient."""
-    xp = namespace(weights)
-    return weights * (d_weights - xp.vecdot(weights, d_weights)[..., None])
+    return weights * (d_weights - row_products(weights, d_weights)[..., None])
 
 
 def linear_backward(
@@ -89,13 +88,13 @@ def norm_backward(
     norm: LayerNorm, x: Float[Array, "*batch d_model"], d_output: Float[Array, "*batch d_model"]
 ) -> NormGradients:
     """For output = x̂ · gain + shift, x̂ = (x − mean) / deviation: mean and deviation move with x, too."""
-    xp, d_model = namespace(x), x.shape[-1]
+    d_model = x.shape[-1]
     x_hat, deviation = standardise(x)
     d_gain = added_backward(norm.gain, d_output * x_hat, 1)
     d_shift = added_backward(norm.shift, d_output, 1)
     d_x_hat = d_output * align_runs(norm.gain, x, 1)
     through_mean = row_sum(d_x_hat) / d_model
-    through_deviation = x_hat * (xp.vecdot(d_x_hat, x_hat)[..., None] / d_model)
+    through_deviation = x_hat * (row_products(d_x_hat, x_hat)[..., None] / d_model)
     return NormGradients(d_gain, d_shift, (d_x_hat - through_mean - through_deviation) / deviation)
 
 

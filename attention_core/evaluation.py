@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from attention_core.arrays import Array, namespace
+from attention_core.arrays import Array, namespace, row_products
 from attention_core.embeddings import one_hot
 from attention_core.heads import linear
 from attention_core.losses import LossTrace, cross_entropy, squared_error
@@ -83,7 +83,9 @@ def predicted_ids(model: TinyTransformer, trace: ModelTrace) -> Int[Array, "*bat
     """The likeliest token at each position; where vectors are given, the token whose vector is nearest."""
     xp = namespace(trace.logits)
     if model.config.output == "vectors":
-        squares = xp.vecdot(model.table, model.table)  # |t|² − 2 x·t is |x − t|², less what is the same for all tokens
+        squares = row_products(
+            model.table, model.table
+        )  # |t|² − 2 x·t is |x − t|², less what is the same for all tokens
         return xp.argmin(squares - 2 * trace.logits @ model.table.mT, axis=-1)
     return xp.argmax(trace.logits, axis=-1)
 
@@ -102,7 +104,7 @@ def weights_on_targets(
     """For each run, role and head, the mean weight on the right cells, over all queries that have any."""
     xp = namespace(trace.logits)
     runs, batch = target.shape[:run_axes], tuple(range(run_axes, target.ndim - 3))
-    cells = xp.astype(target, trace.logits.dtype).reshape(*target.shape[:-2], -1)  # *batch roles cells
+    cells = xp.asarray(target, dtype=trace.logits.dtype).reshape(*target.shape[:-2], -1)  # *batch roles cells
     rows = xp.any(target, axis=-1).sum(axis=(*batch, -1))  # *runs roles
     on_cells = []
     for layer in trace.layers:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from jaxtyping import Float, Int
 
-from attention_core.arrays import Array, namespace, row_max, row_sum
+from attention_core.arrays import Array, namespace, row_max, row_products, row_sum
 from attention_core.embeddings import one_hot
 from attention_core.tasks import NO_TARGET
 
@@ -48,8 +48,8 @@ def cross_entropy(
     exponentials = xp.exp(shifted)
     sums = row_sum(exponentials)
     # −ln p as ln Σ exp(s) − s[target], which stays finite where p is too small for a float
-    surprises = (xp.log(sums[..., 0]) - xp.vecdot(shifted, right)).reshape(*runs, -1)
-    loss = xp.vecdot(surprises, shares)
+    surprises = (xp.log(sums[..., 0]) - row_products(shifted, right)).reshape(*runs, -1)
+    loss = row_products(surprises, shares)
     return CrossEntropyTrace(exponentials / sums, right, shares.reshape(targets.shape), loss)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float, Int
 
-from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_sum
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum
 from attention_core.embeddings import embed, embedding_table, one_hot, sinusoidal_positions
 from attention_core.heads import (
     Heads,
@@ -164,7 +164,7 @@ def standardise(
     """x̂ = (x − mean) / deviation, and the deviation √(variance + ε) of the features of each token."""
     xp = namespace(x)
     centred = x - row_sum(x) / x.shape[-1]
-    deviation = xp.sqrt(xp.vecdot(centred, centred)[..., None] / x.shape[-1] + epsilon)
+    deviation = xp.sqrt(row_products(centred, centred)[..., None] / x.shape[-1] + epsilon)
     return centred / deviation, deviation
 
 
@@ -188,7 +188,8 @@ class Mlp:
     def __call__(self, x: Tokens) -> MlpTrace:
         """The tokens after the MLP, without the shortcut."""
         normed = x if self.norm is None else self.norm(x)
-        hidden = namespace(x).maximum(linear(normed, self.W_up, self.b_up), 0.0)
+        xp = namespace(x)
+        hidden = xp.maximum(linear(normed, self.W_up, self.b_up), xp.zeros((), dtype=x.dtype))
         return MlpTrace(normed, hidden, linear(hidden, self.W_down, self.b_down))
 
 

@@ -12,8 +12,8 @@ from attention_ui.server.process import redrawn_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.formatting import english
-from lessons.generate import Writing, generate_screen
-from lessons.screen import Screen
+from lessons.generate import Writing, code_of_writing, generate_screen
+from lessons.screen import Code, Screen
 from runs.checkpoint import Checkpoint
 
 PLAY_SECONDS = 0.6
@@ -40,6 +40,12 @@ def writing_so_far(request: Request, length: int) -> Writing:
     text, task = (*start, *(new.token for new in written)), checkpoint.settings.task
     newest = regenerate_last(checkpoint.model(), task.vocabulary, text, length, request.sampling, request.seed)
     return Writing(task, start, written, newest, request.sampling, request.seed)
+
+
+def code_of(request: Request) -> Code:
+    """What writes, and with which model, beginning and settings it was asked to."""
+    settings, how = request.writer.checkpoint.settings, (request.sampling, request.seed)
+    return code_of_writing(request.writer.checkpoint.model(), settings.task, request.start.tokens, request.length, *how)
 
 
 def live_writing(request: Request) -> Screen | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from attention_core.backward import (
@@ -12,6 +13,7 @@ from attention_core.backward import (
     softmax_backward,
 )
 from attention_core.training import gradient_by_autograd
+from lessons.backward_calls import ran_check, ran_softmax, ran_sums, ran_update, ran_way
 from lessons.backward_check import Checked, check_figures
 from lessons.backward_softmax import softmax_figures
 from lessons.backward_sums import sums_figures
@@ -21,6 +23,7 @@ from lessons.example import ExampleTrace
 from lessons.finite_differences import central_differences, losses_at
 from lessons.formulas import A, K, Q, V
 from lessons.learner import Correction, one_mistake, settings_of_learner
+from lessons.program import Ran
 from lessons.questions.backward import QUESTIONS
 from lessons.questions.base import asking
 from lessons.screen import Code, Figure, Screen
@@ -59,7 +62,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formula_of(choices, mistake),
         figures=tuple(FIGURES[choices.view](mistake, choices)),
-        code=CODE_BACK[choices.view],
+        code=code_back(mistake, choices),
         ask=asking("backward", QUESTIONS, example.example.seed, mistake))  # fmt: skip
 
 
@@ -70,13 +73,27 @@ FIGURES: dict[BackView, Callable[[Correction, Choices], Iterator[Figure]]] = {
     "update": lambda mistake, choices: update_figures(mistake, choices.rate),
     "check": lambda mistake, choices: check_figures(mistake, choices.matrix),
 }
-CODE_BACK: dict[BackView, Code] = {
-    "way": Code((attend_backward, softmax_backward, linear_backward, cross_entropy_backward)),
-    "softmax": Code((softmax_backward,)),
-    "sums": Code((attend_backward, softmax_backward, linear_backward)),
-    "update": Code((losses_at, model_backward)),
-    "check": Code((central_differences, losses_at, gradient_by_autograd)),
+RAN_BACK: dict[BackView, Callable[[Correction, Choices], Ran]] = {
+    "way": lambda mistake, choices: ran_way(mistake),
+    "softmax": lambda mistake, choices: ran_softmax(mistake, choices.size),
+    "sums": lambda mistake, choices: ran_sums(mistake),
+    "update": lambda mistake, choices: ran_update(mistake, choices.rate),
+    "check": lambda mistake, choices: ran_check(mistake, choices.matrix),
 }
+CODE_BACK: dict[BackView, tuple[Callable, ...]] = {
+    "way": (attend_backward, softmax_backward, linear_backward, cross_entropy_backward),
+    "softmax": (softmax_backward,),
+    "sums": (attend_backward, softmax_backward, linear_backward),
+    "update": (losses_at, model_backward),
+    "check": (central_differences, losses_at, gradient_by_autograd),
+}
+
+
+def code_back(mistake: Correction, choices: Choices) -> Code:
+    """The functions of a view, and how they were called."""
+    return Code(CODE_BACK[choices.view], ran=partial(RAN_BACK[choices.view], mistake, choices))
+
+
 SOFTMAX_BACK = rf"{A}_{{ij}}\,\big(d{A}_{{ij}} - \textstyle\sum_m {A}_{{im}}\,d{A}_{{im}}\big)"
 STAGE_FORMULAS: dict[StageBack, str] = {
     "loss": r"L = -\ln p_{\text{right}} \qquad d\,\text{logit}_t = p_t - [t = \text{right}]",

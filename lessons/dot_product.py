@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from jaxtyping import Float
@@ -13,6 +14,7 @@ from lessons.derivation import HeadDerivation, derive_without_weights
 from lessons.example import ExampleTrace, whose_vectors
 from lessons.formatting import digits, factor, subtraction
 from lessons.matrices import QUERIES, feature_axis, head_matrix, token_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.dot_product import QUESTIONS
 from lessons.row_notice import notice_row
@@ -59,8 +61,15 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         "all": rf"O = \mathrm{{softmax}}(X X^\top)\, X \qquad ({n}\times{n})\cdot({n}\times{d_model})",
     }
     return Screen(
-        formula=formulas[choices.view], figures=(figure,), code=Code((attend_without_weights,), attention),
+        formula=formulas[choices.view], figures=(figure,),
+        code=Code((attend_without_weights,), attention, 1.0, partial(ran_without_weights, example, attention)),
         ask=asking("dot_product", QUESTIONS, example.example.seed, example))  # fmt: skip
+
+
+def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran:
+    """From X alone to weights and output."""
+    return Ran({"x": example.x}, ("trace = attend_without_weights(x)",),
+               {"trace.weights": attention.weights, "trace.output": attention.output})  # fmt: skip
 
 
 def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:

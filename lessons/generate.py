@@ -7,11 +7,14 @@ import torch
 
 from attention_core import sampling
 from attention_core.generation import GeneratedToken, NewToken, generate, generate_token, legal_steps, never_an_input
+from attention_core.model import TinyTransformer
 from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import CharacterTask
+from attention_core.weights import model_with, weights_of
 from lessons.every_head import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.formatting import apart, digits, leaders, names, percent, seen
 from lessons.matrices import KEYS, token_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.generate import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
@@ -23,8 +26,8 @@ OPENING = say(
     "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
 )
 
-CODE = Code((generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
-             sampling.keep_top_p, sampling.renormalise, sampling.pick))  # fmt: skip
+WRITES = (generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
+          sampling.keep_top_p, sampling.renormalise, sampling.pick)  # fmt: skip
 DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
@@ -47,7 +50,29 @@ def generate_screen(writing: Writing) -> Screen:
     return Screen(
         figures=(distribution(writing), looks(new)),
         remarks=(window_read(new), *training_steps(writing), unread_characters(writing.written, writing.task)),
-        code=CODE, ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
+        code=Code(WRITES), ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
+
+
+def code_of_writing(
+    model: TinyTransformer, task: CharacterTask, start: tuple[str, ...], length: int, how: Sampling, seed: int
+) -> Code:
+    """What writes, and the text that this model writes so."""
+
+    def ran() -> Ran:
+        values = {
+            "config": model.config, "weights": weights_of(model), "vocabulary": task.vocabulary, "start": start,
+            "length": length, "sampling": how, "seed": seed,
+        }  # fmt: skip
+        lines = (
+            "model = model_with(config, weights)",
+            "written = generate(model, vocabulary, start, length, sampling, seed)",
+            'text = "".join([*start, *(new.token for new in written)])',
+        )
+        written = generate(model, task.vocabulary, start, length, how, seed)
+        text, probabilities = "".join([*start, *(new.token for new in written)]), written[-1].draw.probabilities
+        return Ran(values, lines, {"text": text, "written[-1].draw.probabilities": probabilities}, (model_with,))
+
+    return Code(WRITES, ran=ran)
 
 
 # What it was drawn from.

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from attention_core.attention import attend
@@ -10,6 +11,7 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, 
 from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formulas import heads_formula
+from lessons.heads_calls import ran_heads
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
 from lessons.heads_notices import notice_concatenate, notice_joined, notice_parameters, notice_project, notice_split
@@ -55,7 +57,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     ran = RAN[choices.step] if projected or choices.step != "attend" else (attend, total_variation)
     parameters = (parameters_table(trace),) if projected else ()
     return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
-                  code=Code(ran, attention, trace.scale),
+                  code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
                   ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head))  # fmt: skip
 
 

@@ -3,17 +3,19 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace, attend, mask_scores
+from attention_core.attention import AttentionTrace, attend, mask_scores, softmax_rows
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import apart, digits, factor, leaders, number, percent, power
 from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.mask import QUESTIONS
 from lessons.screen import Code, Matrices, Matrix, Screen, Step
@@ -61,7 +63,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
-        code=Code((mask_scores,), masked, example.scale),
+        code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked)),
         ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked))  # fmt: skip
 
 
@@ -70,6 +72,14 @@ def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
     without, masked = say("weights without a mask"), say("weights with the mask")
     return (head_matrix(both.to_free, "weights", without, both.free.weights, key="without", visible=None),
             head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"))  # fmt: skip
+
+
+def ran_mask(free: AttentionTrace, masked: AttentionTrace) -> Ran:
+    """Scores without a mask, and what the mask makes of them."""
+    return Ran(
+        {"scaled": free.scaled, "may_attend": masked.visible},
+        ("masked = mask_scores(scaled, may_attend)", "weights = softmax_rows(masked)", "free = softmax_rows(scaled)"),
+        {"free": free.weights, "weights": masked.weights}, (softmax_rows,))  # fmt: skip
 
 
 def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import torch
@@ -15,6 +16,7 @@ from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import apart, digits, factor, percent
 from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.output import QUESTIONS
 from lessons.row_notice import notice_mix
@@ -48,8 +50,15 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
         weights=whose_weights(example), numbered=True, height=480)  # fmt: skip
     return Screen(
-        formula=stage_formula("output", example), figures=(figure,), code=Code((mix_values,), attention, example.scale),
+        formula=stage_formula("output", example), figures=(figure,),
+        code=Code((mix_values,), attention, example.scale, partial(ran_mix, attention)),
         ask=asking("output", QUESTIONS, example.example.seed, example, head))  # fmt: skip
+
+
+def ran_mix(attention: AttentionTrace) -> Ran:
+    """The weights and the values, and their mixture."""
+    return Ran({"weights": attention.weights, "v": attention.v}, ("output = mix_values(weights, v)",),
+               {"output": attention.output})  # fmt: skip
 
 
 def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from attention_core.attention import attend
 from lessons.derivation import HeadDerivation, derive_head, divisor_of
@@ -9,6 +10,7 @@ from lessons.edit_remarks import edit_remarks
 from lessons.example import ExampleTrace, whose_weights
 from lessons.formulas import stage_formula
 from lessons.matrices import PAIRS, head_matrix
+from lessons.program import ran_attention
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen
 from lessons.sentence import Sentence, say
 from lessons.stages import STAGES, Stage, notice_stage
@@ -52,7 +54,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
              for key, (title, values) in look.items()}  # fmt: skip
     return Screen(
         formula=stage_formula(choices.step, example), figures=(pipeline(example, head, choices.step, drawn),),
-        code=Code((attend,), attention, example.scale), remarks=edit_remarks(example, head))  # fmt: skip
+        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
+        remarks=edit_remarks(example, head))  # fmt: skip
 
 
 def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:

@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
+
+from jaxtyping import Bool
+from torch import Tensor
 
 from attention_core.masks import causal_mask
 from lessons.example import Example, ExampleTrace, run_example, without_own_positions
@@ -14,12 +17,16 @@ from lessons.permutation import (
     Permutation,
     PositionKind,
     Residual,
+    added_positions,
     attend_in_both_orders,
     attend_with_positions,
     measure_residuals,
+    similarity_of_query_and_key,
+    similarity_of_rows,
 )
 from lessons.position_views import distance_view, rows_view
 from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.positions import QUESTIONS
 from lessons.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
@@ -60,11 +67,39 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     residuals = residuals_of(example.example, head, choices.permutation)
     return Screen(
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
-        code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale),
+        code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
+                  partial(ran_orders, own, both, mask, choices)),
         ask=asking("positions", QUESTIONS, own.seed, example, head),
         remarks=() if example is asked else (say(
             "The model adds positions of its own to its tokens. Here its head sees the bare rows of its embedding "
             "table, so that no position is hidden in X."),))  # fmt: skip
+
+
+def ran_orders(
+    own: PositionedHead, both: BothOrders, mask: Bool[Tensor, "tokens tokens"] | None, choices: Choices
+) -> Ran:
+    """Both orders, and what the view adds to them."""
+    values = {
+        "x": own.x, "head": own.projections, "order": both.permutation, "kind": own.kind, "seed": own.seed,
+        "may_attend": mask, "token": choices.token,
+    }  # fmt: skip
+    lines = ("both = attend_in_both_orders(x, head, order, kind, seed, may_attend)",)
+    if choices.view == "rows":
+        return Ran(values, (*lines, "added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
+                   {"added": own.added, "positioned": own.x + own.added}, (added_positions,))  # fmt: skip
+    if choices.view == "distance" and own.kind in ("none", "rotary"):
+        row = own.x[choices.token]
+        vectors = row @ own.projections.W_q, row @ own.projections.W_k
+        line = "alike = similarity_of_query_and_key(kind, x[token] @ head.W_q, x[token] @ head.W_k)"
+        similarity = similarity_of_query_and_key(own.kind, *vectors)
+        return Ran(values, (*lines, line), {"alike.mean": similarity.mean}, (similarity_of_query_and_key,))
+    if choices.view == "distance":
+        similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
+        line = "alike = similarity_of_rows(kind, x.shape[-1], seed)"
+        return Ran(values, (*lines, line), {"alike.mean": similarity.mean}, (similarity_of_rows,))
+    name = choices.view
+    return Ran(values, lines, {f"both.plain.{name}": getattr(both.plain, name),
+                               f"both.permuted.{name}": getattr(both.permuted, name)})  # fmt: skip
 
 
 def figure_of(

@@ -1,17 +1,20 @@
 """Why queries, keys and values?"""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import torch
 
 from attention_core.attention import attend
+from attention_core.heads import split_heads
 from lessons.derivation import VECTORS, derive_head, derive_without_weights
 from lessons.edit_remarks import edit_remarks
-from lessons.example import ExampleTrace, projection_of, run_example, whose_weights
+from lessons.example import ExampleTrace, projection_of, whose_weights
 from lessons.formatting import apart
 from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix, weight_matrix
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.projections import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Screen
@@ -44,9 +47,20 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
                       weights=whose_weights(example))  # fmt: skip
     return Screen(
         formula=stage_formula("qkv", example), figures=(figure,),
-        code=Code((run_example,), example.heads.select(head), example.scale),
+        code=Code((split_heads,), example.heads.select(head), example.scale, partial(ran_projections, example, head)),
         ask=asking("projections", QUESTIONS, example.example.seed, example, head),
         remarks=edit_remarks(example, head))  # fmt: skip
+
+
+def ran_projections(example: ExampleTrace, head: int) -> Ran:
+    """X times W_q, W_k and W_v, split among the heads; and both kinds of scores."""
+    values = {"x": example.x, "W_q": example.W_q, "W_k": example.W_k, "W_v": example.W_v}
+    lines = (f"{role} = split_heads(x @ W_{role}, n_heads)[head]" for role in "qkv")
+    attention = example.heads.select(head)
+    return Ran(
+        {**values, "n_heads": example.example.n_heads, "head": head}, (*lines, "scores = q @ k.mT", "xx = x @ x.mT"),
+        {**{role: getattr(attention, role) for role in "qkv"}, "scores": attention.scores,
+         "xx": example.x @ example.x.mT})  # fmt: skip
 
 
 def product_view(example: ExampleTrace, head: int, role: str) -> View:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from jaxtyping import Bool
@@ -12,10 +13,12 @@ from attention_core.heads import merge_heads
 from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formatting import addition, names, subtraction
+from lessons.heads_calls import beginning
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
 from lessons.levels import level_listings, three_levels
 from lessons.matrices import BELOW_CONTROLS
+from lessons.program import Ran
 from lessons.pytorch_cases import case_figures
 from lessons.pytorch_masks import meanings_band, notice_meanings
 from lessons.pytorch_parity import Parity, compare_with_pytorch, copy_to_pytorch, one_mask_for_both
@@ -52,9 +55,28 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     attention = parity.trace.heads.select(0)
     return Screen(
         figures=tuple(figures_of(parity, choices, trace)),
-        code=Code((copy_to_pytorch, compare_with_pytorch, one_mask_for_both), attention, attention.q.shape[-1] ** -0.5),
+        code=Code(
+            (copy_to_pytorch, compare_with_pytorch, one_mask_for_both),
+            attention,
+            attention.q.shape[-1] ** -0.5,
+            partial(ran_parity, trace, parity),
+        ),
         ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
     )
+
+
+def ran_parity(trace: HeadsTrace, parity: Parity) -> Ran:
+    """Ours beside PyTorch's two functions, and one mask for both."""
+    values, (*drawing, _, _), uses = beginning(trace)
+    values |= {"may_attend": parity.may_attend, "tokens": trace.tokens}
+    lines = (
+        *drawing,
+        "parity = compare_with_pytorch(tokens, x, may_attend, module)",
+        "both = one_mask_for_both(parity)",
+    )
+    shown = {"parity.trace.output": parity.trace.output, "parity.module": parity.module, "parity.fused": parity.fused,
+             "parity.averaged": parity.averaged, "both.kept": one_mask_for_both(parity).kept}  # fmt: skip
+    return Ran(values, lines, shown, uses)
 
 
 def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[Figure]:

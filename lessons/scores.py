@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from attention_core.attention import AttentionTrace, attend, scale_scores
 from attention_core.masks import causal_mask
@@ -12,6 +13,7 @@ from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import apart, percent
 from lessons.formulas import stage_formula
 from lessons.matrices import head_matrix
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.scores import QUESTIONS
 from lessons.screen import Code, Curves, Line, Matrices, Matrix, Screen, Table
@@ -45,12 +47,28 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     a = example.heads.select(head)
     mask = causal_mask(len(example.tokens)) if example.example.causal else None
     plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
-    curves = measured_curves(measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, example.example.seed), choices.d_k)
+    seed = example.example.seed
+    measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
+    curves = measured_curves(measured, choices.d_k)
     own = division_figure(example, head, plain, divided), measures_table(measure_head(plain), measure_head(divided))
     return Screen(
         formula=stage_formula("scaled", example), figures=(*curves, *own),
-        code=Code((scale_scores, measure_scaling), a, example.scale),
+        code=Code((scale_scores, measure_scaling), a, example.scale,
+                  partial(ran_scaling, plain, divided, measured, seed)),
         ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided))  # fmt: skip
+
+
+def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
+    """The division of these scores, and what it does to random ones."""
+    d_k = plain.q.shape[-1]
+    ways = {"plain": False, "divided": True}
+    return Ran(
+        {"scores": plain.scores, "d_k": d_k, "n_keys": MEASURED_KEYS, "n_draws": MEASURED_DRAWS, "seed": seed},
+        ("scaled = scale_scores(scores, 1 / math.sqrt(d_k))",
+         "measured = measure_scaling(n_keys, n_draws, seed)",
+         *(f"{way} = [m.std for m in measured if m.divided is {divides}]" for way, divides in ways.items())),
+        {"scaled": divided.scaled,
+         **{way: [m.std for m in measured if m.divided is divides] for way, divides in ways.items()}})  # fmt: skip
 
 
 def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[Curves]:

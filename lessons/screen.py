@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
+from lessons.program import Ran
 from lessons.sentence import Argument, Sentence, Token
 
 # How a number comes about.
@@ -305,11 +306,15 @@ class Question:
 
 @dataclass(frozen=True, eq=False)
 class Code:
-    """The functions that ran. Where an attention is named, it is computed with loops and with NumPy as well."""
+    """The functions that ran, and how they were called, of which a program is made.
+
+    Where an attention is named, it is computed with loops and with NumPy as well.
+    """
 
     functions: tuple[Callable, ...]
     attention: AttentionTrace | None = None
     scale: float = 1.0
+    ran: Callable[[], Ran] | None = None  # made when somebody wants to see it
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

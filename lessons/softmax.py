@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -13,6 +14,7 @@ from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import digits, factor, leaders, percent, power
 from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, single_axis, token_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.softmax import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Step
@@ -69,6 +71,13 @@ def softmax_row(
     return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
 
 
+def ran_row(attention: AttentionTrace, choices: Choices, row: RowSoftmax) -> Ran:
+    """The row of one query, from its scores to its weights."""
+    return Ran({"attention": attention, "query": choices.query, "temperature": choices.temperature},
+               ("row = softmax_row(attention, query, temperature)",),
+               {f"row.{name}": getattr(row, name) for name in ORDER})  # fmt: skip
+
+
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One query's row from its scores to its weights, and what becomes of it when all scores change alike."""
     attention, heat = example.heads.select(head), choices.temperature
@@ -82,7 +91,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example), figures=(figure,),
-        code=Code((softmax_row,), attention, example.scale),
+        code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, choices, row)),
         ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat))  # fmt: skip
 
 

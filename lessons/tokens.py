@@ -1,6 +1,7 @@
 """What goes in?"""
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from jaxtyping import Float
@@ -8,10 +9,11 @@ from torch import Tensor
 
 from attention_core.embeddings import embed, with_unknown_row
 from attention_core.tokens import Vocabulary, clean_text, tokenize
-from lessons.example import MAX_TOKENS, ExampleTrace, whose_vectors
+from lessons.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
 from lessons.formatting import digits, seen
 from lessons.formulas import stage_formula
 from lessons.matrices import TOKENS, feature_axis
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.tokens import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
@@ -39,7 +41,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("x", example), figures=(figure, lookup_table(look_up(example, choices.words))),
-        code=Code((tokenize, embed), example.heads.select(0), example.scale),
+        code=Code((tokenize, embed), example.heads.select(0), example.scale, partial(ran_lookup, example)),
         ask=asking("tokens", QUESTIONS, example.example.seed, example))  # fmt: skip
 
 
@@ -76,6 +78,22 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
         Matrix(key="table", title=say("their rows of the embedding table"), values=different_rows,
                rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
                sources=lambda i, j: same_id(rows[i])))  # fmt: skip
+
+
+def ran_lookup(example: ExampleTrace) -> Ran:
+    """From a text to tokens, ids and rows of X."""
+    numbers, chosen, x = [*dict.fromkeys(example.ids)], example.example, example.fetched
+    rows = torch.tensor([numbers.index(token_id) for token_id in example.ids])
+    table = x[[example.ids.index(token_id) for token_id in numbers]]
+    if chosen.source != "sentence":  # a notebook, or a task, gives the tokens
+        return Ran({"rows": rows, "table": table}, ("x = embed(rows, table)",), {"x": x})
+    text = clean_text(chosen.text).text
+    text = text if tokenize(text, chosen.unit) else DEFAULT_SENTENCE
+    return Ran(
+        {"text": text, "unit": chosen.unit, "n_tokens": len(example.tokens), "table": table},
+        ("tokens = tokenize(text, unit)[:n_tokens]", "vocabulary = [*dict.fromkeys(tokens)]",
+         "rows = torch.tensor([vocabulary.index(token) for token in tokens])", "x = embed(rows, table)"),
+        {"tokens": list(example.tokens), "x": x})  # fmt: skip
 
 
 def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:

@@ -1,6 +1,8 @@
 """How do the weights get there?"""
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import islice
 
 from attention_core.observe import ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
@@ -8,6 +10,7 @@ from attention_core.training import TrainingHistory, TrainingSettings, TrainingS
 from lessons.ablation import without_heads
 from lessons.every_head import every_head
 from lessons.formatting import seen
+from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
 from lessons.screen import Code, Film, Matrices, Question, Screen
@@ -20,7 +23,7 @@ OPENING = say(
     "heads take shape."
 )
 
-TRAINING_CODE = Code((train, TrainingStack.step, predict, gradient_of))
+FIRST_STEPS = 5  # which a program trains
 NOTHING = "·"  # where a position does not count
 FILM_WIDTH, BESIDE_ROOM, BELOW_ROOM = 1000, 420, 70  # of the width, what curves take from heads beside or above them
 MOST_FRAMES = 40
@@ -47,7 +50,7 @@ def train_screen(
     return Screen(
         figures=(film,),
         remarks=standing_remarks(history) if still else (),
-        code=TRAINING_CODE,
+        code=code_of_run(history.settings),
         ask=questions_about(history.settings),
     )
 
@@ -71,6 +74,18 @@ def untrained(history: TrainingHistory) -> Sentence | None:
 def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
     """Questions on a run, which can be answered before anything is trained."""
     return asking("train", QUESTIONS, settings.seed, settings)
+
+
+def code_of_run(settings: TrainingSettings) -> Code:
+    """What trains, and the first steps of this run."""
+    return Code((train, TrainingStack.step, predict, gradient_of), ran=partial(ran_steps, settings))
+
+
+def ran_steps(settings: TrainingSettings) -> Ran:
+    """The losses of the first steps."""
+    losses = [step.loss for step in islice(train(settings), FIRST_STEPS)]
+    lines = (f"steps = itertools.islice(train(settings), {FIRST_STEPS})", "losses = [step.loss for step in steps]")
+    return Ran({"settings": settings}, ("import itertools", *lines), {"losses": losses})
 
 
 def observed_heads(observed: Observed, width: int) -> Matrices:

@@ -1,30 +1,37 @@
 """The code that ran: source, the plain-loop and the NumPy version, and the shapes."""
 
 import inspect
+import textwrap
 from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
-from attention_core.reference import attend_with_loops, attend_with_numpy
 from attention_ui.controls.bound import one_in_row
 from attention_ui.lesson import fold, show_rows
 from attention_ui.links import text_in_link
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
+from lessons.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen import Code
 from lessons.shapes import shape_table
 from lessons.ways import compared
 
 WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
+PROGRAM_HEIGHT = 420  # pixels
 
 
 def show_code(code: Code) -> None:
-    """The functions of this lesson, in a fold. A link that asks for one way of writing opens it, once."""
+    """The functions of this lesson, in a fold, and in another one the whole program that can be copied and run.
+
+    A link that asks for one way of writing opens the functions, once.
+    """
     if get_state("code_open") is None and text_in_link("code"):
         set_state("code_open", True)
     fold("code", "The code that ran", "code_open", partial(draw_code, code))
+    if code.ran is not None:
+        fold("code", "The whole program, to copy and run", "program_open", partial(draw_program, code))
 
 
 def draw_code(code: Code) -> None:
@@ -34,13 +41,35 @@ def draw_code(code: Code) -> None:
     """
     if code.attention is None:
         show_source(*code.functions)
+        show_calls(code)
         return
     way = one_in_row("Written with", "code", WAYS)
     st.text(english(compared(code.attention, code.scale)))
-    show_source(*{"loops": [attend_with_loops], "numpy": [attend_with_numpy]}.get(way, code.functions))
+    show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
+    if way not in WRITTEN_WITH:
+        show_calls(code)
     show_rows(shape_table(code.attention))
 
 
+def show_calls(code: Code) -> None:
+    """How the functions were called."""
+    if code.ran is not None:
+        st.code("\n".join(code.ran().lines), language="python")
+
+
+def draw_program(code: Code) -> None:
+    """Sources, the numbers of this screen, and what was done with them, in one piece."""
+    way = get_state("code")
+    if code.attention is not None and way in WRITTEN_WITH:
+        ran = ran_in_other_ways(code.attention, code.scale, way)
+        program = program_of(ran.uses, ran)
+    else:
+        program = program_of(code.functions, code.ran())
+    st.text("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page.")
+    st.code(program.text, language="python", height=PROGRAM_HEIGHT)
+
+
 def show_source(*functions: Callable) -> None:
-    """The very source of functions that ran, with a button to copy it."""
-    st.code("\n\n".join(inspect.getsource(function).rstrip() for function in functions), language="python")
+    """The very source of functions that ran, with a button to copy it. A method stands without its class."""
+    sources = (textwrap.dedent(inspect.getsource(function)).rstrip() for function in functions)
+    st.code("\n\n\n".join(sources), language="python")

@@ -7,7 +7,7 @@ from attention_ui.panels.code import show_code
 from attention_ui.panels.question import current_question, question_panel
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
-from attention_ui.writing_view import live_writing
+from attention_ui.writing_view import code_of, live_writing
 from lessons import generate
 
 opening(generate)
@@ -19,5 +19,5 @@ screen = live_writing(request)
 if screen is not None:
     question_panel("generate", current_question("generate", screen.ask), cover=False)
 keep_panel(writer)
-show_code(generate.CODE)
+show_code(code_of(request))
 next_and_previous("generate")

@@ -21,5 +21,5 @@ if choice.settings is not None:
 compare_panel(run)
 if run is not None:
     run_tools(run)
-show_code(train.TRAINING_CODE)
+    show_code(train.code_of_run(run.recording.settings))
 next_and_previous("train")

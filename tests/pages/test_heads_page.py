@@ -1,6 +1,7 @@
 """The lesson on heads as a visitor uses it: by link, with every control, every preset and every step."""
 
 import inspect
+import textwrap
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -341,7 +342,8 @@ def test_the_parameters_are_listed_when_the_panel_is_opened():
     ],
 )
 def test_the_code_is_the_code_that_ran(step, functions):
-    assert source_shown(open_heads(mh_step=step)) == "\n\n".join(inspect.getsource(f).rstrip() for f in functions)
+    sources = (textwrap.dedent(inspect.getsource(function)).rstrip() for function in functions)
+    assert source_shown(open_heads(mh_step=step)) == "\n\n\n".join(sources)
 
 
 def test_where_nothing_is_projected_the_code_is_that_of_attention_alone():

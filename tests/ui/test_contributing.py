@@ -17,6 +17,7 @@ NEEDED = (
     "runs",
     "training",
     "pages",
+    "training",
     "tests",
     "app.py",
     ".streamlit",

@@ -48,7 +48,6 @@ def test_the_core_imports_little():
             "torch",
             "numpy",
             "jaxtyping",
-            "array_api_compat",
             "safetensors",
             "attention_core",
             *sys.stdlib_module_names,

@@ -1,0 +1,262 @@
+"""The code and the numbers of a screen as one program, which runs in an empty file wherever torch and NumPy are.
+
+Its sources are those that ran: read from their files, with all that they call. `Ran` says how a screen called them,
+`program_of` makes the program of it. Nothing here knows the screen, so a notebook can be made of the same.
+"""
+
+import ast
+import functools
+import inspect
+import sys
+import textwrap
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from types import ModuleType
+from typing import Literal
+
+import numpy as np
+import torch
+
+from attention_core.attention import AttentionTrace, attend
+from attention_core.reference import attend_with_loops, attend_with_numpy
+
+OUR_PACKAGES = ("attention_core", "lessons")
+PREAMBLE = '''"""The code and the numbers of one screen of Attention Lab. All it needs is `pip install torch numpy`."""
+
+from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them
+'''
+PRINT_OPTIONS = "np.set_printoptions(precision=4, suppress=True)\ntorch.set_printoptions(precision=4, sci_mode=False)\n"
+WRITTEN_WITH = {"loops": attend_with_loops, "numpy": attend_with_numpy}
+LINE_OF_NUMBERS = 112  # characters of a line of numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Ran:
+    """How the functions of a screen were called: the example's own values, the lines, and what they gave.
+
+    `values` are numbers, texts, arrays, and objects of our own that are made of them. `lines` are Python, in which
+    `uses` may be called as well. `shows` are expressions, each with what it is on the screen.
+    """
+
+    values: Mapping[str, object]
+    lines: tuple[str, ...]
+    shows: Mapping[str, object]
+    uses: tuple[Callable, ...] = ()
+
+
+def ran_attention(attention: AttentionTrace, scale: float) -> Ran:
+    """One head: its weights and its output from q, k and v."""
+    return Ran(
+        {"q": attention.q, "k": attention.k, "v": attention.v, "may_attend": attention.visible, "scale": scale},
+        ("trace = attend(q, k, v, may_attend, scale=scale)",),
+        {"trace.weights": attention.weights, "trace.output": attention.output},
+        (attend,),
+    )
+
+
+def ran_in_other_ways(attention: AttentionTrace, scale: float, way: Literal["loops", "numpy"]) -> Ran:
+    """The same by plain loops, or with NumPy."""
+    names = {"q": attention.q, "k": attention.k, "v": attention.v, "visible": attention.visible}
+    arrays = {name: np.asarray(array) for name, array in names.items()}
+    values = {name: array.tolist() if way == "loops" else array for name, array in arrays.items()}
+    line = f"weights, output = attend_with_{way}(q, k, v, visible, scale)"
+    shows = {"weights": attention.weights, "output": attention.output}
+    return Ran({**values, "scale": scale}, (line,), shows, (WRITTEN_WITH[way],))
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program in pieces: imports, sources, the example's values, what is done with them, and what is printed."""
+
+    imports: tuple[str, ...]
+    sources: tuple[str, ...]
+    values: tuple[str, ...]
+    lines: tuple[str, ...]
+    prints: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it, to be copied into an empty file."""
+        return (
+            "\n\n".join(
+                (
+                    PREAMBLE + "\n" + "\n".join(self.imports),
+                    *("\n" + source for source in self.sources),
+                    "\n# The numbers of this screen.\n\n" + "\n".join(self.values),
+                    "# What was done with them, and what it gave.\n\n" + "\n".join(self.lines),
+                    PRINT_OPTIONS + "\n".join(self.prints),
+                )
+            ).rstrip()
+            + "\n"
+        )
+
+
+def program_of(functions: tuple[Callable, ...], ran: Ran) -> Program:
+    """The program that calls these functions as the screen did, and prints what stands there."""
+    closure = Closure()
+    for function in (*functions, *ran.uses):
+        closure.add_function(function)
+    values = tuple(f"{name} = {closure.literal(value)}" for name, value in ran.values.items())
+    prints = tuple(f'print("{shown}", {shown}, sep="\\n")' for shown in ran.shows)
+    imports = {"import numpy as np", "import torch", *closure.imports}
+    return Program(tuple(in_order(imports)), tuple(closure.found.values()), values, ran.lines, prints)
+
+
+def in_order(imports: Collection[str]) -> list[str]:
+    """The standard library first; and one line for each module from which names are imported."""
+    plain = [line for line in imports if line.startswith("import")]
+    modules: dict[str, list[str]] = {}
+    for line in sorted(set(imports) - set(plain)):
+        _, module, _, name = line.split(maxsplit=3)
+        modules.setdefault(module, []).append(name)
+    lines = [*sorted(plain), *(f"from {module} import {', '.join(names)}" for module, names in modules.items())]
+    return sorted(lines, key=lambda line: line.split()[1].partition(".")[0] not in sys.stdlib_module_names)
+
+
+@dataclass
+class Closure:
+    """Definitions from our own files, each after those that it needs, and the imports of all of them."""
+
+    found: dict[tuple[str, str], str] = field(default_factory=dict)  # by module and name
+    imports: set[str] = field(default_factory=set)
+    begun: set[tuple[str, str]] = field(default_factory=set)
+
+    def add_function(self, function: Callable) -> None:
+        """A function or class of ours; of a method, its whole class."""
+        function = inspect.unwrap(function)
+        self.add(function.__module__, function.__qualname__.partition(".")[0])
+
+    def add(self, module: str, name: str) -> None:
+        """A name as it is known in a module: its definition there, or what is imported under it."""
+        definition, key = top_level(module).get(name), (module, name)
+        if definition is None or key in self.begun:  # None: built in, or local
+            return
+        self.begun.add(key)
+        if isinstance(definition, Imported):
+            self.add_import(definition, name, key)
+            return
+        for other in needed_names(definition):
+            self.add(module, other)
+        self.found[key] = source_of(module, definition)
+
+    def add_import(self, imported: "Imported", name: str, key: tuple[str, str]) -> None:
+        """From a file of ours, the definition itself; from elsewhere, the import."""
+        if imported.module.partition(".")[0] not in OUR_PACKAGES:
+            self.imports.add(imported.line)
+            return
+        self.add(imported.module, imported.name)
+        if imported.name != name:
+            self.found[key] = f"{name} = {imported.name}"
+
+    def literal(self, value: object) -> str:
+        """A value as Python writes it, to its last digit; the classes that it needs are added."""
+        match value:
+            case torch.Tensor() | np.ndarray():
+                return array_literal(value)
+            case tuple() if not hasattr(value, "_fields"):
+                inner = ", ".join(map(self.literal, value))
+                return f"({inner},)" if len(value) == 1 else f"({inner})"
+            case list() if value and isinstance(value[0], list):
+                rows = ",\n".join(map(self.literal, value))
+                return "[\n" + textwrap.indent(rows, "    ") + ",\n]"
+            case list():
+                return "[" + ", ".join(map(self.literal, value)) + "]"
+        if is_dataclass(value) or hasattr(value, "_fields"):
+            self.add_function(type(value))
+            names = value._fields if hasattr(value, "_fields") else [f.name for f in fields(value) if f.init]
+            made = ((name, getattr(value, name)) for name in names)
+            return f"{type(value).__name__}({', '.join(f'{name}={self.literal(it)}' for name, it in made)})"
+        if not isinstance(value, str | int | float | bool | None):
+            raise TypeError(f"a program can be given numbers, texts, arrays and what is made of them, not {value!r}")
+        return repr(value)
+
+
+def array_literal(array: torch.Tensor | np.ndarray) -> str:
+    """An array to its last digit, in as few digits as tell its numbers apart."""
+    of_torch = isinstance(array, torch.Tensor)
+    numbers = array.detach().numpy() if of_torch else array
+    library, make = ("torch", "torch.tensor") if of_torch else ("np", "np.array")
+    kind = "" if numbers.dtype == bool else f", dtype={library}.{numbers.dtype}"
+    text = nested(numbers, library)
+    return f"{make}({text}{kind})"
+
+
+def nested(numbers: np.ndarray, library: str) -> str:
+    """Lists of lists; a long row goes on in the next line."""
+    if numbers.ndim == 0:
+        number = str(numbers[()]) if numbers.dtype.kind != "f" else np.format_float_scientific(numbers, trim="-")
+        plain = str(numbers[()])
+        number = plain if len(plain) <= len(number) + 4 else number
+        return number.replace("inf", f"{library}.inf").replace("nan", f"{library}.nan")
+    inner = [nested(part, library) for part in numbers]
+    if numbers.ndim == 1:
+        lines = textwrap.wrap(", ".join(inner), LINE_OF_NUMBERS, break_long_words=False)
+        return "[" + "\n    ".join(lines) + "]"
+    return "[\n" + textwrap.indent(",\n".join(inner), "    ") + ",\n]"
+
+
+# Reading our own files.
+
+
+@dataclass(frozen=True)
+class Imported:
+    """A name that a file imports: the line that does, and what it is called where it comes from."""
+
+    line: str
+    module: str
+    name: str
+
+
+@functools.cache
+def top_level(module: str) -> dict[str, ast.stmt | Imported]:
+    """What each name at the top of a file stands for."""
+    names: dict[str, ast.stmt | Imported] = {}
+    for node in ast.parse(source_lines(module)).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                names[name] = node
+            case ast.Assign(targets=targets):
+                names |= {it.id: node for target in targets for it in ast.walk(target) if isinstance(it, ast.Name)}
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                names[name] = node
+            case ast.Import(names=aliases):
+                for it in aliases:
+                    as_name = f" as {it.asname}" if it.asname else ""
+                    known = it.asname or it.name.partition(".")[0]
+                    names[known] = Imported(f"import {it.name}{as_name}", it.name, it.name)
+            case ast.ImportFrom(module=origin, names=aliases):
+                for it in aliases:
+                    as_name = f" as {it.asname}" if it.asname else ""
+                    line = f"from {origin} import {it.name}{as_name}"
+                    names[it.asname or it.name] = Imported(line, origin, it.name)
+    return names
+
+
+@functools.cache
+def source_lines(module: str) -> str:
+    """The text of a file."""
+    return inspect.getsource(module_named(module))
+
+
+def module_named(name: str) -> ModuleType:
+    """A module that has been imported already, as all have that ran."""
+    return sys.modules[name]
+
+
+def source_of(module: str, definition: ast.stmt) -> str:
+    """A definition as it stands in its file, decorators and the comments beside it included."""
+    decorators = getattr(definition, "decorator_list", [])
+    first = min([definition.lineno, *(decorator.lineno for decorator in decorators)])
+    return "\n".join(source_lines(module).splitlines()[first - 1 : definition.end_lineno])
+
+
+def needed_names(definition: ast.AST) -> Iterator[str]:
+    """The names that a definition reads, those in annotations left out: nothing evaluates them."""
+    for name, value in ast.iter_fields(definition):
+        if name in ("annotation", "returns"):
+            continue
+        for node in value if isinstance(value, list) else [value]:
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                yield node.id
+            if isinstance(node, ast.AST):
+                yield from needed_names(node)

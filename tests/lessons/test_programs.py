@@ -1,0 +1,145 @@
+"""What the code panel offers to copy runs in an empty folder, without this app, and prints what the screen shows."""
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_every_screen import LESSONS, file_of
+
+from attention_core.attention import attend
+from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.randomness import generator
+from attention_core.sampling import Sampling
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import recommended
+from lessons import generate, train
+from lessons.example import Example, learnt_example, run_example
+from lessons.program import Ran, program_of, ran_in_other_ways
+from lessons.screen import Film, Matrices
+
+EXAMPLES = (
+    Example(),
+    Example(source="sentence", text=r"""a “b” \ {0} 'n' "m" ''' c""", d_k=3, n_heads=2, seed=7, causal=False),
+    learnt_example("pronouns"),
+    learnt_example("previous"),
+    Example(source="sentence", text=" "),
+)
+PRINTED = 1000  # of larger arrays, a print leaves numbers out
+NUMBER = re.compile(r"-?inf|-?\d+\.?\d*(?:e[+-]?\d+)?")
+RUNNER = """
+import contextlib, importlib.util, io, json, os, sys
+assert not os.listdir() and not any(map(importlib.util.find_spec, ("attention_core", "lessons")))
+results = []
+for text in json.load(sys.stdin):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(text, "copied", "exec", dont_inherit=True), {"__name__": "__main__"})
+    results.append(out.getvalue())
+foreign = {name.partition(".")[0] for name in sys.modules} & {"jaxtyping", "streamlit", "array_api_compat", "altair"}
+json.dump([results, sorted(foreign)], sys.stdout)
+"""
+
+
+def codes():
+    """The code of every lesson in every view, of both examples; and that of training and generating."""
+    for example in map(run_example, EXAMPLES):
+        for lesson in LESSONS:
+            module = importlib.import_module(f"lessons.{lesson}")
+            for choices in list(file_of(lesson).cases(example))[:: 1 if example.example == EXAMPLES[0] else 7]:
+                screen = module.screen(example, example.example.n_heads - 1, choices)
+                yield f"{lesson} {choices}"[:200], screen.code, screen
+    for key in sorted(TASKS):
+        yield f"train {key}", train.code_of_run(recommended(TASKS[key], 3)), None
+    task = CharacterTask("say \"hello\" \\ 'world'", 5)
+    model = TinyTransformer.draw(ModelConfig(vocabulary=len(task.vocabulary), context=5, d_model=6), generator(3))
+    yield (
+        "generate",
+        generate.code_of_writing(model, task, tuple("say"), 7, Sampling(temperature=0.8, top_k=3, top_p=0.9), 5),
+        None,
+    )
+
+
+def numbers_of(screen):
+    """Every array of numbers that the figures of a screen show."""
+    figures = [f for figure in screen.figures for f in (figure.frames if isinstance(figure, Film) else [figure])]
+    return [np.asarray(matrix.values, float) for f in figures if isinstance(f, Matrices) for matrix in f.matrices]
+
+
+def flat(value):
+    """All numbers of an array, or of a list of numbers or arrays."""
+    return np.concatenate(
+        [np.ravel(np.asarray(part, float)) for part in (value if isinstance(value, list) else [value])]
+    )
+
+
+def sections(out, names):
+    """What was printed below each name."""
+    found, lines = {}, out.splitlines()
+    begins = [lines.index(name) for name in names]
+    assert begins == sorted(begins) and begins[0] == 0
+    for name, begin, end in zip(names, begins, [*begins[1:], len(lines)], strict=True):
+        found[name] = " ".join(lines[begin + 1 : end])
+    return found
+
+
+@pytest.fixture(scope="module")
+def programs():
+    """Each different program once: its name, how it ran, its text and its screen."""
+    found = {}
+    for name, code, screen in codes():
+        ran = code.ran()
+        found.setdefault(program_of(code.functions, ran).text, (name, ran, screen))
+        if code.attention is not None:
+            for way in ("loops", "numpy"):
+                ran = ran_in_other_ways(code.attention, code.scale, way)
+                text = program_of((ran.uses), ran).text
+                found.setdefault(text, (f"{name} {way}", ran, None))
+    return [(text, *about) for text, about in found.items()]
+
+
+@pytest.fixture(scope="module")
+def printed(programs, tmp_path_factory):
+    """What each prints: all run in one interpreter, in a folder of its own, where nothing of this app can be found."""
+    command = [sys.executable, "-I", "-c", RUNNER]
+    texts = json.dumps([text for text, *_ in programs])
+    ran = subprocess.run(command, cwd=tmp_path_factory.mktemp("empty"), input=texts, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr[-3000:]
+    results, foreign = json.loads(ran.stdout)
+    assert not foreign, foreign
+    return results
+
+
+def test_every_program_prints_the_numbers_of_its_screen(programs, printed):
+    for (_, name, ran, _), out in zip(programs, printed, strict=True):
+        for (shown, value), said in zip(ran.shows.items(), sections(out, [*ran.shows]).values(), strict=True):
+            if isinstance(value, str) or (isinstance(value, list) and isinstance(value[0], str)):
+                assert said == str(value), (name, shown)
+            elif flat(value).size <= PRINTED:
+                numbers = [float(number) for number in NUMBER.findall(re.sub(r"dtype=\S+", "", said))]
+                near = {"rtol": 1e-3, "atol": 1e-4, "err_msg": f"{name}: {shown}"}
+                np.testing.assert_allclose(numbers, flat(value), **near)
+
+
+def test_what_is_printed_stands_in_a_figure(programs):
+    for _, name, ran, screen in programs:
+        figures = [] if screen is None else numbers_of(screen)
+        shown = [np.round(flat(value), 5) for value in ran.shows.values() if not isinstance(value, str | list)]
+        if figures and shown:
+            drawn = np.round(np.concatenate([figure.ravel() for figure in figures]), 5)
+            assert any(np.isin(values[np.isfinite(values)], drawn).any() for values in shown), name
+
+
+def test_a_value_is_written_to_its_last_digit():
+    q = run_example(Example(seed=3)).heads.q[0] * 1e-7
+    space = {}
+    exec(program_of((attend,), Ran({"q": q, "d": q.double().numpy()}, (), {})).text, space)
+    assert space["q"].equal(q) and (space["d"] == q.double().numpy()).all() and space["d"].dtype == np.float64
+
+
+def test_what_no_program_can_hold_is_refused():
+    with pytest.raises(TypeError, match="a program can be given"):
+        program_of((attend,), Ran({"function": attend}, (), {}))
