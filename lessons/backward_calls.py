@@ -55,7 +55,8 @@ def ran_sums(mistake: Correction) -> Ran:
     """The same sentence with every position asked."""
     everywhere = asked_everywhere(mistake)
     values = {
-        "trace": everywhere.attention, "d_output": np.array(everywhere.numbers["d_output"]), "scale": scale_of_learner(mistake)
+        "trace": everywhere.attention, "d_output": np.array(everywhere.numbers["d_output"]),
+        "scale": scale_of_learner(mistake),
     }  # fmt: skip
     names = ("d_scores", "d_v")
     return Ran(values, ("back = attend_backward(trace, d_output, scale)",),

@@ -63,7 +63,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
-        code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked)),
+        code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked, choices.view)),
         ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked))  # fmt: skip
 
 
@@ -74,12 +74,24 @@ def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
             head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"))  # fmt: skip
 
 
-def ran_mask(free: AttentionTrace, masked: AttentionTrace) -> Ran:
-    """Scores without a mask, and what the mask makes of them."""
-    return Ran(
-        {"scaled": free.scaled, "may_attend": masked.visible},
-        ("masked = mask_scores(scaled, may_attend)", "weights = softmax_rows(masked)", "free = softmax_rows(scaled)"),
-        {"free": free.weights, "weights": masked.weights}, (softmax_rows,))  # fmt: skip
+def ran_mask(free: AttentionTrace, masked: AttentionTrace, view: str) -> Ran:
+    """Scores without a mask, and what the mask makes of them; or the two mistakes that a view is about."""
+    values, uses = {"scaled": free.scaled, "may_attend": masked.visible}, (softmax_rows,)
+    lines = ("free = softmax_rows(scaled)", "weights = softmax_rows(mask_scores(scaled, may_attend))")
+    shows = {"free": free.weights, "weights": masked.weights}
+    if view == "late":
+        lines += ("late = torch.where(may_attend, free, 0.0)", "sums = late.sum(dim=-1)")
+        late = free.weights.where(masked.visible, 0.0)
+        return Ran(values, lines, {**shows, "late": late, "sums": late.sum(dim=-1)}, uses)
+    if view == "blind":
+        last, large = free.scaled[-1], torch.full_like(free.scaled[-1], LARGE_NEGATIVE)
+        ways = {"infinity": "-torch.inf", "large": LARGE_NEGATIVE}
+        lines += tuple(
+            f"{name} = torch.full_like(scaled[-1], {hidden}).softmax(dim=-1)" for name, hidden in ways.items()
+        )
+        shown = {"scaled[-1]": last, "infinity": last * math.nan, "large": large.softmax(dim=-1)}
+        return Ran(values, lines, shown, uses)
+    return Ran(values, lines, shows, uses)
 
 
 def change_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:

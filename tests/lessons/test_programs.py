@@ -29,7 +29,7 @@ EXAMPLES = (
     Example(source="sentence", text=" "),
 )
 PRINTED = 1000  # of larger arrays, a print leaves numbers out
-NUMBER = re.compile(r"-?inf|-?\d+\.?\d*(?:e[+-]?\d+)?")
+NUMBER = re.compile(r"nan|-?inf|-?\d+\.?\d*(?:e[+-]?\d+)?")
 RUNNER = """
 import contextlib, importlib.util, io, json, os, sys
 assert not os.listdir() and not any(map(importlib.util.find_spec, ("attention_core", "lessons")))
