@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
-from attention_ui.figures.film import film_tables
+from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
@@ -96,7 +96,7 @@ def draw_film(lesson: str | None, film: Film) -> None:
     numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
     cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
     shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
-    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes)
+    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film))
     show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson)
     say_whose_weights(film)
 

@@ -8,22 +8,24 @@ import streamlit as st
 
 from attention_core.observe import ObservedTask, observe_task, observe_text
 from attention_core.tasks import CharacterTask
-from attention_core.training import TrainingSettings
+from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.lesson import show_notes
 from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.server.process import yield_turn
-from attention_ui.state import get_state
+from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import SPANS, Choice
 from attention_ui.training_runs import FILM_PLAYS, FIRST, one_step, pause, reset, start
+from lessons.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
+from lessons.every_head import head_name
 from lessons.formatting import english, together
 from lessons.train import FILM_WIDTH, Observed, answer_lines, film_steps, train_screen
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
 
-MOVING = "picture_moves"
+MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
 FOLDS = ("compare", *RUN_TOOLS)
 HALF_WIDTH, HEAT_WIDTH = 480, 250
 
@@ -100,7 +102,9 @@ def draw_film_of(
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
-    screen = train_screen(view, moments, still=not view.training, width=width)
+    head = None if view.training or not view.position else head_to_leave_out(view, which)
+    less = None if head is None else losses_without(run.recording, tuple(steps), head)
+    screen = train_screen(view, moments, still=not view.training, less=less, width=width)
     (film,) = screen.figures
     draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
     for figure in (*film.curves, film.frames[-1]):
@@ -111,13 +115,34 @@ def draw_film_of(
     return shown
 
 
+def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
+    """The titles of all heads, as buttons: one press leaves a head out, another brings it back."""
+    heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
+    chosen = st.pills(
+        "Leave out a head", heads, format_func=lambda head: english(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
+        on_change=set_state, args=(FILM_PLAYS, False),
+    )  # fmt: skip
+    return chosen if chosen in heads else None
+
+
+@functools.lru_cache(maxsize=8)
+def losses_without(recording: Recording, steps: tuple[int, ...], head: tuple[int, int]) -> WithoutHead:
+    """The losses of the recorded models, each without this head."""
+    return without_head(recording.settings, (snapshot_in_turn(recording, step) for step in steps), head)
+
+
+def snapshot_in_turn(recording: Recording, step: int) -> Snapshot:
+    """The weights of a step. Thirty films may be drawn at once, and others are on a lesson: they go first."""
+    yield_turn()
+    return recording.snapshot(step)
+
+
 @functools.lru_cache(maxsize=8)  # a class trains the same few runs, and a page is drawn again and again
 def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
     """The model at some of the recorded steps: on these tokens of its text, or on the example of its task."""
     moments, settings = [], recording.settings
     for step in steps:
-        yield_turn()  # thirty films may be drawn at once, and others are on a lesson
-        snapshot = recording.snapshot(step)
+        snapshot = snapshot_in_turn(recording, step)
         text = isinstance(settings.task, CharacterTask)
         moments.append(observe_text(settings, snapshot, tokens, heat) if text else observe_task(settings, snapshot))
     return moments

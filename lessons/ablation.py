@@ -1,15 +1,16 @@
 """What each head of a trained model is worth: how well it does when one of them, or a layer, is ablated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import torch
 
 from attention_core.model import ModelConfig
-from attention_core.observe import Ablation, ablate_heads
+from attention_core.observe import Ablation, ablate_heads, evaluate_without
 from attention_core.training import Snapshot, TrainingSettings
 from lessons.every_head import head_name
-from lessons.formatting import leaders, percent
-from lessons.screen import Table
+from lessons.formatting import apart, leaders, percent
+from lessons.screen import Line, Table
 from lessons.sentence import All, Number, Sentence, Share, say
 
 LITTLE = 0.75  # of the right answers: where so many are left without a head, attention adds little
@@ -53,6 +54,46 @@ def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Sentence, Sentence]:
         named = All(tuple(ablated_name(one) for one in needed))
         return whole, say("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
     return whole, say("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
+
+
+@dataclass(frozen=True, eq=False)
+class WithoutHead:
+    """The loss on the evaluation sequences without one head, at some steps of a run; and what is left at the last."""
+
+    steps: tuple[int, ...]
+    losses: tuple[float, ...]  # at each of them
+    now: Ablation
+
+    @property
+    def name(self) -> Sentence:
+        """Which head is left out, and what the loss is then."""
+        return say("without {head}: {loss}", head=head_name(*self.now.ablated[0]), loss=Number(self.now.loss))
+
+    @property
+    def line(self) -> Line:
+        """Its loss, beside that of the whole model."""
+        return Line(key="ablated", name=self.name, colour="k", style="dashed", points=True, x=self.steps,
+                    y=self.losses)  # fmt: skip
+
+    @property
+    def sentence(self) -> Sentence:
+        """What it costs now."""
+        now, head = self.now, head_name(*self.now.ablated[0])
+        losses = dict(zip(("loss", "whole"), apart(now.loss, now.loss_of_all), strict=True))
+        if percent(now.accuracy) == percent(now.accuracy_of_all):
+            return say("Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
+                       "right, {left}.", head=head, **losses, left=Share(now.accuracy))  # fmt: skip
+        return say("Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are "
+                   "right instead of {right}.", head=head, **losses, left=Share(now.accuracy),
+                   right=Share(now.accuracy_of_all))  # fmt: skip
+
+
+def without_head(settings: TrainingSettings, snapshots: Iterable[Snapshot], head: tuple[int, int]) -> WithoutHead:
+    """Leave one head out of the model of each snapshot. Raises ValueError when there is no such head."""
+    losses = {}
+    for snapshot in snapshots:
+        losses[snapshot.step] = evaluate_without(settings, snapshot, [head]).loss
+    return WithoutHead(tuple(losses), tuple(losses.values()), ablate_heads(settings, snapshot, [head]))
 
 
 def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Sentence:

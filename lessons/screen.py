@@ -151,7 +151,8 @@ class Line:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curves(Figure):
-    """Curves over one axis. `levels` are horizontal lines with a meaning; `chosen` is the x that the learner chose.
+    """Curves over one axis. `levels` are horizontal lines with a meaning, `marks` are vertical ones, named or not;
+    `chosen` is the x that the learner chose.
 
     Several curves are named at their ends, a single one by `y`, which stands beside its axis or `above` the curves.
     `width` and `height` are those of the whole picture, in pixels.
@@ -166,6 +167,7 @@ class Curves(Figure):
     percent: bool = False  # y is a share, written in percent
     above: bool = False
     levels: tuple[tuple[Sentence, float], ...] = ()
+    marks: tuple[tuple[Sentence | None, float], ...] = ()
     chosen: float | None = None
     height: int = 250
 
@@ -242,7 +244,7 @@ class Film(Figure):
     """The same figure at several moments, and beside or below it curves on which the moment is marked.
 
     A slider in the browser moves through it, and it can play there; one that `plays` begins by itself, and else it
-    stands at its last moment. `at` says where each frame is on the x axis of the curves.
+    stands at its last moment. `at` says where each frame is on the x axis of the curves, to whose marks one can jump.
     """
 
     frames: tuple[Matrices, ...]

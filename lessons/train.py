@@ -7,14 +7,15 @@ from itertools import islice
 from attention_core.observe import ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
 from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
-from lessons.ablation import without_heads
+from lessons.ablation import WithoutHead, without_heads
 from lessons.every_head import every_head
 from lessons.formatting import seen
+from lessons.head_jobs import by_step, formed_heads, formed_sentences
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
 from lessons.screen import Code, Film, Matrices, Question, Screen
-from lessons.sentence import Sentence, Share, say, say_count
+from lessons.sentence import All, Sentence, Share, say, say_count
 from lessons.training_curves import future_leak, leak_sentences, loss_figure, right_answers
 
 HEADING = say("How do the weights get there?")
@@ -32,24 +33,30 @@ Observed = ObservedText | ObservedTask
 
 
 def train_screen(
-    history: TrainingHistory, moments: Sequence[Observed], *, still: bool = False, width: int = FILM_WIDTH
+    history: TrainingHistory,
+    moments: Sequence[Observed],
+    *,
+    still: bool = False,
+    less: WithoutHead | None = None,
+    width: int = FILM_WIDTH,
 ) -> Screen:
     """A run up to one of its steps, as a film of these moments, the present one last: its curves and every head.
 
-    Of a run that stands `still` more is measured. `width` is free for all of it: where that is narrow, the curves
-    stand below the heads.
+    Of a run that stands `still` more is measured; `less` is the model without one head. `width` is free for all of it:
+    where that is narrow, the curves stand below the heads.
     """
-    curves = (loss_figure(history), *([right_answers(history)] if history.evaluations else []))
+    without = () if less is None else (less.sentence,)
+    curves = (loss_figure(history, less), *([right_answers(history)] if history.evaluations else []))
     heads_width = width - (BESIDE_ROOM if width > 2 * BESIDE_ROOM else BELOW_ROOM)
     frames = tuple(observed_heads(moment, heads_width) for moment in moments)
-    said = tuple(map(moment_sentence, moments))
+    said = moment_sentences(history, moments)
     film = Film(
         key="run", name=say("A training run"), frames=frames, moments=said, curves=curves, width=width,
         at=tuple(moment.step for moment in moments), notice=said[-1:], weights=untrained(history),
     )  # fmt: skip
     return Screen(
         figures=(film,),
-        remarks=standing_remarks(history) if still else (),
+        remarks=(*without, *formed_sentences(history), *(standing_remarks(history) if still else ())),
         code=code_of_run(history.settings),
         ask=questions_about(history.settings),
     )
@@ -103,16 +110,30 @@ def film_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:
     return [steps[round(i * (len(steps) - 1) / (most - 1))] for i in range(most)]
 
 
-def moment_sentence(observed: Observed) -> Sentence:
+def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> tuple[Sentence, ...]:
+    """What is said of each moment; of the first one at which heads have formed, which these are."""
+    left, said = by_step(formed_heads(history)), []
+    for moment in moments:
+        now = [one.label for step in list(left) if step <= moment.step for one in left.pop(step)]
+        said.append(moment_sentence(moment, now))
+    return tuple(said)
+
+
+def moment_sentence(observed: Observed, formed: Sequence[Sentence] = ()) -> Sentence:
     """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
     if isinstance(observed, ObservedText):
         return say_count("After {count} update it writes: {sample}", "After {count} updates it writes: {sample}",
                          observed.step, sample=observed.sample)  # fmt: skip
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
-    said = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
+    answers = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
+    right = {"share": Share(observed.accuracy), "answers": answers}
+    if formed:
+        return say_count("After {count} update, with {formed} formed, {share} of its answers are right: {answers}",
+                         "After {count} updates, with {formed} formed, {share} of its answers are right: {answers}",
+                         observed.step, formed=All(tuple(formed)), **right)  # fmt: skip
     return say_count("After {count} update {share} of its answers are right: {answers}",
                      "After {count} updates {share} of its answers are right: {answers}",
-                     observed.step, share=Share(observed.accuracy), answers=said)  # fmt: skip
+                     observed.step, **right)  # fmt: skip
 
 
 def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:

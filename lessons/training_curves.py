@@ -3,8 +3,10 @@
 from attention_core.observe import FutureLeak, measure_future_leak
 from attention_core.tasks import CharacterTask, NoiseTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
+from lessons.ablation import WithoutHead
 from lessons.every_head import head_name
 from lessons.formatting import apart, leaders, number, percent
+from lessons.head_jobs import by_step, formed_heads
 from lessons.screen import Array, Curves, Line
 from lessons.sentence import All, Number, Sentence, Share, say, say_count
 from lessons.task_texts import baseline_name, evaluated_on, texts_of
@@ -15,8 +17,11 @@ WIDTH = 322
 LINE_AND_DOTS = say("Line: training loss. Dots: evaluation loss.")
 
 
-def loss_figure(history: TrainingHistory) -> Curves:
-    """The training loss at every step and the evaluation loss now and then, between baselines that mean something."""
+def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Curves:
+    """The training loss at every step and the evaluation loss now and then, between baselines that mean something.
+
+    `less` adds the loss without one head.
+    """
     settings, evaluations = history.settings, history.evaluations
     vectors = settings.model.output == "vectors"
     line = Line(key="training", name=say("training loss"), colour="weight",
@@ -24,12 +29,14 @@ def loss_figure(history: TrainingHistory) -> Curves:
     dots = Line(key="evaluation", name=say("evaluation loss"), colour="q", style="dots",
                 x=[e.step for e in evaluations], y=[e.loss for e in evaluations])  # fmt: skip
     return Curves(
-        key="loss", name=say("The loss while the model trains"), lines=(line, dots), width=WIDTH, height=190,
+        key="loss", name=say("The loss while the model trains"),
+        lines=(line, dots) if less is None else (line, dots, less.line), width=WIDTH, height=190,
         notice=(*loss_sentences(settings, float(history.losses[-1])), *([LINE_AND_DOTS] if evaluations else [])),
         x=say("updates"), y=say("loss (squared error)") if vectors else say("loss (nats)"),
         x_domain=(0, settings.steps),
         levels=tuple((say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
-                     for b in settings.task.baselines()))  # fmt: skip
+                     for b in settings.task.baselines()),
+        marks=tuple((one.label, one.step) for one in formed_heads(history)))  # fmt: skip
 
 
 def loss_sentences(settings: TrainingSettings, loss: float) -> tuple[Sentence, ...]:
@@ -88,7 +95,8 @@ def right_answers(history: TrainingHistory) -> Curves:
                   percent=True, notice=success_sentences(history.settings, evaluations[-1]), lines=tuple(lines),
                   x=say("updates"), y=say("share") if len(lines) > 1 else say("right answers"),
                   x_domain=(0, history.settings.steps), y_domain=(0, 1),
-                  levels=((say("enough"), task.enough_right),))  # fmt: skip
+                  levels=((say("enough"), task.enough_right),),
+                  marks=tuple((None, step) for step in by_step(formed_heads(history))))  # fmt: skip
 
 
 def success_sentences(settings: TrainingSettings, evaluation: Evaluation) -> tuple[Sentence, ...]:

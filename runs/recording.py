@@ -119,11 +119,11 @@ class Recording:
         self.ended = True
 
     def _keep_weights(self, step: TrainingStep) -> None:
-        """The newest stays with those of every `_stride` steps; where they are too many, every second of them goes."""
+        """The newest stays with those of every `_stride` steps; where they are too many, only fewer of them stay."""
         if self._block is None:
             self._block = new_block(step.weights)
         if len(self._kept) == len(self._block):
-            self._stride *= 2
+            self._stride = 5 if self._stride == 1 else 2 * self._stride  # 10, 20, …: steps that are evaluated as well
             self._block = new_block(step.weights)
             staying = [snapshot for snapshot in self._kept if self._stays(snapshot.step)]
             self._kept = tuple(self._copied(i, kept.step, kept.weights) for i, kept in enumerate(staying))

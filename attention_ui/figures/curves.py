@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
 NAME_HEIGHT = 12
 ABOVE, BELOW = (-9, 14, -22, 28), (14, -9, 28, -22)  # pixels from the end of a line to its name, the best first
+HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
 ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
 
 
@@ -34,6 +36,7 @@ class CurveShape(NamedTuple):
     named: bool
     levelled: bool
     chosen: bool
+    marked: bool
     film: str = ""  # where the curves stand above a film: what their tables are called by
 
 
@@ -44,7 +47,8 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
         figure.width, figure.height, english(figure.x), english(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
-        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None, film,
+        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
+        bool(figure.marks), film,
     )  # fmt: skip
 
 
@@ -61,6 +65,7 @@ def curves_tables(figure: Curves) -> dict[str, pa.Table]:
         "curves": points.append_column("chosen", chosen),
         "names": pa.Table.from_pylist(list(line_names(figure)) if len(paths(figure)) > 1 else [], NAMES),
         "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
+        "marks": pa.Table.from_pylist(list(marks_of(figure)), MARKS),
     }
 
 
@@ -85,7 +90,27 @@ def levels_of(figure: Curves) -> list[dict[str, object]]:
     return [{"name": "", "y": 0.0}, *named] if low < 0 < high else named
 
 
+def marks_of(figure: Curves) -> Iterator[dict[str, object]]:
+    """The marks, and where their names stand: below each other in the widest gap between levels, on the free side."""
+    least, most = figure.y_domain or reach(
+        [0.0, *(y for line in figure.lines for y in line.y), *(y for _, y in figure.levels)]
+    )
+    edges = sorted({0.0, 1.0, *(1 - part(y, least, most) for _, y in figure.levels)})  # from the top of the plot
+    gap, top = max((low - high, high) for high, low in pairwise(edges))
+    for place, (name, x) in enumerate(figure.marks):
+        along = part(x, *(figure.x_domain or reach([x for line in figure.lines for x in line.x])))
+        yield {
+            "x": float(x), "from_top": top + gap / 2, "down": NAME_HEIGHT * (2 * place + 1 - len(figure.marks)) / 2,
+            "name": "" if name is None else english(name), "tone": "ink",
+            "align": "right" if along >= HALFWAY else "left", "away": -6 if along >= HALFWAY else 6,
+        }  # fmt: skip
+
+
 LEVELS = pa.schema([("name", pa.string()), ("y", pa.float32())])
+MARKS = pa.schema(
+    [(name, pa.float32()) for name in ("x", "from_top", "down", "away")]
+    + [(name, pa.string()) for name in ("name", "tone", "align")]
+)
 NAMES = pa.schema(
     [("x", pa.float32()), ("y", pa.float32()), ("away", pa.int16())]
     + [(name, pa.string()) for name in ("name", "tone", "align")]

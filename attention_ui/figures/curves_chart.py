@@ -37,6 +37,8 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
             align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=11
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
+    if shape.marked:
+        layers += marks(shape, x)  # last, above what finds the nearest point: they can be clicked
     return layers
 
 
@@ -69,6 +71,17 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
     rule, name = source.mark_rule(strokeDash=[4, 4], strokeWidth=1), source.mark_text(dy=-7, fontSize=11, **side)
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
+
+
+def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
+    """A dotted line from top to bottom at each mark, and its name beside it."""
+    source, tone = table(shape, "marks"), role_colour()
+    down = alt.ExprRef(f"datum.from_top * {shape.height} + datum.down")
+    beside = {"align": alt.ExprRef("datum.align"), "dx": alt.ExprRef("datum.away"), "fontWeight": "bold"}
+    name = source.mark_text(y=down, fontSize=11, cursor="pointer", **beside)
+    rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
+    tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them
+    return [rule.encode(x, tone, tooltip=tip), name.encode(x, tone, text="name:N", tooltip=tip)]
 
 
 def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone: alt.Color) -> alt.Chart:

@@ -29,8 +29,24 @@ def film_tables(film: Film, layout: Layout, *, numbered: bool = True) -> dict[st
     tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
     for curves in film.curves:
         parts = curves_tables(curves) | {"moments": moments_table(film, curves)}
+        parts["marks"] = parts["marks"].append_column(
+            "frame", pa.array([frame_at(film, x) for _, x in curves.marks], pa.int16())
+        )
         tables |= {f"{curves.key}_{name}": table for name, table in parts.items()}
     return tables
+
+
+def frame_at(film: Film, x: float) -> int:
+    """The first frame that is not before this x; the last one where all are."""
+    return next((frame for frame, at in enumerate(film.at) if at >= x), len(film.at) - 1)
+
+
+def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
+    """The marks that one can jump to, each with its frame; those at one x together."""
+    named: dict[float, list[str]] = {}
+    for name, x in film.curves[0].marks if film.curves else ():
+        named.setdefault(x, []).append(english(name))
+    return tuple((f"{x:g}: {', '.join(names)}", frame_at(film, x)) for x, names in named.items())
 
 
 def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:

@@ -18,6 +18,7 @@ NOW = "datum.frame === moment"
 TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
 USUAL_PACE = 5  # so that one can follow how a head forms
+NOWHERE = -1  # the choice of a jump before there was one
 MATRICES = "matrices"  # the view that is made of cells
 CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
 
@@ -35,15 +36,18 @@ def film_chart(width: int, beside: bool, *shapes: tuple) -> alt.VConcatChart:
 
 
 @functools.lru_cache(maxsize=64)
-def film_template(n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple) -> dict:
+def film_template(
+    n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = ()
+) -> dict:
     """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
 
+    `jumps` are names of moments and their frames.
     The matrices stand beside the curves where `width` has room for both. A film that `plays` begins by itself.
     """
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
     spec = template(film_chart, width, beside, *shapes)
-    moment = playing(n_frames, plays) if n_frames > 1 else [{"name": "moment", "value": 0}]
+    moment = playing(n_frames, plays, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell) | {"params": [*spec.get("params", ()), {"name": "cell", "value": cell}, *moment]}
 
 
@@ -55,21 +59,30 @@ def with_cells(view: dict, cell: int) -> dict:
     return view | parts
 
 
-def playing(n_frames: int, plays: bool) -> list[dict]:
-    """What moves the moment: time while it plays, and the slider. At the end it stops; playing again begins anew."""
+def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
+    """What moves the moment: time while it plays, the slider, a jump. At the end it stops; playing then begins anew."""
     last, tick = n_frames - 1, {"type": "timer", "throttle": TICK}
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
+    on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
+    marked = "datum && isValid(datum.frame)"
     paces = {"input": "select", "options": list(PACES), "name": "moments a second"}
     slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": "moment"}
+    names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
+    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": "jump to"} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
         {"name": "playing", "value": plays, "bind": {"input": "checkbox", "name": "play"},
-         "on": [{"events": tick, "update": f"playing && moment < {last}"}]},
+         "on": [{"events": tick, "update": f"playing && moment < {last}"},
+                {"events": on_mark, "update": f"playing && !({marked})"},
+                *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else [])]},
         {"name": "pace", "value": USUAL_PACE, "bind": paces},
         {"name": "shown", "value": 0, "on": [{"events": {"signal": "moment"}, "update": "now()"}]},
         {"name": "moment", "value": 0 if plays else last, "bind": slider,
          "on": [{"events": tick, "update": on_time},
-                {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"}]},
+                {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"},
+                {"events": on_mark, "update": f"{marked} ? datum.frame : moment"},
+                *([{"events": {"signal": "jump"}, "update": f"jump === {NOWHERE} ? moment : jump"}] if jumps else [])]},
+        *([jump] if jumps else []),
     ]  # fmt: skip
 
 

@@ -221,6 +221,40 @@ def test_the_slider_moves_the_heads_the_mark_and_the_sentence_without_asking_the
     assert len(tab.sent) == sent
 
 
+def test_one_goes_to_the_moment_at_which_a_head_formed_by_a_choice_or_a_click(visit):
+    tab = played(visit(), "task=previous&steps=120")
+    sent, last = len(tab.sent), tab.page.evaluate(MOMENT)
+    jump = part(tab, "select").nth(1)
+    step = int(jump.locator("option").nth(1).inner_text().split(":")[0])
+    assert 0 < step < 120 and jump.locator("option").nth(1).inner_text().endswith("previous-token head")
+    jump.select_option(index=1)
+    tab.page.wait_for_function(f"() => ({MOMENT})() < {last}")
+    formed = tab.page.evaluate(MOMENT)
+    assert said_moment(tab) == step
+    assert "previous-token head formed" in tab.page.locator(FILM).text_content()
+    part(tab, "input[type=range]").focus()
+    tab.page.keyboard.press("End")
+    tab.page.wait_for_function(f"() => ({MOMENT})() === {last}")
+    tab.page.locator(f"{FILM} text:text-is('previous-token head')").click()
+    tab.page.wait_for_function(f"() => ({MOMENT})() === {formed}")
+    assert len(tab.sent) == sent, "nothing asks the server"
+
+
+def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
+    tab = played(visit(), "task=previous&steps=120")
+    button = tab.page.locator(".st-key-left_out button", has_text="layer 1, head 1")
+    without = tab.page.locator(f"{FILM} text:text('without')")
+    button.focus()
+    tab.page.keyboard.press("Enter")
+    without.wait_for()
+    assert without.text_content().startswith("without layer 1, head 1: ")
+    tab.settled()
+    assert tab.page.evaluate(MOMENT) == int(part(tab, "input[type=range]").get_attribute("max")), "it plays nothing"
+    button.focus()
+    tab.page.keyboard.press("Enter")
+    without.wait_for(state="detached")
+
+
 def test_the_picture_keeps_its_size_while_the_film_moves(visit):
     """However long its sentences are: nothing jumps, and nothing is cut."""
     tab = played(visit(), "train_heads=1&window=2&steps=200")

@@ -156,6 +156,7 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
             case Curves():
                 yield from (figure.x, figure.y, *(line.name for line in figure.lines))
                 yield from (name for name, _ in figure.levels)
+                yield from (name for name, _ in figure.marks if name is not None)
             case Points():
                 yield from (figure.x, figure.y, *figure.says)
             case Parts():

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import Case, Ranked, check_case, check_question, check_sentence, chosen, words
 
-from attention_core.evaluation import Evaluation, no_roles
+from attention_core.evaluation import Evaluation, evaluate, no_roles
 from attention_core.model import MAX_D_MODEL, TinyTransformer
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
@@ -29,9 +29,10 @@ from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, r
 from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
 from attention_core.weights import weights_of as in_one_vector
-from lessons.ablation import ablation_sentences, ablation_table, without_heads
+from lessons.ablation import ablation_sentences, ablation_table, without_head, without_heads
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import english, number, percent, seen, together
+from lessons.head_jobs import JOBS
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
 from lessons.train import answer_lines, moment_sentence, questions_about, train_screen
@@ -286,6 +287,66 @@ def headless_again(case, sentence):
     return {"left": left, **({"whole": whole} if "whole" in sentence.arguments else {})}
 
 
+def jobs_done(case):
+    """For each role the evaluation from which on, to the last, some head keeps half of its weight there; and which."""
+    evaluations, found = case.choices.evaluations, {}
+    for role, name in enumerate(case.choices.settings.task.roles):
+        for begin in reversed(range(len(evaluations))):
+            heads = [
+                (layer, head)
+                for layer in range(case.choices.settings.model.n_layers)
+                for head in range(case.choices.settings.model.n_heads)
+                if all(float(one.role_weights[role, layer, head]) >= 0.5 for one in evaluations[begin:])
+            ]
+            if not heads:
+                break
+            found[name] = evaluations[begin].step, heads
+    return found
+
+
+def named_job(role):
+    return english(JOBS[role][0])
+
+
+def formed_again(case, sentence):
+    found, step = jobs_done(case), sentence.arguments.get("step", 0)
+    expected = {named_job(role): heads for role, (at, heads) in found.items() if at == step}
+    said = sentence.arguments["which"].items
+    for one in said:
+        heads = [(head.arguments["layer"] - 1, head.arguments["head"] - 1) for head in one.arguments["heads"].items]
+        assert expected[english(one.arguments["label"])] == heads
+    return {"which": [...] * len(expected)} | ({"step": step, "enough": 0.5} if "step" in sentence.arguments else {})
+
+
+def missing_again(case, sentence):
+    missing = [named_job(role) for role in case.choices.settings.task.roles if role not in jobs_done(case)]
+    assert [english(label) for label in sentence.arguments["labels"].items] == missing
+    return {"labels": [...] * len(missing), "enough": 0.5}
+
+
+def formed_at(case):
+    """What is said to have formed at a moment: all since the moment before."""
+    before, *_ = [-1, *some_steps(case.choices)][some_steps(case.choices).index(step_of(case)) :]
+    return [... for at, _ in jobs_done(case).values() if before < at <= step_of(case)]
+
+
+def less_again(case, sentence):
+    """The same sequences through a model whose map after this head is zero."""
+    settings, head = case.choices.settings, sentence.arguments["head"].arguments
+    weights = steps_of(settings)[case.choices.snapshot.step].weights
+    model, batch = model_with(settings.model, torch.tensor(weights)), held_out_batch(settings)
+    whole = evaluate(settings.task, model, batch)
+    d_head = settings.model.d_model // settings.model.n_heads
+    first = d_head * (head["head"] - 1)
+    model.layers[head["layer"] - 1].attention.W_o[first : first + d_head] = 0
+    less = evaluate(settings.task, model, batch)
+    assert ("as many" in sentence.template) == (percent(less.accuracy) == percent(whole.accuracy)) or len(
+        sentence.arguments
+    ) == 2
+    found = {"head": ..., "loss": less.loss, "whole": whole.loss, "left": less.accuracy, "right": whole.accuracy}
+    return {name: found[name] for name in sentence.arguments}
+
+
 def ahead_of_no_level(case, sentence):
     loss = float(case.choices.losses[-1])
     assert loss >= min(b.loss for b in case.choices.settings.task.baselines()) - 0.005
@@ -348,6 +409,17 @@ ORACLE = {
         ),
         headless_again,
     ),
+    "{label} ({heads})": lambda case, sentence: {"label": ..., "heads": [...] * len(sentence.arguments["heads"].items)},
+    "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.": formed_again,
+    "There before any training: {which}.": formed_again,
+    "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
+    "After {count} update, with {formed} formed, {share} of its answers are right: {answers}":
+        lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
+    "without {head}: {loss}": less_again,
+    "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are right, {left}.":
+        less_again,
+    "Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are right instead of "
+    "{right}.": less_again,
     "The loss is {loss}. The levels are for models that see only what came before.": ahead_of_no_level,
     "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
 }  # fmt: skip
@@ -430,10 +502,14 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     history = RUNS[name]()
     task, model = history.settings.task, history.settings.model
     moments = [observed(history, step=step) for step in some_steps(history)]
-    screen = train_screen(history, moments, still=name != "copy")
+    head = (model.n_layers - 1, model.n_heads - 1)
+    less = without_head(history.settings, [history.snapshot], head) if name in ("last", "recall", "vectors") else None
+    screen = train_screen(history, moments, still=name != "copy", less=less)
     ahead = [sentence for sentence in screen.remarks if "the future in sight" in sentence.template]
     assert bool(ahead) == (task.key in ("noise", "characters") and not model.causal)
-    assert bool(screen.remarks) == (bool(ahead) or (name != "copy" and history.snapshot.step > 0))
+    assert any("every head ablated" in sentence.template for sentence in screen.remarks) == (
+        name != "copy" and history.snapshot.step > 0
+    )
     used = check_case(Case(moments[-1], 0, history, screen), ORACLE, ANSWERS)
     assert any(template.startswith("After {count} update") for template in used)
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)

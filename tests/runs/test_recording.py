@@ -155,10 +155,18 @@ def test_a_recording_keeps_so_many_snapshots_and_no_more(parameters, monkeypatch
         *gaps, last = [after - before for before, after in pairwise(later)] or [1]
         assert len(set(gaps)) <= 1, "the kept steps are evenly spaced, but for the first ones and the newest"
         assert last <= (gaps or [last])[0]
-        assert min(newest, (most - most // 9) // 2) <= len(steps) - 1 <= most
+        assert min(newest, (most - most // 9) // (5 if newest < 180 else 2)) <= len(steps) - 1 <= most
     for step in range(1301):
         snapshot = recording.snapshot(step)
         assert snapshot.step <= step and set(snapshot.weights.tolist()) == {float(snapshot.step)}
+
+
+def test_a_long_run_keeps_the_weights_of_steps_at_which_it_is_evaluated():
+    """So that one can go to the very moment at which something was measured."""
+    recording = Recording(settings(steps=600, batch_size=1))
+    recording.record(600)
+    evaluated = [evaluation.step for evaluation in recording.evaluations(600)]
+    assert set(evaluated) == set(range(0, 601, 20)) <= set(recording.snapshot_steps(600))
 
 
 def test_a_snapshot_stays_as_it_was_however_far_the_recording_comes(monkeypatch):
@@ -202,7 +210,7 @@ def test_a_long_run_keeps_its_losses_and_the_weights_of_some_steps():
     trained = list(train(chosen))
     recording = Recording(chosen)
     recording.record(170)
-    assert recording.snapshot_steps(170) == [0, 1, 2, 3, *range(8, 170, 8), 170]
+    assert recording.snapshot_steps(170) == [0, 1, 2, 3, *range(10, 171, 10)]
     assert recording.losses(170).tolist() == [step.loss for step in trained]
     for step in recording.snapshot_steps(170):
         assert np.array_equal(recording.snapshot(step).weights, trained[step].weights)

@@ -100,5 +100,6 @@ def test_the_numbers_of_several_figures_make_one_file():
 
 
 def test_a_cover_leaves_the_axes():
-    for table in curves_tables(curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),))).values():
+    figure = curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),))
+    for table in curves_tables(figure).values():
         assert isinstance(table, pa.Table) and len(table) and not len(covered_table(table))

@@ -12,7 +12,7 @@ from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from attention_ui.figures.curves import shape_of
 from attention_ui.figures.export import csv_of
-from attention_ui.figures.film import film_tables
+from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.film_chart import MATRICES, film_chart, film_template
 from attention_ui.figures.grid import cell_text
 from attention_ui.figures.matrices import Layout
@@ -102,6 +102,42 @@ def test_each_moment_is_marked_on_its_curves_at_the_last_point_before_it(percent
     ]
     assert [row["y"] for row in tables["loss_moments"]] == pytest.approx([0.9, 0.5, 0.2])
     assert [row["y"] for row in tables["loss_curves"]] == pytest.approx([0.9, 0.5, 0.2])
+
+
+def marked_film(at, *marks):
+    moments = frames(len(at))
+    curve = curves([0, 40], [3.0, 0.1], marks=marks, x_domain=(0, 80), levels=((say("high"), 3.0), (say("low"), 0.0)))
+    return film_of(moments, SAID[: len(at)], curves=(curve,), at=at)
+
+
+@pytest.mark.parametrize(("x", "frame"), [(0, 0), (1, 1), (20, 1), (21, 2), (40, 2)])
+def test_a_mark_leads_to_the_first_moment_that_is_not_before_it(x, frame):
+    film = marked_film((0, 20, 40), (say("an induction head"), x))
+    (row,) = tables_of(film)["loss_marks"]
+    assert (row["x"], row["frame"], row["name"]) == (x, frame, "an induction head")
+    assert jumps_of(film) == ((f"{x}: an induction head", frame),)
+
+
+def test_marks_at_one_moment_are_one_jump_and_their_names_stand_below_each_other():
+    film = marked_film((0, 20, 40), (say("one"), 20), (say("two"), 20), (say("three"), 60))
+    assert jumps_of(film) == (("20: one, two", 1), ("60: three", 2))
+    rows = tables_of(film)["loss_marks"]
+    assert [row["align"] for row in rows] == ["left", "left", "right"], "a name stays in the picture"
+    places = [row["from_top"] * 250 + row["down"] for row in rows]
+    assert all(later - before >= 12 for before, later in pairwise(places))
+    assert all(20 < place < 230 for place in places), "between the levels"
+
+
+def test_a_film_without_marks_has_no_jump_and_no_layer_for_them():
+    film = marked_film((0, 20, 40))
+    assert jumps_of(film) == () and tables_of(film)["loss_marks"] == []
+    plain, marked = (shape_of(one.curves[0], "loss_") for one in (film, marked_film((0, 20), (say("one"), 20))))
+    assert "loss_marks" not in json.dumps(film_template(3, True, 20, 20, 1000, plain))
+    assert "jump" not in parameters(film_template(3, True, 20, 20, 1000, plain))
+    spec = film_template(3, True, 20, 20, 1000, marked, jumps=(("20: one", 1),))
+    assert "loss_marks" in json.dumps(spec)
+    bound = parameters(spec)["jump"]["bind"]
+    assert bound["options"] == [-1, 1] and bound["labels"][1] == "20: one"
 
 
 def test_the_file_of_a_film_has_the_weights_of_every_moment_and_no_text():
