@@ -115,6 +115,7 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
     chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure))
     show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
+    st.caption(english(figure.hint))
     say_whose_weights(figure)
 
 
@@ -124,6 +125,7 @@ def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
 
     chart = template(head_maps_chart, figure.width, maps_height(figure))
     show_chart(figure, chart, {"map_cells": map_cells(figure), "map_frames": map_frames(figure)}, lesson)
+    st.caption(english(figure.hint))
 
 
 def draw_facts(figure: Facts) -> None:

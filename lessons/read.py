@@ -1,13 +1,16 @@
 """What do the heads of a trained language model do?"""
 
+import math
 from collections.abc import Sequence
+from functools import partial
 
 from attention_core.attention import attend
-from attention_core.head_patterns import LEAST_WEIGHT, induction, pattern_scores
+from attention_core.head_patterns import LEAST_WEIGHT, induction
 from attention_core.language_model import language_model, measured_model, scores_after_layers
-from attention_core.pieces import UNKNOWN, Pieces
+from attention_core.pieces import UNKNOWN
 from lessons.every_head import head_name
 from lessons.formatting import leaders, number, percent
+from lessons.program import ran_attention
 from lessons.questions.base import asking
 from lessons.questions.read import QUESTIONS
 from lessons.read_figures import arcs, layers_table, maps, predictions, scores_table, weights_figure
@@ -20,7 +23,6 @@ OPENING = say(
     "A small model, trained on old novels and generated stories, reads your sentence. Its heads are called what they "
     "were measured to do, on text that it had never seen."
 )
-CODE_READ = Code((Pieces.encode, Pieces.split, attend, induction, pattern_scores, scores_after_layers))
 
 
 def read_screen(asked: ReadChoices) -> Screen:
@@ -36,9 +38,17 @@ def read_screen(asked: ReadChoices) -> Screen:
             weights_figure(reading),
         ),
         remarks=(*NOT_CLAIMED, no_pronoun_head()),
-        code=CODE_READ,
+        code=code_of_head(reading),
         ask=asking("read", QUESTIONS, measured_model().seed, reading),
     )
+
+
+def code_of_head(reading: Reading) -> Code:
+    """The attention of the chosen head, what a pattern names, and how the model is asked after each layer."""
+    layer, head = reading.asked.layer, reading.asked.head
+    attention = reading.whole.layers[layer].attention.heads.select(head)
+    scale = 1 / math.sqrt(attention.q.shape[-1])
+    return Code((attend, induction, scores_after_layers), attention, scale, partial(ran_attention, attention, scale))
 
 
 NOT_CLAIMED = (
@@ -127,7 +137,7 @@ def on_this_text(reading: Reading) -> tuple[Sentence, ...]:
     asked, query = reading.asked, reading.query
     row = reading.weights[asked.layer, asked.head, query, : query + 1]
     most = leaders(row, percent)
-    about = {"query": reading.names[query], "weight": Share(float(row[most[0]]))}
+    about = {"query": reading.names[query], "weight": Share(float(row.max()))}
     if query == 0:
         return ()
     if len(most) == 1:
@@ -200,7 +210,7 @@ def expected(reading: Reading) -> Sentence:
     """What the model expects after the chosen word, and what stands there."""
     probabilities, query = reading.whole.logits[reading.query].softmax(dim=-1), reading.query
     likely = leaders(probabilities, percent)
-    share = Share(float(probabilities[likely[0]]))
+    share = Share(float(probabilities.max()))
     after = reading.names[query]
     if len(likely) > 1:
         first = say("After {query} it gives {count} tokens the same: {share}.", query=after, count=len(likely),

@@ -14,6 +14,7 @@ from lessons.sentence import Argument, Number, Sentence, Share, Token, say
 
 MOST_EXPECTED, MOST_AFTER_LAYERS = 8, 3  # tokens
 MOST_IN_NUMBERS = 12  # tokens
+LEAST_ARC, LEAST_CELL = 0.05, 0.02  # smaller weights are not drawn
 
 
 def arcs(reading: Reading, notice: tuple[Sentence, ...], trained: Sentence) -> Arcs:
@@ -21,7 +22,8 @@ def arcs(reading: Reading, notice: tuple[Sentence, ...], trained: Sentence) -> A
     layer, head = reading.asked.layer, reading.asked.head
     return Arcs(key="read_arcs", name=say("Where one head looks"), notice=notice, weights=trained,
                 tokens=reading.names, shares=reading.weights[layer, head], head=head_name(layer, head),
-                chosen=reading.query)  # fmt: skip
+                chosen=reading.query, hint=say("Point at a word to see its arcs alone. Weights under {limit} are not "
+                                               "drawn.", limit=Number(LEAST_ARC)), least=LEAST_ARC)  # fmt: skip
 
 
 def maps(reading: Reading, notice: tuple[Sentence, ...]) -> HeadMaps:
@@ -33,8 +35,11 @@ def maps(reading: Reading, notice: tuple[Sentence, ...]) -> HeadMaps:
                        score=score_here(reading, layer, head), shares=reading.weights[layer, head],
                        chosen=(layer, head) == (reading.asked.layer, reading.asked.head))  # fmt: skip
 
+    hint = say("Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not "
+               "drawn.", limit=Number(LEAST_CELL))  # fmt: skip
     return HeadMaps(key="read_maps", name=say("Every head on this text"), notice=notice, tokens=reading.names,
-                    heading=say("All its heads"), in_a_row=reading.weights.shape[1],
+                    heading=say("All its heads"), least=LEAST_CELL, hint=hint,
+                    in_a_row=reading.weights.shape[1],
                     maps=tuple(one(*place) for place in all_heads()))  # fmt: skip
 
 

@@ -218,6 +218,8 @@ class Arcs(Figure):
     shares: Array
     head: Sentence
     chosen: int
+    hint: Sentence
+    least: float  # smaller weights are not drawn
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -237,6 +239,8 @@ class HeadMaps(Figure):
     tokens: tuple[Token, ...]
     maps: tuple[HeadMap, ...]
     in_a_row: int
+    hint: Sentence
+    least: float  # smaller weights are not drawn
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

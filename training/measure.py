@@ -6,7 +6,7 @@ python -m training.measure training/cache/seed1 training/cache/seed2 training/ca
 import argparse
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -85,12 +85,17 @@ def kept(scores: dict[str, PatternScore], untrained: dict[str, PatternScore]) ->
     }
 
 
-def predictions(model: TinyTransformer, texts: Iterable[list[int]], said_before: bool = False) -> dict[str, float]:
+def predictions(
+    model: TinyTransformer,
+    texts: Iterable[list[int]],
+    said_before: bool = False,
+    ablated: Collection[tuple[int, int]] = (),
+) -> dict[str, float]:
     """The mean loss and the share of next tokens right; of texts said twice only where the second saying goes on."""
     losses, right = [], []
     for ids in texts:
         first = len(ids) // 2 + 1 if said_before else 0
-        logits, following = model(torch.tensor(ids)).logits[first:-1], torch.tensor(ids[first + 1 :])
+        logits, following = model(torch.tensor(ids), ablated).logits[first:-1], torch.tensor(ids[first + 1 :])
         losses.append(torch.nn.functional.cross_entropy(logits, following, reduction="none"))
         right.append(logits.argmax(dim=-1) == following)
     each = torch.cat(losses)
@@ -166,21 +171,62 @@ def flat(numbers: re.Match) -> str:
     return "[" + re.sub(r"\s+", " ", numbers[1]) + "]"
 
 
+def best(patterns: dict[str, MeasuredPattern], name: str) -> float:
+    """The most that a head puts on what a pattern names."""
+    return max(weight for layer in patterns[name].heads for weight in layer)
+
+
+def report(measured: list[Measured], chosen: Measured) -> str:
+    """All seeds side by side, in Markdown."""
+    lines = [["", *(f"seed {one.about['seed']}, {one.about['step']} steps" for one in measured)]]
+    for name in measured[0].heads.naming:
+        scores = [(best(one.heads.naming, name), best(one.heads.confirming, name)) for one in measured]
+        even = measured[0].heads.confirming[name]
+        title = f"{name}: best head, naming / confirming (even {even.even:.2f}, untrained {even.untrained:.2f})"
+        lines.append([title, *(f"{naming:.2f} / {confirming:.2f}" for naming, confirming in scores)])
+    said = "sentences said twice"
+    lines.append([f"induction on {said}", *(f"{best(one.others[said], 'induction'):.2f}" for one in measured)])
+    for kind in measured[0].predictions:
+        of_kind = [one.predictions[kind] for one in measured]
+        lines.append([f"{kind}: loss, next token right", *(f"{o['loss']:.2f}, {o['right']:.0%}" for o in of_kind)])
+    pronouns = [difference_of_pronouns(one) for one in measured]
+    lines.append(["pronoun: matching name less the other, best head", *(f"{most:.2f}" for most in pronouns)])
+    names = [", ".join(f"{head} {name}" for head, name in one.names.items() if name) for one in measured]
+    lines.append(["names kept", *names])
+    lines.append(["ships", *("yes" if one is chosen else "" for one in measured)])
+    rows = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([rows[0], "|---" * len(lines[0]) + "|", *rows[1:]])
+
+
+def difference_of_pronouns(one: Measured) -> float:
+    """How much more the best head puts on the name that a pronoun agrees with."""
+    return float((torch.tensor(one.pronoun["matching"]) - torch.tensor(one.pronoun["other"])).max())
+
+
+@torch.no_grad()
+def costs_of_heads(one: Measured, pieces: Pieces) -> str:
+    """What is left of the words right in lists said twice when one head is switched off, in Markdown."""
+    lists = lists_said_twice(pieces, LISTS, LIST_LENGTH, generator(0, "new"))
+    lines = ["| without | lists said twice, next token right |", "|---|---|"]
+    for head, name in {"no head": None, **one.names}.items():
+        off = [] if head == "no head" else [tuple(int(part) - 1 for part in head.split("."))]
+        right = predictions(one.model, lists, said_before=True, ablated=off)["right"]
+        lines.append(f"| {head} {name or ''} | {right:.0%} |")
+    return "\n".join(lines)
+
+
 def main() -> None:
-    """Measures, reports, and ships the best, or the only one."""
+    """Measures, ships the best or the only one, and reports."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("seeds", type=Path, nargs="+", help="folders that training.language_model has filled")
     folders = parser.parse_args().seeds
     pieces = Pieces(tuple((a, b) for a, b in json.loads((folders[0].parent / "pieces.json").read_text("utf-8"))))
     texts = read_texts()
-    measured = [measure(folder / "last.safetensors", pieces, texts) for folder in folders]
-    for one in measured:
-        print(json.dumps({"about": one.about, "names": one.names, "rank": one.rank, **one.predictions}, indent=1))
-        for patterns in (one.heads.naming, one.heads.confirming, *one.others.values()):
-            for name, score in patterns.items():
-                best = max(weight for layer in score.heads for weight in layer)
-                print(f"{name:15} best {best:.2f} even {score.even:.2f} untrained {score.untrained:.2f} n {score.n}")
-    ship(max(measured, key=lambda one: one.rank), pieces)
+    measured = {folder: measure(folder / "last.safetensors", pieces, texts) for folder in folders}
+    folder, chosen = max(measured.items(), key=lambda item: item[1].rank)
+    ship(chosen, pieces)
+    stages = [measure(path, pieces, texts) for path in sorted(folder.glob("stage*.safetensors"))]
+    print(report(list(measured.values()), chosen), report(stages, chosen), costs_of_heads(chosen, pieces), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,6 @@ import pyarrow as pa
 from lessons.formatting import number, quoted
 from lessons.screen import Arcs
 
-LEAST_ARC = 0.05  # weights below are not drawn
 WIDEST_WORD, NARROWEST_WORD = 64, 19  # pixels of a word's share of the line
 LETTER_WIDTH = 7.5  # pixels
 ARCS_ROUNDED = 4  # words
@@ -24,7 +23,7 @@ def slanted(figure: Arcs) -> bool:
 
 def longest_arc(figure: Arcs) -> int:
     """How many words the longest arc spans, rounded up, so that few templates do."""
-    drawn = (figure.shares >= LEAST_ARC).nonzero()
+    drawn = (figure.shares >= figure.least).nonzero()
     return -(-int((drawn[:, 0] - drawn[:, 1]).max()) // ARCS_ROUNDED) * ARCS_ROUNDED
 
 
@@ -55,7 +54,7 @@ def arcs_table(figure: Arcs) -> pa.Table:
         (query, key, weight)
         for query, row in enumerate(figure.shares.tolist())
         for key, weight in enumerate(row[: query + 1])
-        if weight >= LEAST_ARC
+        if weight >= figure.least
     ]
     width = word_width(figure)
     return pa.table(

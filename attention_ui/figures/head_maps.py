@@ -5,7 +5,6 @@ import pyarrow as pa
 from lessons.formatting import english, number, quoted
 from lessons.screen import HeadMaps
 
-LEAST_CELL = 0.02  # weights below are not drawn
 LARGEST_MAP, LARGEST_MAP_CELL, ABOVE_MAP, BETWEEN = 190, 24, 40, 12  # pixels
 
 
@@ -33,7 +32,7 @@ def map_cells(figure: HeadMaps) -> pa.Table:
     for which, one in enumerate(figure.maps):
         left, top = corner(figure, which)
         called = english(one.name)
-        for query, key in (one.shares >= LEAST_CELL).nonzero().tolist():
+        for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
             said = f"{called}: {names[query]} → {names[key]} {number(weight)}"
             rows.append((left + key * size, top + query * size, weight, said))

@@ -1,6 +1,6 @@
 """What only a browser shows of the lesson on the language model: pointing at a word shows its arcs alone."""
 
-from attention_ui.figures.arcs import LEAST_ARC, top_keys
+from attention_ui.figures.arcs import top_keys
 from lessons.read import read_screen
 from lessons.reading import ReadChoices, first_head_named, read
 
@@ -8,9 +8,9 @@ OPAQUE = """() => [...document.querySelectorAll('.st-key-read_arcs svg .mark-sym
     .filter(arc => Number(arc.getAttribute('opacity') ?? 1) > 0.5).length"""
 
 
-def arcs_of(shares, query):
+def arcs_of(figure, query):
     """How many weights of a query are drawn, its own among them."""
-    return sum(weight >= LEAST_ARC for weight in shares[query, : query + 1].tolist())
+    return sum(weight >= figure.least for weight in figure.shares[query, : query + 1].tolist())
 
 
 def test_pointing_at_a_word_shows_its_arcs_alone_without_asking_the_server(visit):
@@ -20,10 +20,10 @@ def test_pointing_at_a_word_shows_its_arcs_alone_without_asking_the_server(visit
     tab = visit().open("read")
     tab.page.wait_for_selector(".st-key-read_arcs svg .mark-symbol path")
     tab.settled()
-    assert tab.page.evaluate(OPAQUE) == arcs_of(figure.shares, last)
+    assert tab.page.evaluate(OPAQUE) == arcs_of(figure, last)
     before = len(tab.sent)
     tab.page.locator(".st-key-read_arcs svg").get_by_label(top_keys(figure, figure.shares[8].tolist(), 8)).first.hover()
-    tab.page.wait_for_function(f"() => ({OPAQUE})() === {arcs_of(figure.shares, 8)}")
+    tab.page.wait_for_function(f"() => ({OPAQUE})() === {arcs_of(figure, 8)}")
     assert len(tab.sent) == before
 
 

@@ -21,10 +21,12 @@ from learnt_oracle import ORACLE as LEARNT
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
 from lessons.screen import (
+    Arcs,
     Curves,
     Facts,
     Figure,
     Film,
+    HeadMaps,
     Listing,
     Matrices,
     Matrix,
@@ -159,6 +161,10 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
                 yield from (name for name, _ in figure.marks if name is not None)
             case Points():
                 yield from (figure.x, figure.y, *figure.says)
+            case Arcs() | HeadMaps():
+                yield figure.hint
+                yield from (figure.head,) if isinstance(figure, Arcs) else (one.name for one in figure.maps)
+                yield from filter(None, (one.score for one in getattr(figure, "maps", ())))
             case Parts():
                 yield from figure.rows
                 yield from (said for part in figure.parts for said in part.says)

@@ -13,6 +13,7 @@ from attention_core.head_patterns import NAME_PAIRS
 from attention_core.language_model import PRETRAINED, language_model
 from attention_core.pieces import START
 from lessons.formatting import english, number, percent
+from lessons.program import program_of
 from lessons.read import how_it_was_read, read_screen
 from lessons.reading import (
     NO_NAME,
@@ -292,6 +293,12 @@ ORACLE = {
     "Without {head} its mean surprise −ln p over this text stays {whole}.": lambda case, sentence: {
         name: value for name, value in costs(case, sentence).items() if name != "less"
     },
+    "Point at a word to see its arcs alone. Weights under {limit} are not drawn.": lambda case, sentence: {
+        "limit": 0.05
+    },
+    "Rows are queries, columns are keys; point at a cell to read its weight. Those under {limit} are not drawn.": (
+        lambda case, sentence: {"limit": 0.02}
+    ),
     "{token}: {share}": of_candidate,
     "{token} {share}": after_layer,
     "after layer {layer}": chosen,
@@ -441,3 +448,12 @@ def test_patterns_are_all_named():
     assert set(PATTERN_NAMES) == set(KEPT["naming"]) and all(
         english(said) == name for name, said in PATTERN_NAMES.items()
     )
+
+
+def test_the_program_to_copy_computes_the_weights_of_the_head():
+    choices, printed = ReadChoices("the old dog saw the cat", layer=3, head=2), {}
+    screen = read_screen(choices)
+    program = program_of(screen.code.functions, screen.code.ran())
+    exec(compile(program.text, "copied", "exec", dont_inherit=True), printed)
+    case = Case(None, 0, choices, screen)
+    assert torch.allclose(printed["trace"].weights.double(), forward(case)[0][3, 2], atol=1e-4)

@@ -88,4 +88,4 @@ def test_a_weight_can_be_followed_to_query_and_key():
 
 
 def test_the_code_is_what_ran():
-    assert source_shown(open_read()).startswith("    def encode(self, text: str)")
+    assert source_shown(open_read()).startswith("def attend(")

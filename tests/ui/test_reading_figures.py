@@ -4,12 +4,15 @@ import pytest
 import torch
 
 from attention_core.masks import causal_mask
-from attention_ui.figures.arcs import LEAST_ARC, arcs_table, longest_arc, word_width, words_table
-from attention_ui.figures.head_maps import LEAST_CELL, map_cells, map_frames, map_size, maps_height
+from attention_ui.figures.arcs import arcs_table, longest_arc, word_width, words_table
+from attention_ui.figures.head_maps import map_cells, map_frames, map_size, maps_height
 from lessons.screen import Arcs, HeadMap, HeadMaps
 from lessons.sentence import Token, say
 
 TOKENS = tuple(Token(text, position) for position, text in enumerate(["<start>", "a", "b", "<b>c</b>", "d"]))
+
+
+HINT = say("Point.")
 
 
 def weights(seed):
@@ -18,14 +21,16 @@ def weights(seed):
 
 
 def arcs(shares):
-    return Arcs(key="arcs", name=say("arcs"), tokens=TOKENS, shares=shares, head=say("one"), chosen=3)
+    return Arcs(
+        key="arcs", name=say("arcs"), tokens=TOKENS, shares=shares, head=say("one"), chosen=3, hint=HINT, least=0.05
+    )
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_weight_that_is_large_enough_is_an_arc_of_its_width(seed):
     figure, shares = arcs(weights(seed)), weights(seed).tolist()
     drawn = {(row["token"], int(row["key"])): row for row in arcs_table(figure).to_pylist()}
-    assert drawn.keys() == {(i, j) for i in range(5) for j in range(i + 1) if shares[i][j] >= LEAST_ARC}
+    assert drawn.keys() == {(i, j) for i in range(5) for j in range(i + 1) if shares[i][j] >= 0.05}
     for (i, j), row in drawn.items():
         assert row["weight"] == pytest.approx(shares[i][j]) and row["self"] == (i == j) and row["chosen"] == (i == 3)
         assert row["middle"] == (i + j) / 2 and row["size"] == pytest.approx(((i - j) * word_width(figure)) ** 2)
@@ -46,14 +51,16 @@ def test_words_say_what_they_look_at_the_largest_first():
 
 def test_maps_stand_in_rows_and_their_cells_inside_them():
     maps = tuple(HeadMap(name=say("one"), score=None, shares=weights(seed), chosen=seed == 4) for seed in range(6))
-    figure = HeadMaps(key="maps", name=say("maps"), tokens=TOKENS, maps=maps, in_a_row=3, width=600)
+    figure = HeadMaps(
+        key="maps", name=say("maps"), tokens=TOKENS, maps=maps, in_a_row=3, width=600, hint=HINT, least=0.02
+    )
     frames, cells, size = map_frames(figure).to_pylist(), map_cells(figure).to_pylist(), map_size(figure)
     assert [frame["x"] for frame in frames] == [0, 200, 400] * 2
     assert frames[0]["y"] == frames[2]["y"] < frames[3]["y"] and frames[5]["y2"] == maps_height(figure)
     assert [frame["tone"] for frame in frames].index("ink") == 4
     at = iter(cells)
     for frame, one in zip(frames, maps, strict=True):
-        for query, key in (one.shares >= LEAST_CELL).nonzero().tolist():
+        for query, key in (one.shares >= 0.02).nonzero().tolist():
             cell = next(at)
             assert cell["v"] == pytest.approx(float(one.shares[query, key]))
             assert cell["x"] == pytest.approx(frame["x"] + key * size / 5, abs=1e-3)
