@@ -173,7 +173,7 @@ def test_a_temperature_may_be_written_with_or_without_its_zero(temp):
 
 
 def test_the_model_of_this_session_writes_what_the_training_page_showed():
-    at = open_page("training/train")
+    at = open_page("training/train", task="characters")
     at.button(key="one_step").click().run()
     sample = next(code.value for code in at.code if code.language != "python")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
@@ -197,7 +197,7 @@ def test_a_model_that_is_not_there_gives_way_to_the_notebooks(writer, said):
 
 
 def test_an_untrained_model_says_so():
-    at = open_page("training/train")
+    at = open_page("training/train", task="characters")
     at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
     at.segmented_control(key="writer").set_value("mine").run()
     assert any("no update yet" in text for text in texts(at))

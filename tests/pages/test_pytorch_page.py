@@ -1,6 +1,7 @@
 """The lesson on PyTorch as a visitor uses it."""
 
 import inspect
+import textwrap
 
 import pytest
 from visiting import chart, open_page, source_shown, texts
@@ -149,7 +150,7 @@ def test_three_levels_show_the_code_that_ran():
     for function, code in zip((heads_by_hand, heads_as_module, heads_built_in), shown, strict=True):
         assert code.startswith(inspect.getsource(inspect.unwrap(function)).rstrip())
     for step in ("__call__", "project"):
-        assert inspect.getsource(getattr(MultiHeadAttention, step)).rstrip() in shown[1]
+        assert textwrap.dedent(inspect.getsource(getattr(MultiHeadAttention, step))).rstrip() in shown[1]
     said = texts(at)
     assert sum("lines of code" in line and "differs from the same computation" in line for line in said) == 3
     assert any("on this machine, at this moment" in line for line in said)

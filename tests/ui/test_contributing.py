@@ -17,7 +17,6 @@ NEEDED = (
     "runs",
     "training",
     "pages",
-    "training",
     "tests",
     "app.py",
     ".streamlit",
