@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum
-from attention_core.embeddings import embed, embedding_table, one_hot, sinusoidal_positions
+from attention_core.embeddings import embed, one_hot, sinusoidal_positions
 from attention_core.heads import (
     Heads,
     MultiHeadAttention,
@@ -264,7 +264,7 @@ class TinyTransformer:
         std, context, d_model = config.embedding_std, config.context, config.d_model
         fixed_table = token_table = position_table = W_unembed = b_unembed = None
         if config.output == "vectors":
-            fixed_table = embedding_table(config.vocabulary, d_model, make_generator(FIXED_VECTORS_SEED)) * std
+            fixed_table = fixed_vectors(config.vocabulary, d_model) * std
         else:
             token_table = torch.randn(config.vocabulary, d_model, generator=generator) * std
         if config.positions in ("learned", "qk"):
@@ -326,6 +326,11 @@ class TinyTransformer:
         if self.config.positions == "qk":
             return None, self.position_table[..., :n_tokens, :]
         return None, None
+
+
+def fixed_vectors(vocabulary: int, d_model: int) -> Float[torch.Tensor, "vocabulary d_model"]:
+    """The token vectors of a model that gives vectors back: those of `nn.Embedding` after `torch.manual_seed(42)`."""
+    return torch.randn(vocabulary, d_model, generator=make_generator(FIXED_VECTORS_SEED))
 
 
 def new_norm(config: ModelConfig) -> LayerNorm | None:

@@ -13,6 +13,7 @@ from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
 from lessons.formatting import english, written
+from lessons.notebook_runs import HELLO_WORLD, notebook_notes
 from lessons.task_texts import TASK_TEXTS
 
 DEFAULT_TASK, DEFAULT_TEXT = "induction", "hello world"
@@ -97,7 +98,7 @@ def training_controls() -> Choice:
         settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
         return Choice(task, None, (*notes, f"This cannot be trained: {error}."))
-    return Choice(task, settings, (*notes, *text_notes))
+    return Choice(task, settings, (*notes, *text_notes, *map(english, notebook_notes(settings))))
 
 
 def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
@@ -108,6 +109,7 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
         text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
         window = run_number("Window (characters)", "window", task.window)
         apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
+        st.button("Exactly as in the notebook", key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 

@@ -11,6 +11,7 @@ from lessons.ablation import WithoutHead, without_heads
 from lessons.every_head import every_head
 from lessons.formatting import seen
 from lessons.head_jobs import by_step, formed_heads, formed_sentences
+from lessons.notebook_runs import beside_the_printed
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
@@ -68,6 +69,7 @@ def standing_remarks(history: TrainingHistory) -> tuple[Sentence, ...]:
     return (
         *(() if leak is None else leak_sentences(leak)),
         *([without_heads(history.settings, history.snapshot)] if trained else ()),
+        *(beside_the_printed(history) if trained else ()),
     )
 
 

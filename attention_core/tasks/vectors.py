@@ -6,9 +6,7 @@ from types import MappingProxyType
 
 import torch
 
-from attention_core.embeddings import embedding_table
-from attention_core.model import FIXED_VECTORS_SEED
-from attention_core.randomness import generator as make_generator
+from attention_core.model import fixed_vectors
 from attention_core.tasks.base import Baseline, Batch, Task, attention_to, shuffles
 from attention_core.tokens import Vocabulary
 
@@ -61,6 +59,6 @@ class FourVectorsTask(Task):
 
     def baselines(self) -> list[Baseline]:
         """Answering zero costs the mean square of the vectors."""
-        vectors = embedding_table(len(self.vocabulary), self.model["d_model"], make_generator(FIXED_VECTORS_SEED))
+        vectors = fixed_vectors(len(self.vocabulary), self.model["d_model"])
         zero = float((vectors * self.model["embedding_std"]).square().mean())
         return [Baseline("zero", zero), Baseline("vectors", 0.0)]

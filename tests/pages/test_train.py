@@ -12,6 +12,7 @@ from attention_ui.server import process
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
 from lessons.formatting import english, number, together
+from lessons.notebook_runs import HELLO_WORLD
 from lessons.task_texts import texts_of
 from lessons.train import film_steps
 from lessons.training_curves import leak_sentences
@@ -337,6 +338,22 @@ def test_a_link_restores_every_setting():
         True,
         True,
     )
+
+
+def test_one_press_sets_everything_as_in_the_notebook(at):
+    at.number_input(key="rate").set_value(0.5)
+    at.text_input(key="learn").set_value("another text, a long one").run()
+    assert not any("the notebook's settings" in line for line in texts(at))
+    at.button(key="as_in_notebook").click().run()
+    settings = at.session_state[RUN].recording.settings
+    assert settings == HELLO_WORLD and settings.seed == 1337
+    assert any("get_batch ignores the batch size of 64" in line for line in texts(at))
+    again = open_page("training/train", **{name: at.query_params[name] for name in at.query_params})
+    assert again.session_state[RUN].recording.settings == HELLO_WORLD, "the address says it all"
+    at.selectbox(key="task").set_value("vectors").run()
+    assert any("its own four vectors" in line for line in texts(at))
+    at.number_input(key="rate").set_value(0.02).run()
+    assert not any("its own four vectors" in line for line in texts(at))
 
 
 def test_a_setting_that_cannot_be_is_explained(at):
