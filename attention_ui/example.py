@@ -5,7 +5,14 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_ui.controls.bound import bound_number, bound_slider, bound_within, one_in_list, one_in_row
-from attention_ui.controls.learnt import layer_choice, learnt_controls, model_sizes, more_of_model, see_it_trained
+from attention_ui.controls.learnt import (
+    layer_choice,
+    learnt_controls,
+    model_sizes,
+    more_of_model,
+    reader_controls,
+    see_it_trained,
+)
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
@@ -13,6 +20,7 @@ from attention_ui.state import get_state, set_state
 from lessons.example import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.formatting import english
 from lessons.notebooks import PRESETS, Preset
+from lessons.reader import LANGUAGE
 from lessons.sentence import Sentence, say, say_count
 from lessons.trained import TASK_SOURCES
 
@@ -21,6 +29,7 @@ FIRST_SOURCE = "pronouns"
 SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
     **{key: f"Trained on {english(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
+    LANGUAGE: "The language model",
 }
 UNITS = {"words": "words", "characters": "characters"}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
@@ -53,7 +62,10 @@ def example_controls(
         changed = st.container(gap="xxsmall")
         source = chosen_source()
         learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
-        if learnt:
+        told = None
+        if source == LANGUAGE:
+            choices, told = reader_controls(), st.container()
+        elif learnt:
             choices = TASK_SOURCES[source].sizes | learnt_controls(source)
             told = st.container()
             choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
@@ -69,24 +81,28 @@ def example_controls(
             with st.expander("More"):
                 if learnt:
                     choices |= more_of_model(source)
-                elif not preset.fixed:
+                elif preset and not preset.fixed:
                     choices |= more_controls(choose_d_model=source == "sentence")
                 edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
     example = Example(source=source, edits=edits, **choices)
-    if learnt:
+    if told:
         with told:
             example = trained_so_far(example, own_sizes)
     return example, notes
 
 
 def trained_so_far(example: Example, own_sizes: bool) -> Example:
-    """Train the model of the example, choose one of its layers, and say how well it does.
+    """See the model of the example trained, choose one of its layers, and say how well it does.
 
     A lesson with sizes of its own trains another and tells of that itself.
     """
-    see_it_trained(model_settings(example))
+    if example.source in TASK_SOURCES:
+        see_it_trained(model_settings(example))
+    if example.source == LANGUAGE and own_sizes:
+        st.caption(english(say("This page has untrained heads of its own, on the tokens of the language model.")))
+        return example
     example = replace(example, layer=layer_choice(example, named=not own_sizes))
     if not own_sizes:
         st.caption(english(run_example(example).trained.whose()))
@@ -189,7 +205,7 @@ def head_choice(trace: ExampleTrace) -> int:
     label = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
-        heads = {n: english(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).name)) for n in heads}
+        heads = {n: english(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
     with bound_within("head", Limit(1, n_heads), 1):
         chosen = st.segmented_control(
             english(label), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"

@@ -5,17 +5,22 @@ derivation follows the very tensors it was made of, so the arithmetic always bel
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+
+from jaxtyping import Float
+from torch import Tensor
 
 from attention_core.attention import AttentionTrace
+from attention_core.embeddings import rotation_angles
 from lessons.example import ExampleTrace, projection_of
 from lessons.formatting import digits, factor, power, sum_of_products
 from lessons.screen import Cells, Step
-from lessons.sentence import Sentence, Token, say
+from lessons.sentence import Number, Sentence, Token, say
 
 VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
+MOST_TERMS = 16  # of a sum that stands with its number; longer ones stand in a line of their own before it
 TENSORS = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
 
 
@@ -40,7 +45,7 @@ class HeadDerivation:
     def step(self, tensor: str, i: int, j: int) -> Step:
         """The arithmetic of one cell."""
         if tensor in VECTORS:
-            return self.feature(tensor, i, j)
+            return self.named_feature(tensor, i, j) if self.long else self.feature(tensor, i, j)
         if tensor == "x":
             says = say("x of {token}, feature {feature}: an entry of X", token=self.names[i], feature=j + 1)
             return self._known(says, "x", i, j)
@@ -60,6 +65,8 @@ class HeadDerivation:
         """All lines that lead to a cell, without its own."""
         if tensor == "k_transposed":
             yield self.feature("k", j, i)
+        elif tensor in VECTORS and self.long:
+            yield self.feature(tensor, i, j)
         elif tensor in ("scores", "scaled", "masked", "weights"):
             yield from self._before_pair(tensor, i, j)
         elif tensor == "output":
@@ -100,8 +107,19 @@ class HeadDerivation:
         arithmetic = sum_of_products(self.numbers["x"][token], weights)
         return Step(says, arithmetic, self.numbers[vector][token][feature])
 
+    @property
+    def long(self) -> bool:
+        """True where X has so many features that their sums would fill the screen."""
+        return "W_q" in self.numbers and len(self.numbers["x"][0]) > MOST_TERMS
+
+    def named_feature(self, vector: str, token: int, feature: int) -> Step:
+        """A feature whose sum stands in the line before."""
+        says = say("{vector} of {token}, feature {feature}", vector=VECTORS[vector], token=self.names[token],
+                   feature=feature + 1)  # fmt: skip
+        return self._known(says, vector, token, feature)
+
     def _features(self, vector: str, token: int) -> Iterator[Step]:
-        width = len(self.numbers[vector][token]) if self.deep else 0
+        width = len(self.numbers[vector][token]) if self.deep and not self.long else 0
         return (self.feature(vector, token, c) for c in range(width))
 
     def _before_pair(self, tensor: str, i: int, j: int) -> Iterator[Step]:
@@ -132,7 +150,7 @@ class HeadDerivation:
             quotient = f"{power(self.numbers['masked'][i][m])} ÷ {factor(below.value)}"
             says = say("weight that {query} puts on {key}", **self._pair(i, m))
             yield Step(says, quotient, self.numbers["weights"][i][m])
-        yield from (self.feature("v", m, j) for m in seen)
+        yield from (self.step("v", m, j) for m in seen)
 
     def _score(self, i: int, j: int) -> Step:
         says = say("score of {key} for {query}: query · key", **self._pair(i, j))
@@ -214,7 +232,45 @@ def derive_head(
     attention = example.heads.select(head) if attention is None else attention
     weights = {f"W_{role}": projection_of(example, role, head).tolist() for role in "qkv"}
     numbers = {"x": example.x.tolist()} | weights | numbers_of(attention)
-    return HeadDerivation(example.names, numbers, attention.visible.tolist(), divisor or divisor_of(example), head)
+    plain = HeadDerivation(example.names, numbers, attention.visible.tolist(), divisor or divisor_of(example), head)
+    if example.rotary:
+        return replace(plain, made=partial(turned_feature, plain, rotation_angles(*attention.q.shape)))
+    if example.added is not None:
+        return replace(plain, made=partial(shifted_feature, plain, example.added.tolist(), ("q", "k")))
+    return plain
+
+
+def shifted_feature(
+    plain: HeadDerivation, added: list[list[float]], shifted: Collection[str], vector: str, token: int, feature: int
+) -> Step:
+    """A feature where positions are added to X: a row of X and its position, times a column of W."""
+    if vector not in shifted:
+        return plain.feature(vector, token, feature)
+    column = [row[feature] for row in plain.numbers[f"W_{vector}"]]
+    terms = zip(plain.numbers["x"][token], added[token], column, strict=True)
+    says = say("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
+               vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
+               column=plain.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
+    arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
+    return Step(says, arithmetic, plain.numbers[vector][token][feature])
+
+
+def turned_feature(
+    plain: HeadDerivation, angles: Float[Tensor, "tokens pairs"], vector: str, token: int, feature: int
+) -> Step:
+    """With rotary positions: two unturned features, times cosine and sine of their angle. Values stay as they are."""
+    if vector == "v":
+        return plain.feature(vector, token, feature)
+    pair, second = divmod(feature, 2)
+    angle = angles[token, pair]
+    turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
+    columns = zip(*(row[2 * pair : 2 * pair + 2] for row in plain.numbers[f"W_{vector}"]), strict=True)
+    parts = (sum_of_products(plain.numbers["x"][token], column) for column in columns)
+    says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
+               vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
+               first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
+    arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
+    return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
 
 def derive_without_weights(example: ExampleTrace, attention: AttentionTrace) -> HeadDerivation:

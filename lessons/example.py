@@ -7,13 +7,16 @@ they are. Random numbers come from `notebooks`, trained ones from `trained`.
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Literal
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
+from attention_core.embeddings import rotate
 from attention_core.heads import split_heads
+from attention_core.language_model import language_model
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
@@ -21,10 +24,13 @@ from attention_core.training import TrainingSettings
 from lessons.edits import LETTER_OF, Edits, apply_edits, waiting_notes
 from lessons.formatting import names
 from lessons.notebooks import PRESETS, Drawn, RandomSource, Sizes
+from lessons.reader import LANGUAGE, SENTENCE_READ, LayerOfReader
+from lessons.reading import shown
 from lessons.sentence import Sentence, Token, say
 from lessons.trained import TASK_SOURCES, TaskSource, Trained, recorded
+from lessons.whose import TrainedLayer
 
-Source = RandomSource | TaskSource
+Source = RandomSource | TaskSource | Literal["language"]
 
 MAX_TOKENS = 12
 DEFAULT_SENTENCE = "The cat sat on the mat"
@@ -57,9 +63,10 @@ class Example(Sizes):
     `source` names one of the `PRESETS`, whose weights are random: an example of a notebook, or a sentence of one's
     own. Or it names one of the `TASK_SOURCES`: a small model that is trained with these very sizes, seen after so
     many `updates`, in one `layer`, counted from 1; `train_mask` and `train_scaling` say how it is trained, `causal`
-    and `scaling` how its weights are used. `text` is the sentence, where it can be typed; the model's own when it is
-    empty. Some notebooks fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the
-    limits. `edits` are numbers set by hand in the place of others; they stay when anything else is chosen anew.
+    and `scaling` how its weights are used. Or it is LANGUAGE: one layer of the language model. `text` is the sentence,
+    where it can be typed; the model's own when it is empty. Some notebooks fix all sizes; what is chosen here then has
+    no effect, and those sizes may lie outside the limits. `edits` are numbers set by hand in the place of others; they
+    stay when anything else is chosen anew.
     """
 
     source: Source = "journey"
@@ -74,8 +81,12 @@ class Example(Sizes):
     edits: Edits = ()
 
     def __post_init__(self):
+        if self.source == LANGUAGE:
+            return  # whose sizes are its own
         if self.source not in PRESETS and self.source not in TASK_SOURCES:
-            raise ValueError(f"source is one of {', '.join([*PRESETS, *TASK_SOURCES])}, but got {self.source}")
+            raise ValueError(
+                f"source is one of {', '.join([*PRESETS, *TASK_SOURCES, LANGUAGE])}, but got {self.source}"
+            )
         learnt = self.source in TASK_SOURCES
         fixed = None if learnt else PRESETS[self.source].fixed
         for name, limit in (LIMITS | (LIMITS_OF_MODELS if learnt else {})).items():
@@ -108,7 +119,7 @@ class ExampleTrace(Drawn):
     heads: AttentionTrace
     row_ids: tuple[int, ...]
     notes: tuple[str, ...] = ()
-    trained: Trained | None = None
+    trained: TrainedLayer | None = None
 
     @property
     def fetched(self) -> Float[Tensor, "tokens d_model"]:
@@ -163,7 +174,7 @@ class Given:
     row_ids: tuple[int, ...]
     drawn: Drawn
     notes: tuple[str, ...]
-    trained: Trained | None = None
+    trained: TrainedLayer | None = None
 
 
 def run_example(example: Example) -> ExampleTrace:
@@ -171,7 +182,8 @@ def run_example(example: Example) -> ExampleTrace:
 
     The example in the trace has the sizes that were used: those of the notebook where it fixes them.
     """
-    given = given_by_training(example) if example.source in TASK_SOURCES else given_at_random(example)
+    given_by = given_by_reading if example.source == LANGUAGE else given_by_training
+    given = given_at_random(example) if example.source in PRESETS else given_by(example)
     example = given.example
     drawn, waiting = with_edits(given.drawn, example.edits, given.row_ids)
     return ExampleTrace(
@@ -187,16 +199,20 @@ def scale_of(example: Example) -> float:
 
 def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     """Every head on these vectors with these maps."""
-    q, k, v = (split_heads(drawn.x @ W, example.n_heads) for W in (drawn.W_q, drawn.W_k, drawn.W_v))
+    asking = drawn.x if drawn.added is None else drawn.x + drawn.added
+    q, k, v = (split_heads(x @ W, example.n_heads) for x, W in (
+        (asking, drawn.W_q), (asking, drawn.W_k), (drawn.x, drawn.W_v)))  # fmt: skip
+    if drawn.rotary:
+        q, k = rotate(q), rotate(k)
     may_attend = causal_mask(len(drawn.x)) if example.causal else None
     return attend(q, k, v, may_attend, scale=scale_of(example))
 
 
 def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
     """The same maps on the bare rows of the embedding table, where a model adds positions to them."""
-    if trace.row_ids == trace.ids:
+    if trace.row_ids == trace.ids and trace.added is None and not trace.rotary:
         return trace
-    bare = replace(trace, x=trace.fetched, row_ids=trace.ids)
+    bare = replace(trace, x=trace.fetched, row_ids=trace.ids, added=None, rotary=False)
     return replace(bare, heads=heads_of(trace.example, bare))
 
 
@@ -221,12 +237,44 @@ def given_by_training(example: Example) -> Given:
     layer = min(example.layer, len(model.layers)) - 1
     x, maps = model(ids).layers[layer].normed, model.layers[layer].attention
     updates = recording.evaluations[recording.place(example.updates)].step
-    trained = Trained(learnt, recording, updates, layer, model.table, model.table[ids])
+    trained = Trained(
+        source=learnt, recording=recording, updates=updates, layer=layer, n_heads=example.n_heads,
+        vocabulary=learnt.task.vocabulary, table=model.table, embedded=model.table[ids],
+    )  # fmt: skip
     whole = torch.equal(x, trained.embedded)  # nothing stands between the embedding table and this layer
     example = replace(example, updates=updates, layer=layer + 1, unit="words" if learnt.words else "characters")
     drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v)
     ids = tuple(ids.tolist())
     return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
+
+
+def given_by_reading(example: Example) -> Given:
+    """What enters one layer of the language model as it reads a text, and that layer's maps."""
+    reader, clean = language_model(), clean_text(example.text or SENTENCE_READ)
+    encoded, config = reader.encode(clean.text), reader.model.config
+    ids, layer = encoded.ids[:MAX_TOKENS], min(example.layer, config.n_layers) - 1
+    notes = list(clean.notes)
+    if len(encoded.ids) > MAX_TOKENS:
+        notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
+    x, maps = reader.trace(ids).layers[layer].normed, reader.model.layers[layer].attention
+    example = replace(
+        example, layer=layer + 1, d_model=config.d_model, d_k=config.query_features, d_v=config.value_features,
+        n_heads=config.n_heads,
+    )  # fmt: skip
+    trained = LayerOfReader(
+        layer=layer, n_heads=config.n_heads, vocabulary=Vocabulary(reader.pieces.tokens), table=reader.model.table,
+        embedded=reader.model.table[list(ids)],
+    )  # fmt: skip
+    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary)
+    return Given(example, tuple(map(shown, encoded.tokens[:MAX_TOKENS])), ids, tuple(range(len(ids))), drawn,
+                 tuple(notes), trained)  # fmt: skip
+
+
+def n_layers_of(example: Example) -> int:
+    """How many layers the model of an example has."""
+    if example.source == LANGUAGE:
+        return language_model().model.config.n_layers
+    return model_settings(example).model.n_layers if example.source in TASK_SOURCES else 1
 
 
 def model_settings(example: Example) -> TrainingSettings:
@@ -257,4 +305,4 @@ def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn,
     if not edits:
         return drawn, ()
     matrices = {name: getattr(drawn, name) for name in LETTER_OF}
-    return Drawn(**apply_edits(matrices, edits, ids)), waiting_notes(matrices, edits)
+    return replace(drawn, **apply_edits(matrices, edits, ids)), waiting_notes(matrices, edits)

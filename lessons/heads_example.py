@@ -65,7 +65,7 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
     """The running example's tokens, seed, mask and scaling, with this lesson's own choices."""
     example = running.example
     taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
-    if running.trained is not None and source == "sentence":
+    if running.trained is not None and not running.rotary and source == "sentence":
         choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
     return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
 

@@ -38,7 +38,7 @@ def names_of_heads(trace: SideBySide) -> tuple[Sentence, ...]:
         return ()
     jobs = (trace.trained.job(head) for head in range(trace.n_heads))
     names = tuple(
-        say("head {number}: {name}, {share} of its weight", number=number, name=job.called, share=Share(job.share))
+        say("head {number}: {name}, {share} of its weight", number=number, name=job.name, share=Share(job.share))
         if job.done else say("head {number}: no name earned", number=number)
         for number, job in enumerate(jobs, 1)
     )  # fmt: skip

@@ -47,12 +47,18 @@ class Sizes:
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W."""
+    """What attention starts from: one row of x for each token, and three maps, to be used as x @ W.
+
+    A model may have positions that are not in x: `added` to what queries and keys are made of, or `rotary` ones, by
+    which queries and keys are turned.
+    """
 
     x: Float[Tensor, "tokens d_model"]
     W_q: Float[Tensor, "d_model all_d_k"]
     W_k: Float[Tensor, "d_model all_d_k"]
     W_v: Float[Tensor, "d_model all_d_v"]
+    added: Float[Tensor, "tokens d_model"] | None = None
+    rotary: bool = False
 
 
 def draw_journey(sizes: Sizes, ids: tuple[int, ...]) -> Drawn:

@@ -8,9 +8,9 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
-from lessons.derivation import VECTORS, HeadDerivation, divisor_of, numbers_of
+from lessons.derivation import HeadDerivation, divisor_of, numbers_of, shifted_feature, turned_feature
 from lessons.example import ExampleTrace, projection_of, whose_weights
-from lessons.formatting import digits, factor, sum_of_products
+from lessons.formatting import digits
 from lessons.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen import Step
 from lessons.sentence import Number, Sentence, Token, say
@@ -49,35 +49,9 @@ class PositionedHead:
         plain = HeadDerivation(self.names, numbers, attention.visible.tolist(), self.divisor, self.head)
         if self.kind == "none":
             return plain
-        return replace(plain, made=partial(turned_feature if self.kind == "rotary" else shifted_feature, self, plain))
-
-
-def shifted_feature(own: PositionedHead, plain: HeadDerivation, vector: str, token: int, feature: int) -> Step:
-    """A feature where positions are added to X: a row of X and its position, times a column of W."""
-    added = own.added[token].tolist()
-    column = [row[feature] for row in plain.numbers[f"W_{vector}"]]
-    terms = zip(plain.numbers["x"][token], added, column, strict=True)
-    says = say("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
-               vector=VECTORS[vector], token=own.names[token], feature=feature + 1,
-               column=own.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
-    arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
-    return Step(says, arithmetic, plain.numbers[vector][token][feature])
-
-
-def turned_feature(own: PositionedHead, plain: HeadDerivation, vector: str, token: int, feature: int) -> Step:
-    """With rotary positions: two unturned features, times cosine and sine of their angle. Values stay as they are."""
-    if vector == "v":
-        return plain.feature(vector, token, feature)
-    pair, second = divmod(feature, 2)
-    angle = own.angles[token, pair]
-    turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
-    columns = zip(*(row[2 * pair : 2 * pair + 2] for row in plain.numbers[f"W_{vector}"]), strict=True)
-    parts = (sum_of_products(plain.numbers["x"][token], column) for column in columns)
-    says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
-               vector=VECTORS[vector], token=own.names[token], feature=feature + 1,
-               first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
-    arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
-    return Step(says, arithmetic, plain.numbers[vector][token][feature])
+        if self.kind == "rotary":
+            return replace(plain, made=partial(turned_feature, plain, self.angles))
+        return replace(plain, made=partial(shifted_feature, plain, self.added.tolist(), "qkv"))
 
 
 def head_projections(example: ExampleTrace, head: int) -> Projections:

@@ -71,8 +71,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
                   partial(ran_orders, own, both, mask, choices)),
         ask=asking("positions", QUESTIONS, own.seed, example, head),
         remarks=() if example is asked else (say(
-            "The model adds positions of its own to its tokens. Here its head sees the bare rows of its embedding "
-            "table, so that no position is hidden in X."),))  # fmt: skip
+            "Here the head sees the bare rows of the model's embedding table, so that no position is hidden in X. The "
+            "other lessons show what enters it in the model."),))  # fmt: skip
 
 
 def ran_orders(

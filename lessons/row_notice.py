@@ -34,6 +34,9 @@ def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
         return say("{query} looks at {keys} alike, {share} each.", query=asked, keys=keys, share=share)
     if len(most) > 1:
         return say("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
+    if share.value >= NEARLY_ALL:
+        return say("{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",
+                   query=asked, key=names[most[0]], share=share)  # fmt: skip
     rest = visible.clone()
     rest[most[0]] = False
     after, others, following = largest(names, weights, rest)

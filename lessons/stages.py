@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, get_args
 
+import torch
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
@@ -41,10 +42,10 @@ def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence
         return (size, say("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
     numbers = {"token": Token(repeated, positions[0]), "positions": All(tuple(i + 1 for i in positions))}
-    if example.row_ids == example.ids:
+    if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
         return size, say("{token} stands at positions {positions}: the same row each time.", **numbers)
-    return size, say("{token} stands at positions {positions}. Each time its row is another, for its position is in X.",
-                     **numbers)  # fmt: skip
+    return size, say("{token} stands at positions {positions}. Each time its row is another: X holds more than the "
+                     "token.", **numbers)  # fmt: skip
 
 
 def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:

@@ -8,6 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.embeddings import embed, with_unknown_row
+from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
 from lessons.formatting import digits, seen
@@ -16,6 +17,7 @@ from lessons.matrices import TOKENS, feature_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.tokens import QUESTIONS
+from lessons.reading import shown
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import All, Number, Sentence, say, say_count
 
@@ -115,13 +117,7 @@ def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
 
 def what_is_added(example: ExampleTrace) -> tuple[Sentence, ...]:
     """What a model makes of these rows before they enter its head."""
-    if example.row_ids == example.ids:
-        return ()
-    if example.trained.layer == 0:
-        return (say("To each row this model adds a vector that it has learned for the position. The sum is the X of "
-                    "the other lessons."),)  # fmt: skip
-    return (say("To each row this model adds a vector for the position, and its first layer works on the sum. What "
-                "that layer hands on is the X of the other lessons."),)  # fmt: skip
+    return () if example.row_ids == example.ids else (example.trained.way_to_x,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +137,8 @@ class Lookup:
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
     tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
+    if example.rotary:
+        return in_pieces(example, text)
     vocabulary, table = table_of(example)
     ids = vocabulary.encode_with_unknown(tokens)
     try:
@@ -152,10 +150,17 @@ def look_up(example: ExampleTrace, text: str) -> Lookup:
     return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
 
 
+def in_pieces(example: ExampleTrace, text: str) -> Lookup:
+    """The language model refuses nothing: what it has no piece for it cuts into smaller ones."""
+    encoded, table = language_model().encode(clean_text(text).text), example.trained.table
+    tokens, ids = encoded.tokens[1 : MAX_TOKENS + 1], encoded.ids[1 : MAX_TOKENS + 1]  # the start is no word of these
+    return Lookup(tuple(map(shown, tokens)), None, ids, table[list(ids)], len(table))
+
+
 def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:
     """All words with a row in the embedding table, and the rows; of a sentence alone its own words have one."""
     if example.trained is not None:
-        return example.trained.source.task.vocabulary, example.trained.table
+        return example.trained.vocabulary, example.trained.table
     vocabulary = Vocabulary.in_order_of_appearance(example.tokens)
     return vocabulary, example.fetched[[example.tokens.index(token) for token in vocabulary.tokens]]
 
@@ -173,8 +178,11 @@ def notice_lookup(lookup: Lookup) -> Sentence:
     """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
     if not lookup.tokens:
         return say("Type a word to look it up.")
+    if lookup.refusal is None and any(token.startswith("·") for token in lookup.tokens):
+        return say("The model cuts words that it does not know into pieces that it does: a dot stands before each but "
+                   "the first.")  # fmt: skip
     if lookup.refusal is None:
-        return say("The table knows every one of these words: each gets the row that it has in the text.")
+        return say("The table knows every one of these words: each gets its row.")
     strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
     return say_count(
         "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "

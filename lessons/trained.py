@@ -12,7 +12,6 @@ from typing import Literal
 import numpy as np
 import torch
 from jaxtyping import Float
-from torch import Tensor
 
 from attention_core.evaluation import Evaluation
 from attention_core.masks import causal_mask, full_mask
@@ -21,10 +20,10 @@ from attention_core.tasks import NO_TARGET, InductionTask, LookUpTask, PreviousT
 from attention_core.tokens import clean_text
 from attention_core.training import EVALUATE_EVERY, HELD_OUT, TrainingSettings, held_out_batch, recommended, train
 from attention_core.weights import model_with
-from lessons.formatting import written
 from lessons.notebooks import Sizes
-from lessons.sentence import Sentence, Share, say
+from lessons.sentence import Sentence, say
 from lessons.task_texts import texts_of
+from lessons.whose import Job, TrainedLayer
 
 TaskSource = Literal["pronouns", "previous", "reverse", "lookup", "induction"]
 MOST_RECORDINGS = 48  # at most half a megabyte each
@@ -170,19 +169,19 @@ def record_model(settings: TrainingSettings) -> Iterator[None]:
     RECORDINGS.move_to_end(settings)
 
 
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """Whose weights these are: a model after so many updates, one of its layers, and how well it has been measured.
+ROLE_NAMES = {
+    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"),
+    "pair": say("finds the pair"), "after_match": say("after the match"),
+}  # fmt: skip
 
-    `embedded` are the rows of its embedding `table` that the tokens fetch, before positions and layers.
-    """
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trained(TrainedLayer):
+    """One layer of a small model after so many updates."""
 
     source: LearntExample
     recording: ModelRecording
     updates: int
-    layer: int  # counted from 0
-    table: Float[Tensor, "vocabulary d_model"]
-    embedded: Float[Tensor, "tokens d_model"]
 
     @property
     def evaluation(self) -> Evaluation:
@@ -194,84 +193,42 @@ class Trained:
         """How many answers it is asked for in those sequences."""
         return answers_asked(self.recording.settings)
 
-    def jobs(self, head: int) -> list["Job"]:
-        """How much of its weight a head puts where each of the task's jobs would have it, the largest share first."""
-        shares = self.evaluation.role_weights[:, self.layer, head].tolist()
-        even = even_shares(self.recording.settings)
-        jobs = [Job(*of, self.source.task.threshold) for of in zip(self.source.task.roles, shares, even, strict=True)]
-        return sorted(jobs, key=lambda job: -job.share)
-
-    def job(self, head: int) -> "Job":
-        """The one of the task's jobs that a head does best."""
-        return self.jobs(head)[0]
+    @property
+    def untrained(self) -> bool:
+        """True for a model that has had no update yet."""
+        return self.updates == 0
 
     @property
-    def best(self) -> "Job":
-        """The job that is done best in this layer, by whichever head."""
-        return max((self.job(head) for head in range(self.recording.settings.model.n_heads)), key=lambda job: job.share)
+    def measured_on(self) -> Sentence:
+        """The sequences that the model is evaluated on."""
+        return say("{n} new sequences", n=HELD_OUT)
+
+    @property
+    def way_to_x(self) -> Sentence:
+        """A learned position is added; and the second layer gets what the first has made of the sum."""
+        if self.layer == 0:
+            return say("To each row this model adds a vector that it has learned for the position. The sum is the X of "
+                       "the other lessons.")  # fmt: skip
+        return say("To each row this model adds a vector for the position, and its first layer works on the sum. What "
+                   "that layer hands on is the X of the other lessons.")  # fmt: skip
+
+    def job(self, head: int) -> Job:
+        """The one of the task's jobs that a head does best."""
+        task, shares = self.source.task, self.evaluation.role_weights[:, self.layer, head].tolist()
+        best = max(range(len(shares)), key=shares.__getitem__)
+        role, even = task.roles[best], even_shares(self.recording.settings)[best]
+        return Job(ROLE_NAMES[role], texts_of(task).roles[role], shares[best], even, shares[best] >= task.threshold)
 
     def whose(self) -> Sentence:
         """What made the weights, and how well they do."""
         seed = self.recording.settings.seed
-        if self.updates == 0:
+        if self.untrained:
             return say("Untrained: random weights (seed {seed}).", seed=seed)
         return say(
             "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right.",
             task=self.source.name, updates=self.updates, seed=seed, count=self.answers,
             right=round(self.evaluation.accuracy * self.answers),
         )  # fmt: skip
-
-    def does(self, head: int) -> Sentence:
-        """What a head has been measured to do."""
-        job = self.job(head)
-        numbers = {"role": texts_of(self.source.task).roles[job.role], "share": Share(job.share), "n": HELD_OUT}
-        even = {"even": Share(job.even)}
-        alike = written(numbers["share"]) == written(even["even"])
-        if job.done:
-            return say("This head has learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread "
-                       "evenly it would be {even}.", **numbers, **even)  # fmt: skip
-        if self.updates == 0 and alike:
-            return say("Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}, "
-                       "as if it were spread evenly.", **numbers)  # fmt: skip
-        if self.updates == 0:
-            return say("Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}. "
-                       "Spread evenly it would be {even}.", **numbers, **even)  # fmt: skip
-        if alike:
-            return say("This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there, as "
-                       "if it were spread evenly.", **numbers)  # fmt: skip
-        return say("This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread "
-                   "evenly it would be {even}.", **numbers, **even)  # fmt: skip
-
-
-ROLE_NAMES = {
-    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"),
-    "pair": say("finds the pair"), "after_match": say("after the match"),
-}  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Job:
-    """One thing that a task wants some head to do, and the share of its weight that a head puts there."""
-
-    role: str
-    share: float
-    even: float  # the share that even attention would put there
-    threshold: float
-
-    @property
-    def done(self) -> bool:
-        """True where the head has earned the name."""
-        return self.share >= self.threshold
-
-    @property
-    def called(self) -> Sentence:
-        """What a head is called that has earned the name."""
-        return ROLE_NAMES[self.role]
-
-    @property
-    def name(self) -> Sentence:
-        """The name that a head has earned, with the share that it was measured to have."""
-        return say("{name}, {share}", name=self.called, share=Share(self.share)) if self.done else say("no name earned")
 
 
 @functools.lru_cache(maxsize=64)

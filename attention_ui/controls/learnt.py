@@ -8,8 +8,9 @@ from attention_core.training import EVALUATE_EVERY, TrainingSettings
 from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.server.process import lower_priority, yield_turn
-from lessons.example import LIMITS, MOST_UPDATES, Example, Limit, model_settings, run_example
+from lessons.example import LIMITS, MOST_UPDATES, Example, Limit, n_layers_of, run_example
 from lessons.formatting import english
+from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
 from lessons.trained import RECORDINGS, TASK_SOURCES, LearntExample, record_model
 
@@ -21,9 +22,9 @@ LABELS_OF_SIZES = {
 KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
 MOST_TYPED = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
-    **{f"says_{source}": Length(MOST_TYPED) for source in TASK_SOURCES},
+    **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE)},
     **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
-    "updates": Limit(0, MOST_UPDATES), "layer": Limit(1, 2), "train_mask": SWITCH, "train_scaling": SWITCH,
+    "updates": Limit(0, MOST_UPDATES), "layer": Limit(1, 4), "train_mask": SWITCH, "train_scaling": SWITCH,
 }  # fmt: skip
 
 
@@ -40,6 +41,15 @@ def learnt_controls(source: str) -> dict[str, object]:
     return {"text": text or "", "updates": updates}
 
 
+def reader_controls() -> dict[str, object]:
+    """What the learner chose of the language model: the text that it reads."""
+    text = st.text_input(
+        "A text in English", key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
+        max_chars=MOST_TYPED, help=f"Left empty, it is “{SENTENCE_READ}”. The model reads lower-case letters only.",
+    )  # fmt: skip
+    return {"text": text or ""}
+
+
 def model_sizes(source: str) -> dict[str, int]:
     """The sizes that are changed often; moving one trains another model."""
     return {name: model_size(name, label, TASK_SOURCES[source]) for name, label in LABELS_OF_SIZES.items()}
@@ -47,7 +57,7 @@ def model_sizes(source: str) -> dict[str, int]:
 
 def layer_choice(example: Example, *, named: bool) -> int:
     """Which layer to look at, counted from 1; where `named`, each under the name that its best head has earned."""
-    n_layers = model_settings(example).model.n_layers
+    n_layers = n_layers_of(example)
     if n_layers == 1:
         return 1
     names = {n: str(n) for n in range(1, n_layers + 1)}

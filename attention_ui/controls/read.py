@@ -3,10 +3,13 @@
 import streamlit as st
 
 from attention_core.model import MAX_CONTEXT
+from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import bound_within, one_in_list
-from attention_ui.links import SWITCH, Length, LinkRule
+from attention_ui.links import SWITCH, Length, LinkRule, go_to
+from attention_ui.state import set_state
 from lessons.example import Limit
 from lessons.formatting import english, written
+from lessons.reader import LANGUAGE
 from lessons.reading import (
     LONGEST_TEXT,
     SENTENCES_READ,
@@ -70,3 +73,12 @@ def chosen_word(asked: ReadChoices) -> int:
             persist_state="session", width=260,
         )  # fmt: skip
     return (chosen if isinstance(chosen, int) else len(names)) - 1
+
+
+def open_in_lessons(choices: ReadChoices) -> None:
+    """A button that makes this head, on this text, the running example of the lessons."""
+    if st.button("Open this head in the lessons", key="open_head"):
+        chosen = {"example": LANGUAGE, f"says_{LANGUAGE}": choices.text, "layer": choices.layer + 1}
+        for name, value in (chosen | {"head": choices.head + 1}).items():
+            set_state(name, value)
+        go_to(CONTENTS[0].page(default=True))

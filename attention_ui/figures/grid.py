@@ -14,7 +14,7 @@ import pyarrow as pa
 POINT_AT = "Point at a number to see where it comes from."
 POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
 SMALLEST_CELL, LARGEST_CELL = 23, 32
-SMALLEST_CELL_WITHOUT_NUMBER = 11
+SMALLEST_CELL_WITHOUT_NUMBER = 7  # so that a head of 64 features fits the page
 PLACES_IN_A_LINE = 10_000  # more than any grid has
 MOMENT = "moment "  # before the number of a frame: what the column of its numbers is called
 NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, and the share of a cell

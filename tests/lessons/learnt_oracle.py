@@ -1,27 +1,28 @@
 """What is said of a small model in training, measured again: sequence by sequence, in plain loops."""
 
+import json
 from functools import cache
 
 import torch
 
+from attention_core.head_patterns import LEAST_TIMES_EVEN, LEAST_WEIGHT
+from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
 from lessons.example import model_settings
 from lessons.heads_example import model_of_heads
+from lessons.reader import LANGUAGE, PATTERN_ROLES
 from lessons.task_texts import texts_of
 from lessons.trained import recorded
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
 JOBS = (
-    "This head has learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread evenly it would be "
-    "{even}.",
-    "Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}, as if it were "
-    "spread evenly.",
-    "Untrained: in {n} new sequences {share} of its weight is where it would have to be to {role}. Spread evenly it "
+    "This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it would be {even}.",
+    "Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it were spread evenly.",
+    "Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread evenly it "
     "would be {even}.",
-    "This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there, as if it were spread "
-    "evenly.",
-    "This head has not learnt to {role}: in {n} new sequences {share} of its weight goes there. Spread evenly it would "
+    "This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were spread evenly.",
+    "This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it would "
     "be {even}.",
 )
 
@@ -41,6 +42,8 @@ def whose(case, sentence):
 def job(case, sentence):
     """The job that this head does best, as the sentence must say it."""
     example = example_of(case)
+    if example.source == LANGUAGE:
+        return job_of_reader(case, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)
     ranked = sorted(((shares[role, example.layer - 1, case.head], role) for role in settings.task.roles), reverse=True)
@@ -52,8 +55,36 @@ def job(case, sentence):
     else:
         assert example.updates == 0
     assert sentence.arguments["role"] == texts_of(settings.task).roles[role]
-    numbers = {"role": ..., "n": len(held_out_batch(settings).inputs), "share": share}
+    assert sentence.arguments["texts"].arguments["n"] == len(held_out_batch(settings).inputs)
+    numbers = {"role": ..., "texts": ..., "share": share}
     return numbers if "as if" in sentence.template else numbers | {"even": even}
+
+
+def kept():
+    return json.loads((PRETRAINED / "scores.json").read_text())
+
+
+def whose_reader(case, sentence):
+    about, predicted = kept()["about"], kept()["predictions"]["novels, second set"]
+    return {"steps": int(about["step"]), "right": predicted["right"], "n": predicted["n"]}
+
+
+def job_of_reader(case, sentence):
+    """The pattern that the head has most of beyond an even one, of those that it earned where it earned any."""
+    layer, head = case.example.example.layer - 1, case.head
+    sets = [kept()[name] for name in ("naming", "confirming")]
+    earned = [name for name in sets[0] if all(has_earned(scores[name], layer, head) for scores in sets)]
+    above = {name: score["heads"][layer][head] - score["even"] for name, score in sets[0].items()}
+    name = max(earned or above, key=above.get)
+    assert bool(earned) == ("has learnt" in sentence.template) and "Untrained" not in sentence.template
+    assert sentence.arguments["role"] == PATTERN_ROLES[name]
+    numbers = {"role": ..., "texts": ..., "share": sets[0][name]["heads"][layer][head]}
+    return numbers if "as if" in sentence.template else numbers | {"even": sets[0][name]["even"]}
+
+
+def has_earned(score, layer, head):
+    weight = score["heads"][layer][head]
+    return weight >= LEAST_WEIGHT and weight >= LEAST_TIMES_EVEN * score["even"] and weight > score["untrained"]
 
 
 def name_of_head(case, sentence):
@@ -92,8 +123,17 @@ def measured(settings, updates):
 
 ORACLE = {
     TRAINED: whose,
+    "Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw are right.": (
+        whose_reader
+    ),
     "{whose} Some numbers have been changed by hand since.": lambda case, sentence: {"whose": ...},
     **dict.fromkeys(JOBS, job),
+    "A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a shift of its own. The "
+    "result is the X of the other lessons.": lambda case, sentence: {},
+    "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.": (
+        lambda case, sentence: {"count": case.example.example.layer - 1}
+    ),
+    "{n} new sequences": lambda case, sentence: {"n": 64},
     "Measured on new sequences: {heads}.": lambda case, sentence: {
         "heads": [...] * len(sentence.arguments["heads"].items)
     },

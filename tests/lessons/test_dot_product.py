@@ -40,6 +40,13 @@ def alike(case, sentence):
     return {"query": query, "keys": keys, "share": max(weights), "ranked": Ranked(weights, keys, percent)}
 
 
+def nearly_all(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    weights = weights_of(case, query)
+    assert weights[key] == max(weights) >= 0.995
+    return {"query": query, "key": key, "share": weights[key]}
+
+
 def one_leads(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
     weights = weights_of(case, query)
@@ -107,6 +114,7 @@ ROW: dict = {
     "{query} puts most weight on {keys}, {share} each.": alike,
     "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
     "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
+    "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
 }
 ORACLE = ROW | {
     "Loops and matrices give the same weights and output: they differ by at most {largest}. That is rounding: "

@@ -25,7 +25,16 @@ def role(case, letter):
     """Queries, keys or values of the head: X times its columns of W."""
     W = getattr(case.example, f"W_{letter}").double().numpy()
     width = W.shape[1] // case.example.example.n_heads
-    return case.example.x.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
+    rows = case.example.x.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
+    return turned(rows) if case.example.rotary and letter in "qk" else rows
+
+
+def turned(rows):
+    """Queries or keys as rotary positions turn them: each pair of features as one complex number."""
+    n, width = rows.shape
+    angles = np.arange(n)[:, None] * 10000.0 ** (-np.arange(0, width, 2) / width)
+    pairs = (rows[:, ::2] + 1j * rows[:, 1::2]) * np.exp(1j * angles)
+    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(n, width)
 
 
 def weights_of(case, causal=None, order=None):

@@ -99,6 +99,13 @@ def alike(case, sentence):
     return {"query": query, "keys": named, "share": max(row), "ranked": Ranked(row, named, percent)}
 
 
+def nearly_all(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    _, weights = row_of(case, sentence)
+    assert weights[key] == max(weights) >= 0.995
+    return {"query": query, "key": key, "share": weights[key]}
+
+
 def one_leads(case, sentence):
     query, row = row_of(case, sentence)
     key = sentence.arguments["key"].position
@@ -117,7 +124,7 @@ ORACLE = (
     | {
         "{count} token, a row of {d_model} features.": tokens_told,
         "{token} stands at positions {positions}: the same row each time.": repeated,
-        "{token} stands at positions {positions}. Each time its row is another, for its position is in X.": repeated,
+        "{token} stands at positions {positions}. Each time its row is another: X holds more than the token.": repeated,
         "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.": widths,
         "The longest key is that of {tokens}, with length {length}.": longest_key,
         "The largest score is {score}: {pairs}.": largest_score,
@@ -134,6 +141,7 @@ ORACLE = (
         "{query} puts most weight on {keys}, {share} each.": alike,
         "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
         "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
+        "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
     }
 )
 ANSWERS: dict = {}

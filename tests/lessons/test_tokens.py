@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 from screens import chosen
 
 from attention_core.embeddings import with_unknown_row
+from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example import Example, model_settings, run_example
 from lessons.formatting import english, together
+from lessons.reader import LANGUAGE
 from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen
 from lessons.trained import TASK_SOURCES, recorded
 
@@ -24,6 +26,8 @@ def cases(example):
 def rows_of(case):
     """The row of each token, from the table itself where a model has one."""
     example = case.example.example
+    if example.source == LANGUAGE:
+        return language_model().model.token_table[list(case.example.ids)]
     if example.source not in TASK_SOURCES:
         return case.example.x
     words = TASK_SOURCES[example.source].task.vocabulary.tokens

@@ -3,8 +3,9 @@
 import pytest
 from visiting import open_page, texts, visitor
 
-from lessons.example import learnt_example, run_example
+from lessons.example import Example, learnt_example, run_example
 from lessons.formatting import english
+from lessons.reading import SENTENCES_READ
 from lessons.trained import TASK_SOURCES
 
 
@@ -72,7 +73,7 @@ def test_strangers_are_named_and_left_out():
     assert english(run_example(learnt_example("pronouns", text="boy met he")).trained.does(0)) in said(at)
 
 
-@pytest.mark.parametrize("source", TASK_SOURCES)
+@pytest.mark.parametrize("source", [*TASK_SOURCES, "language"])
 @pytest.mark.parametrize(
     "page", ["start/overview", "one_head/tokens", "one_head/projections", "many_heads/heads", "many_heads/positions",
              "many_heads/pytorch"],
@@ -85,6 +86,16 @@ def test_lessons_open_on_every_source(page, source):
 def test_heads_are_offered_under_the_names_they_earned():
     at = open_page(example="pronouns", model_heads=2)
     trained = run_example(learnt_example("pronouns", n_heads=2)).trained
-    expected = [f"{head + 1}: {english(trained.job(head).name)}" for head in range(2)]
+    expected = [f"{head + 1}: {english(trained.job(head).label)}" for head in range(2)]
     group = next(group for group in at.get("button_group") if group.key == "head")
     assert list(group.options) == expected
+
+
+def test_a_head_of_the_language_model_opens_in_the_lessons():
+    at = open_page("real_model/read", example=None, read_head="4.3", read="cat")
+    at.button(key="open_head").click().run()
+    trace = run_example(Example(source="language", text=SENTENCES_READ["cat"], layer=4))
+    assert not at.exception
+    assert at.selectbox(key="example").value == "language" and at.radio(key="layer").value == 4
+    assert english(trace.trained.does(2)) in said(at)
+    assert trace.tokens[-1] == "." and not any("first 12 tokens" in text for text in texts(at))
