@@ -13,6 +13,8 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
 
     Frames can neither be pointed at nor clicked. What is masked stays masked. Of curves only the axes are left.
     """
+    if "chosen" in table.column_names:  # the points of curves: what stands on their x axis is no secret
+        return emptied_curves(table)
     if "cell_tag" not in table.column_names:
         return table.slice(0, 0)
     matrices = [(tag or "").strip("|").split(" ")[0] for tag in table["cell_tag"].to_pylist()]
@@ -21,6 +23,15 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
     for column, empty in EMPTIED.items():
         if column in table.column_names:
             table = emptied(table, column, shown if column in ("kind", "tone") else numbers, empty)
+    return table
+
+
+def emptied_curves(table: pa.Table) -> pa.Table:
+    """Curves without their heights."""
+    empty = {**dict.fromkeys(("y", "low", "high")), **dict.fromkeys(("dot", "chosen"), False)}
+    for name, value in empty.items():
+        column = pa.array([value] * len(table), table.schema.field(name).type)
+        table = table.set_column(table.column_names.index(name), name, column)
     return table
 
 

@@ -60,7 +60,9 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
     """The axis of the numbers, for one of the columns."""
     ends = {} if shape.y_domain is None else {"scale": alt.Scale(domain=list(shape.y_domain))}
     written = {"format": "%"} if shape.percent else {}
-    axis = alt.Axis(tickCount=5, titlePadding=8, **written)
+    # While the heights are covered there is nothing between which ticks could stand.
+    covered = {"labelExpr": "datum.label === '0.000000' ? '' : datum.label"}
+    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **covered)
     return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **ends)
 
 

@@ -55,6 +55,7 @@ def one_head_missing(reading: Reading, random: Generator) -> Asked:
                           whole=write(whole), head=head_name(reading.asked.layer, reading.asked.head)),
         (less, say("All else goes on as before, less what this head adds to each token.")),
         (whole, say("It was the same only if nobody read what the head adds.")),
+        (2 * less - whole, say("That counts the head twice.")),
         (2 * whole - less, say("That is as far on the other side: on this text the head does the opposite.")),
         (whole * heads / (heads - 1), say("Heads do not share the work evenly: one may matter much, another little.")),
     )  # fmt: skip
@@ -65,13 +66,15 @@ def even_head(reading: Reading, random: Generator) -> Asked:
     """What a head gets that looks everywhere alike."""
     query = below(len(reading.encoded.ids), random)
     visible, n = query + 1, len(reading.encoded.ids)
-    vocabulary = reading.whole.logits.shape[-1]
+    vocabulary, heads = reading.whole.logits.shape[-1], reading.weights.shape[1]
     return among_numbers(
         say("A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
             "that it sees?", query=reading.names[query], place=visible, total=n),
         (1 / visible, say("It sees itself and all before it, and the weights sum to 1.")),
         (1 / n if n != visible else 1 / (n + 1), say("The tokens after it are masked, or not there.")),
         (1 / max(query, 1) if query > 1 else 0.0, say("A token sees itself as well.")),
+        (1 / heads, say("Each head spreads a weight of 1 of its own; heads do not share it.")),
+        (1.0, say("Together they get 1, not each.")),
         (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary.")))  # fmt: skip
 
 

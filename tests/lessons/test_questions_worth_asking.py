@@ -26,6 +26,7 @@ from lessons.heads_example import heads_example, run_heads
 from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
 from lessons.pytorch_parity import compare_with_pytorch
 from lessons.questions.base import asking
+from lessons.reading import ReadChoices, all_heads, read
 from lessons.train import questions_about
 
 SEEDS, NUMBERS = 300, 3  # the first questions of each
@@ -72,6 +73,12 @@ def newest_character(seed):
     return generate(model, task.vocabulary, tuple("wor"), 3, Sampling(), seed)[-1], task.vocabulary
 
 
+@cache
+def reading(number):
+    layer, head = all_heads()[number % len(all_heads())]
+    return read(ReadChoices(layer=layer, head=head))
+
+
 # What the questions of a lesson are about, for a seed.
 ABOUT = {
     "tokens": lambda seed: (example_of(seed),),
@@ -86,6 +93,7 @@ ABOUT = {
     "pytorch": lambda seed: (parity(seed % FEW),),
     "backward": lambda seed: (mistake(seed % FEW),),
     "generate": lambda seed: newest_character(seed % FEW),
+    "read": lambda seed: (reading(seed * FEW // SEEDS),),  # one after the other: few texts are kept at a time
     "train": lambda seed: (recommended(PRONOUNS, seed),),
 }
 FIRST_SCREENS = {
@@ -123,19 +131,19 @@ def right_text(question):
     return english(question.cards[question.right].text)
 
 
-def read(text):
+def as_number(text):
     return float(text.replace(",", "").replace("−", "-")) if NUMBER.fullmatch(text) else None
 
 
 def test_every_lesson_with_questions_is_here():
     files = {path.stem for path in (ROOT / "lessons" / "questions").glob("*.py")}
-    assert files == {*ABOUT, "base", "__init__"} and {*FIRST_SCREENS} == {*ABOUT} - {"generate", "train"}
+    assert files == {*ABOUT, "base", "__init__"} and {*FIRST_SCREENS} == {*ABOUT} - {"generate", "read", "train"}
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_these_are_the_questions_that_the_screen_asks(lesson):
-    if lesson == "generate":
-        pytest.skip("its screen is made of a writing, and its questions are made as here")
+    if lesson in ("generate", "read"):
+        pytest.skip("its screen is made of a text, and its questions are made as here")
     if lesson == "train":
         ask = questions_about(recommended(PRONOUNS, 1))
     else:
@@ -165,7 +173,7 @@ def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
 def test_the_right_number_is_no_more_often_between_the_others_than_beyond_them(lesson):
     stands = Counter()
     for question in every_question(lesson):
-        numbers = [read(english(card.text)) for card in question.cards]
+        numbers = [as_number(english(card.text)) for card in question.cards]
         if len(numbers) > 2 and None not in numbers:
             right = sorted(numbers).index(numbers[question.right])
             stands[{0: "smallest", len(numbers) - 1: "largest"}.get(right, "between")] += 1

@@ -361,6 +361,7 @@ def without_head(case, prompt):
         "It was the same only if nobody read what the head adds.": whole,
         "That is as far on the other side: on this text the head does the opposite.": 2 * whole - less,
         "Heads do not share the work evenly: one may matter much, another little.": whole * 16 / 15,
+        "That counts the head twice.": 2 * less - whole,
     }
 
 
@@ -371,6 +372,8 @@ def spread(case, prompt):
         "The tokens after it are masked, or not there.": 1 / (n + 1) if n == query + 1 else 1 / n,
         "A token sees itself as well.": 1 / query if query > 1 else 0.0,
         "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 4000,
+        "Each head spreads a weight of 1 of its own; heads do not share it.": 1 / read(case.choices).weights.shape[1],
+        "Together they get 1, not each.": 1.0,
     }
 
 

@@ -101,5 +101,12 @@ def test_the_numbers_of_several_figures_make_one_file():
 
 def test_a_cover_leaves_the_axes():
     figure = curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),))
-    for table in curves_tables(figure).values():
-        assert isinstance(table, pa.Table) and len(table) and not len(covered_table(table))
+    for name, table in curves_tables(figure).items():
+        assert isinstance(table, pa.Table) and len(table)
+        covered = covered_table(table)
+        if name != "curves":
+            assert not len(covered)
+            continue
+        assert covered.schema == table.schema and covered["x"] == table["x"], "what stands on the x axis"
+        for row in covered.to_pylist():
+            assert (row["y"], row["low"], row["high"], row["dot"], row["chosen"]) == (None, None, None, False, False)
