@@ -114,6 +114,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
     return [
         (say("layers"), str(model.n_layers)), (say("heads"), str(model.n_heads)),
         (say("features"), str(model.d_model)), (say("d_k"), str(model.query_features)),
+        (say("d_v"), say("features ÷ heads") if model.d_v is None else str(model.d_v)),
         (say("the heads"), HEAD_WORDS[model.heads]), (say("positions"), POSITION_WORDS[model.positions]),
         *((name, say("on") if switch else say("off")) for name, switch in switches),
         (say("standard deviation of the embedding"), f"{model.embedding_std:g}"), (say("context"), str(model.context)),
