@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from attention_core.attention import attend
@@ -165,18 +166,33 @@ def pattern_here(reading: Reading) -> Sentence:
 
 def pronoun_here(reading: Reading) -> tuple[Sentence, ...]:
     """What the head puts on the two names from the pronoun after them, where the text has both."""
+    looked = from_pronoun(reading)
+    if looked is None:
+        return ()
+    pronoun, (her, hers), (him, his) = looked
+    said = say("From {pronoun} it puts {hers} on {her} and {his} on {him}.", pronoun=pronoun, hers=Number(hers),
+               his=Number(his), her=her, him=him)  # fmt: skip
+    before = from_pronoun(read(replace(reading.asked, swapped=False))) if reading.asked.swapped else None
+    if before is None:
+        return (said,)
+    _, (her, hers), (him, his) = before
+    return said, say("Before the names were swapped it was {hers} on {her} and {his} on {him}.", hers=Number(hers),
+                     his=Number(his), her=her, him=him)  # fmt: skip
+
+
+def from_pronoun(reading: Reading) -> tuple[Token, tuple[Token, float], tuple[Token, float]] | None:
+    """The first pronoun after both names, and the weight it puts on hers and on his."""
     pair, texts = names_in(reading.text), [name.text for name in reading.names]
     if pair is None:
-        return ()
+        return None
     names = [reading.names[texts.index(name.split()[-1])] for name in pair]
     after = max(name.position for name in names)
     pronouns = [name for name in reading.names if name.text in ("she", "he") and name.position > after]
     if not pronouns:
-        return ()
+        return None
     row = reading.weights[reading.asked.layer, reading.asked.head, pronouns[0].position]
-    hers, his = (Number(float(row[name.position])) for name in names)
-    return (say("From {pronoun} it puts {hers} on {her} and {his} on {him}.", pronoun=pronouns[0], hers=hers, his=his,
-                her=names[0], him=names[1]),)  # fmt: skip
+    her, him = ((name, float(row[name.position])) for name in names)
+    return pronouns[0], her, him
 
 
 def no_pronoun_head() -> Sentence:

@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -190,6 +191,11 @@ def from_pronoun(case, sentence):
     return {"pronoun": pronoun, "hers": row[her], "his": row[him], "her": her, "him": him}
 
 
+def before_the_swap(case, sentence):
+    expected = from_pronoun(Case(None, 0, replace(case.choices, swapped=False), case.screen), sentence)
+    return {name: value for name, value in expected.items() if name != "pronoun"}
+
+
 def pronoun_difference():
     pairs = zip(KEPT["pronoun"]["matching"], KEPT["pronoun"]["other"], strict=True)
     return max(m - o for matching, other in pairs for m, o in zip(matching, other, strict=True))
@@ -265,6 +271,7 @@ ORACLE = {
     "On this text, {name}: {weight} over {count} query; an even head: {even}.": pattern_on_this_text,
     "This text has nothing for “{name}”.": nothing_for_it,
     "From {pronoun} it puts {hers} on {her} and {his} on {him}.": from_pronoun,
+    "Before the names were swapped it was {hers} on {her} and {his} on {him}.": before_the_swap,
     "layer {layer}, head {head}": chosen,
     "{layer}.{head} {name}": chosen,
     "here {weight}, even {even}": score_of_map,
