@@ -7,6 +7,7 @@ from typing import Literal
 import torch
 
 from attention_core.attention import attend
+from attention_core.embeddings import rotate
 from attention_core.heads import split_heads
 from lessons.derivation import VECTORS, derive_head, derive_without_weights
 from lessons.edit_remarks import edit_remarks
@@ -32,6 +33,9 @@ PROJECTION_TITLES = {"q": say("Q"), "k": say("K"), "v": say("V")}
 SYMMETRIC_UP_TO = 1e-5  # of the largest score: what differs by less is equal
 
 
+MOST_WRITTEN_OF_MAPS = 1000  # numbers of a map
+
+
 @dataclass(frozen=True)
 class Choices:
     """What the learner chose on this page; the rest is the running example."""
@@ -53,14 +57,18 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 
 def ran_projections(example: ExampleTrace, head: int) -> Ran:
-    """X times W_q, W_k and W_v, split among the heads; and both kinds of scores."""
-    values = {"x": example.x, "W_q": example.W_q, "W_k": example.W_k, "W_v": example.W_v}
-    lines = (f"{role} = split_heads(x @ W_{role}, n_heads)[head]" for role in "qkv")
-    attention = example.heads.select(head)
+    """X times W_q, W_k and W_v, split among the heads; and both kinds of scores. Of wide maps, this head's columns."""
+    values = {f"W_{role}": getattr(example, f"W_{role}") for role in "qkv"} | {"n_heads": example.example.n_heads}
+    attention, place = example.heads.select(head), head
+    if example.W_q.numel() > MOST_WRITTEN_OF_MAPS:
+        values = {f"W_{role}": projection_of(example, role, head) for role in "qkv"} | {"n_heads": 1}
+        place = 0
+    lines = tuple(f"{role} = split_heads(x @ W_{role}, n_heads)[{place}]" for role in "qkv")
+    turned = ("q, k = rotate(q), rotate(k)",) if example.rotary else ()
     return Ran(
-        {**values, "n_heads": example.example.n_heads, "head": head}, (*lines, "scores = q @ k.mT", "xx = x @ x.mT"),
+        {"x": example.x, **values}, (*lines, *turned, "scores = q @ k.mT", "xx = x @ x.mT"),
         {**{role: getattr(attention, role) for role in "qkv"}, "scores": attention.scores,
-         "xx": example.x @ example.x.mT})  # fmt: skip
+         "xx": example.x @ example.x.mT}, (rotate,) if example.rotary else ())  # fmt: skip
 
 
 def product_view(example: ExampleTrace, head: int, role: str) -> View:

@@ -27,6 +27,7 @@ EXAMPLES = (
     learnt_example("pronouns"),
     learnt_example("previous"),
     Example(source="sentence", text=" "),
+    Example(source="language", text="The boy gave the girl her book"),
 )
 PRINTED = 1000  # of larger arrays, a print leaves numbers out
 NUMBER = re.compile(r"nan|-?inf|-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -37,7 +38,7 @@ results = []
 for text in json.load(sys.stdin):
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
-        exec(compile(text, "copied", "exec", dont_inherit=True), {"__name__": "__main__"})
+        exec(compile(text, "copied", "exec", dont_inherit=True), {"__name__": "__main__", "__file__": "copied.py"})
     results.append(out.getvalue())
 foreign = {name.partition(".")[0] for name in sys.modules} & {"jaxtyping", "streamlit", "array_api_compat", "altair"}
 json.dump([results, sorted(foreign)], sys.stdout)
