@@ -677,7 +677,7 @@ def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidde
 
 
 def test_hello_world_takes_little_attention_and_reversing_takes_all():
-    """Whatever the seed: with no head at all most of the letters are right, and few of the reversed ones."""
+    """With these seeds: other ones leave it 67 or 75 % of its letters, and then the sentence says no more than that."""
     for seed in (0, 3):
         hello = trained(recommended(CharacterTask("hello world"), seed, steps=100))
         said = without_heads(hello.settings, hello.snapshot)
