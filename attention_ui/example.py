@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import bound_number, bound_slider, bound_within, one_in_list, one_in_row
 from attention_ui.controls.learnt import (
     layer_choice,
@@ -15,14 +16,15 @@ from attention_ui.controls.learnt import (
 )
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
-from attention_ui.links import SWITCH, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
+from attention_ui.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.state import get_state, set_state
-from lessons.example import DEFAULT_SENTENCE, LIMITS, Example, ExampleTrace, Limit, model_settings, run_example
+from lessons.example import DEFAULT_SENTENCE, LIMITS, MINE, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.formatting import english
 from lessons.notebooks import PRESETS, Preset
 from lessons.reader import LANGUAGE
 from lessons.sentence import Sentence, say, say_count
-from lessons.trained import TASK_SOURCES
+from lessons.trained import TASK_SOURCES, example_of_run
+from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
 FIRST_SOURCE = "pronouns"
@@ -30,11 +32,13 @@ SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
     **{key: f"Trained on {english(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
     LANGUAGE: "The language model",
+    MINE: "The model you trained",
 }
 UNITS = {"words": "words", "characters": "characters"}
 WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
 LINK_RULES: dict[str, LinkRule] = {
     "example": SOURCES,
+    "own": Length(LONGEST_CODE),
     "unit": UNITS,
     "causal": SWITCH,
     "scaling": SWITCH,
@@ -65,8 +69,11 @@ def example_controls(
         told = None
         if source == LANGUAGE:
             choices, told = reader_controls(), st.container()
+        elif source == MINE:
+            own = own_run()
+            choices, told = {"own": own, "seed": own.seed} | learnt_controls(MINE, example_of_run(own)), st.container()
         elif learnt:
-            choices = TASK_SOURCES[source].sizes | learnt_controls(source)
+            choices = TASK_SOURCES[source].sizes | learnt_controls(source, TASK_SOURCES[source])
             told = st.container()
             choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
         elif preset.fixed:
@@ -98,10 +105,10 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
 
     A lesson with sizes of its own trains another and tells of that itself.
     """
-    if example.source in TASK_SOURCES:
+    if example.source != LANGUAGE:
         see_it_trained(model_settings(example))
-    if example.source == LANGUAGE and own_sizes:
-        st.caption(english(say("This page has untrained heads of its own, on the tokens of the language model.")))
+    if own_sizes and example.source not in TASK_SOURCES:
+        st.caption(english(say("This page has untrained heads of its own, on these tokens.")))
         return example
     example = replace(example, layer=layer_choice(example, named=not own_sizes))
     if not own_sizes:
@@ -113,18 +120,47 @@ def chosen_source() -> str:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     if get_state("example") not in SOURCES:
         set_state("example", source_in_link())
+    sources = [source for source in SOURCES if source != MINE or own_run() is not None]
     chosen = st.selectbox(
-        "Whose weights?", list(SOURCES), format_func=SOURCES.get, key="example", persist_state="session",
+        "Whose weights?", sources, format_func=SOURCES.get, key="example", persist_state="session",
         on_change=use_its_mask,
     )  # fmt: skip
-    source = chosen if chosen in SOURCES else FIRST_SOURCE  # a forged message may name what is none
+    source = chosen if chosen in sources else FIRST_SOURCE  # a forged message may name what is none
     say_in_link("example", SOURCES[source])
+    if source == MINE:
+        say_in_link("own", settings_code(own_run()) or "")
     return source
+
+
+def own_run() -> TrainingSettings | None:
+    """The visitor's run that the lessons can show: the one opened from the training page, or that the link spells."""
+    if get_state("own_run") is None and text_in_link("own"):
+        try:
+            settings = settings_of_code(text_in_link("own"))
+            example_of_run(settings)
+        except ValueError as error:
+            note = say("The link spells a model that cannot be shown here: {why}.", why=str(error))
+            set_state("link_notes", [*link_notes(), english(note)])
+            say_in_link("own", "")
+            return None
+        set_state("own_run", settings)
+    return get_state("own_run")
+
+
+def show_in_lessons(settings: TrainingSettings) -> None:
+    """Make this run the running example, from its end on. Raises ValueError for one that cannot be it."""
+    example_of_run(settings)
+    for name, value in {"own_run": settings, "example": MINE, "layer": 1, "head": 1, "updates": settings.steps}.items():
+        set_state(name, value)
+    set_state("causal", settings.model.causal)
+    set_state("scaling", settings.model.scaling)
 
 
 def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
     named = {title: source for source, title in SOURCES.items()}.get(text_in_link("example"))
+    if named == MINE and own_run() is None:
+        return FIRST_SOURCE
     return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
 
 

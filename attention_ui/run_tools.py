@@ -2,10 +2,15 @@
 
 import streamlit as st
 
+from attention_core.training import TrainingSettings
+from attention_ui.contents import CONTENTS
 from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.links import hidden
+from attention_ui.example import show_in_lessons
+from attention_ui.lesson import show_notes
+from attention_ui.links import go_to, hidden
 from attention_ui.save_load import download_history, download_model, run_checkpoint
 from lessons.ablation import ablation_table
+from lessons.sentence import say
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 
@@ -15,6 +20,7 @@ RUN_TOOLS = {"heads_off": "Ablate a head", "keep": "Keep the model"}
 def run_tools(run: TrainingRun) -> None:
     """The folds below the picture; each is filled when it is opened."""
     view = run.look()
+    open_run_in_lessons(view.settings)
     for (name, title), draw in zip(RUN_TOOLS.items(), (draw_ablations, draw_keep), strict=True):
         if hidden(name):
             continue
@@ -23,6 +29,17 @@ def run_tools(run: TrainingRun) -> None:
                 st.text("Pause first: this looks at a run that stands still.")
             elif panel.open:
                 draw(run, view)
+
+
+def open_run_in_lessons(settings: TrainingSettings) -> None:
+    """A button that makes the model of a run, trained to its end, the running example; why not, where it cannot be."""
+    if st.button("Open its heads in the lessons", key="open_heads"):
+        try:
+            show_in_lessons(settings)
+        except ValueError as error:
+            show_notes(say("This run cannot be shown in the lessons: {why}.", why=str(error)))
+        else:
+            go_to(CONTENTS[0].page(default=True))
 
 
 def draw_ablations(run: TrainingRun, view: RunView) -> None:

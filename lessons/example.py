@@ -15,7 +15,7 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate
-from attention_core.heads import split_heads
+from attention_core.heads import Heads, SlicedHeads, split_heads, thirds
 from attention_core.language_model import language_model
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED
@@ -27,10 +27,11 @@ from lessons.notebooks import PRESETS, Drawn, RandomSource, Sizes
 from lessons.reader import LANGUAGE, SENTENCE_READ, LayerOfReader
 from lessons.reading import shown
 from lessons.sentence import Sentence, Token, say
-from lessons.trained import TASK_SOURCES, TaskSource, Trained, recorded
+from lessons.trained import TASK_SOURCES, LearntExample, TaskSource, Trained, example_of_run, recorded
 from lessons.whose import TrainedLayer
 
-Source = RandomSource | TaskSource | Literal["language"]
+MINE = "mine"
+Source = RandomSource | TaskSource | Literal["language", "mine"]
 
 MAX_TOKENS = 12
 DEFAULT_SENTENCE = "The cat sat on the mat"
@@ -63,10 +64,10 @@ class Example(Sizes):
     `source` names one of the `PRESETS`, whose weights are random: an example of a notebook, or a sentence of one's
     own. Or it names one of the `TASK_SOURCES`: a small model that is trained with these very sizes, seen after so
     many `updates`, in one `layer`, counted from 1; `train_mask` and `train_scaling` say how it is trained, `causal`
-    and `scaling` how its weights are used. Or it is LANGUAGE: one layer of the language model. `text` is the sentence,
-    where it can be typed; the model's own when it is empty. Some notebooks fix all sizes; what is chosen here then has
-    no effect, and those sizes may lie outside the limits. `edits` are numbers set by hand in the place of others; they
-    stay when anything else is chosen anew.
+    and `scaling` how its weights are used. Or it is LANGUAGE: one layer of the language model; or MINE: one
+    of the run `own`. `text` is the sentence, where it can be typed; the model's own when it is empty. Some notebooks
+    fix all sizes; what is chosen here then has no effect, and those sizes may lie outside the limits. `edits` are
+    numbers set by hand in the place of others; they stay when anything else is chosen anew.
     """
 
     source: Source = "journey"
@@ -78,10 +79,11 @@ class Example(Sizes):
     layer: int = 1
     train_mask: bool = True
     train_scaling: bool = True
+    own: TrainingSettings | None = None
     edits: Edits = ()
 
     def __post_init__(self):
-        if self.source == LANGUAGE:
+        if self.source == LANGUAGE or (self.source == MINE and self.own is not None):
             return  # whose sizes are its own
         if self.source not in PRESETS and self.source not in TASK_SOURCES:
             raise ValueError(
@@ -229,7 +231,7 @@ def given_at_random(example: Example) -> Given:
 
 def given_by_training(example: Example) -> Given:
     """What enters one layer of a small model after so many updates, and that layer's maps."""
-    learnt = TASK_SOURCES[example.source]
+    learnt = learnt_by(example)
     tokens, notes = learnt.tokens(example.text or learnt.sentence)
     recording = recorded(model_settings(example))
     model = recording.model(example.updates)
@@ -242,10 +244,26 @@ def given_by_training(example: Example) -> Given:
         vocabulary=learnt.task.vocabulary, table=model.table, embedded=model.table[ids],
     )  # fmt: skip
     whole = torch.equal(x, trained.embedded)  # nothing stands between the embedding table and this layer
-    example = replace(example, updates=updates, layer=layer + 1, unit="words" if learnt.words else "characters")
-    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v)
+    example = replace(
+        example, updates=updates, layer=layer + 1, unit="words" if learnt.words else "characters", **learnt.sizes
+        if example.source == MINE else {},
+    )  # fmt: skip
+    drawn = Drawn(x, *maps_of(maps), added=model.positions(len(tokens))[1], rotary=maps.rotary)
+    whole = whole and drawn.added is None and not drawn.rotary
     ids = tuple(ids.tolist())
     return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
+
+
+def learnt_by(example: Example) -> LearntExample:
+    """The task that the model of an example learns."""
+    return example_of_run(example.own) if example.source == MINE else TASK_SOURCES[example.source]
+
+
+def maps_of(heads: Heads) -> tuple[Tensor, Tensor, Tensor]:
+    """W_q, W_k and W_v of all heads side by side. A head that reads a slice has zeros where it reads nothing."""
+    if not isinstance(heads, SlicedHeads):
+        return heads.W_q, heads.W_k, heads.W_v
+    return tuple(torch.block_diag(*W) for W in thirds(heads.W_qkv))
 
 
 def given_by_reading(example: Example) -> Given:
@@ -274,11 +292,13 @@ def n_layers_of(example: Example) -> int:
     """How many layers the model of an example has."""
     if example.source == LANGUAGE:
         return language_model().model.config.n_layers
-    return model_settings(example).model.n_layers if example.source in TASK_SOURCES else 1
+    return 1 if example.source in PRESETS else model_settings(example).model.n_layers
 
 
 def model_settings(example: Example) -> TrainingSettings:
     """The run that trains the model of an example with these sizes."""
+    if example.source == MINE:
+        return example.own
     learnt = TASK_SOURCES[example.source]
     return learnt.settings(example, causal=example.train_mask, scaling=example.train_scaling)
 

@@ -21,7 +21,7 @@ from attention_core.randomness import MAX_SEED, generator
 from lessons.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X
 from lessons.sentence import Sentence, say
-from lessons.trained import Trained, recorded
+from lessons.trained import TASK_SOURCES, Trained, recorded
 
 HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "drawn"]
 
@@ -65,7 +65,7 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
     """The running example's tokens, seed, mask and scaling, with this lesson's own choices."""
     example = running.example
     taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
-    if running.trained is not None and not running.rotary and source == "sentence":
+    if example.source in TASK_SOURCES and source == "sentence":
         choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
     return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
 

@@ -26,7 +26,9 @@ from lessons.task_texts import texts_of
 from lessons.whose import Job, TrainedLayer
 
 TaskSource = Literal["pronouns", "previous", "reverse", "lookup", "induction"]
-MOST_RECORDINGS = 48  # at most half a megabyte each
+MOST_RECORDINGS = 48  # half a megabyte each, or less
+MOST_WORK = 80_000  # updates times layers times features: about two seconds
+MOST_SHOWN = 12  # tokens
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +129,29 @@ TASK_SOURCES: dict[str, LearntExample] = {
 }  # fmt: skip
 
 
+def example_of_run(settings: TrainingSettings) -> LearntExample:
+    """The model of any run whose task names jobs for its heads, as an example, on the sequence that is watched.
+
+    Raises ValueError for a run that cannot be one, or that would take too long to train for a lesson.
+    """
+    task, model = settings.task, settings.model
+    if not task.roles or model.output != "scores":
+        raise ValueError("the task names no job that its heads could be measured at")
+    if settings.steps * model.n_layers * model.d_model > MOST_WORK:
+        raise ValueError("it would train too long for a lesson: fewer steps, layers or features would do")
+    tokens = task.example.tokens[:MOST_SHOWN]
+    words = any(len(token) > 1 for token in task.vocabulary.tokens)
+    sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
+    return LearntExample(
+        name=texts_of(task).title, task=task, sentence=(" " if words else "").join(tokens), words=words,
+        sizes=sizes | {"n_heads": model.n_heads},
+        training={"steps": settings.steps, "positions": model.positions, "context": model.context},
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, eq=False)
 class ModelRecording:
-    """A run, and the weights of its model after 0, 20, 40 … updates, each with its evaluation."""
+    """A run, and the weights of its model after 0, 20, 40 … updates and at its end, each with its evaluation."""
 
     settings: TrainingSettings
     weights: Float[np.ndarray, "places parameters"] = field(repr=False)
@@ -137,7 +159,7 @@ class ModelRecording:
 
     def place(self, updates: int) -> int:
         """Where the weights after so many updates stand; the nearest before where they were not kept."""
-        return min(max(updates, 0) // EVALUATE_EVERY, len(self.weights) - 1)
+        return len(self.weights) - 1 if updates >= self.settings.steps else max(updates, 0) // EVALUATE_EVERY
 
     def model(self, updates: int) -> TinyTransformer:
         """The model after so many updates, of torch tensors."""
@@ -159,7 +181,7 @@ def record_model(settings: TrainingSettings) -> Iterator[None]:
     if settings not in RECORDINGS:
         kept = []
         for step in train(settings):
-            if step.step % EVALUATE_EVERY == 0:
+            if step.evaluation is not None:
                 kept.append((step.weights, step.evaluation))
             yield
         weights, evaluations = zip(*kept, strict=True)
@@ -170,8 +192,10 @@ def record_model(settings: TrainingSettings) -> Iterator[None]:
 
 
 ROLE_NAMES = {
-    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"),
-    "pair": say("finds the pair"), "after_match": say("after the match"),
+    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"), "self": say("itself"),
+    "pair": say("finds the pair"), "after_match": say("after the match"), "next_larger": say("the next larger"),
+    "letter_before": say("the letter before"), "number": say("finds the number"), "last": say("the last"),
+    "one_back": say("one back"), "two_back": say("two back"), "three_back": say("three back"), "next": say("one ahead"),
 }  # fmt: skip
 
 

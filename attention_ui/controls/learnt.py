@@ -8,7 +8,7 @@ from attention_core.training import EVALUATE_EVERY, TrainingSettings
 from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.server.process import lower_priority, yield_turn
-from lessons.example import LIMITS, MOST_UPDATES, Example, Limit, n_layers_of, run_example
+from lessons.example import LIMITS, MINE, MOST_UPDATES, Example, Limit, n_layers_of, run_example
 from lessons.formatting import english
 from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
@@ -22,15 +22,14 @@ LABELS_OF_SIZES = {
 KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
 MOST_TYPED = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
-    **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE)},
+    **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE, MINE)},
     **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
     "updates": Limit(0, MOST_UPDATES), "layer": Limit(1, 4), "train_mask": SWITCH, "train_scaling": SWITCH,
 }  # fmt: skip
 
 
-def learnt_controls(source: str) -> dict[str, object]:
+def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
     """The sentence that the model reads, and how far it is trained."""
-    learnt = TASK_SOURCES[source]
     text = st.text_input(
         "Its sentence", key=f"says_{source}", bind="query-params", placeholder=learnt.sentence, max_chars=MOST_TYPED,
         help=english(say("It knows these tokens: {known}. Left empty, it is “{sentence}”.",

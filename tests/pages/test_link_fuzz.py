@@ -8,13 +8,14 @@ import pytest
 from visiting import open_page, texts, visitor
 
 from attention_ui.contents import CONTENTS
+from attention_ui.controls.learnt import KEY_OF_SIZE
 from attention_ui.link_rules import LINK_RULES as RULES
 from attention_ui.links import Length, Span, repaired_number, repaired_option, repaired_text
 from lessons.example import Limit
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
-OTHERS = ("hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
+OTHERS = ("own", "hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
 FOLDS = ("code_open", "editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open",
          "keep_open")  # fmt: skip
@@ -36,7 +37,10 @@ WAYS = {
 }
 # What pages say that know better than the rule.
 SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
-SOURCES = [{"example": "sentence", "heads": "4"}, {"example": "batch"}]
+SOURCES = [
+    {"example": "sentence", "heads": "4"}, {"example": "batch"}, {"example": "pronouns", "model_heads": "3"},
+    *({"example": source} for source in ("previous", "reverse", "lookup", "induction", "language")),
+]  # fmt: skip
 
 GARBAGE = [
     *("", " ", "-1", "0", "1", "3", "7.5", "1e308", "-1e308", "1e999", "nan", "-inf", "0x10", "1_0", "٣", "9" * 5000),
@@ -63,14 +67,16 @@ def packed(page, number):
         if isinstance(rule, dict) and drawn.random() < 0.5:
             asked[name] = drawn.choice(list(rule))
     ways = WAYS.get(page, [{}])
-    return asked | (SOURCES[number // 2 % len(SOURCES)] if number % 2 == 0 else {}) | ways[number % len(ways)]
+    source = SOURCES[(number // 2 + PAGES.index(page)) % len(SOURCES)] if number % 2 == 0 else {}
+    return asked | source | ways[number % len(ways)]
 
 
 def bound_widgets(at):
     """The controls on the page that the address fills, by their names."""
-    kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle")
+    kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle", "radio")
     found = [widget for kind in kinds for widget in at.get(kind)]
-    linked = ("asks", "width", "real", "task", "word")  # which the pages themselves fill from the address
+    # which the pages themselves fill from the address
+    linked = ("asks", "width", "real", "task", "word", "example", "head", "layer", "updates", *KEY_OF_SIZE.values())
     return {w.key: w for w in found if getattr(w.proto, "query_param_key", "") or w.key in linked}
 
 
@@ -78,7 +84,7 @@ def in_range(widget):
     """Whether a control shows something that it offers."""
     if widget.type in ("slider", "number_input"):
         return widget.min <= widget.value <= widget.max
-    if widget.type == "selectbox":
+    if widget.type in ("selectbox", "radio"):
         return widget.index is not None and 0 <= widget.index < len(widget.options)
     if widget.type == "select_slider":
         return str(widget.value) in widget.options
@@ -144,7 +150,9 @@ def test_whatever_is_changed_is_told(page):
 def test_every_parameter_was_on_some_page():
     drawn = {name for page in PAGES for _, at in openings(page) for name in bound_widgets(at)}
     assert drawn - {*RULES, *FREE, *OTHERS} == set(), "a control that the address fills has no rule"
-    assert {*RULES, *FREE} - drawn == set(), "a rule whose control is nowhere, or garbage that did not reach it"
+    assert {*RULES, *FREE} - {"own"} - drawn == set(), (
+        "a rule whose control is nowhere, or garbage that did not reach it"
+    )
 
 
 @pytest.mark.parametrize("page", PAGES)
@@ -164,16 +172,16 @@ def test_a_parameter_said_twice_counts_once_and_is_told():
 
 
 @pytest.mark.parametrize(
-    ("page", "name", "asked", "shown"),
+    ("page", "name", "asked", "told"),
     [
-        ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, 1),
-        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, 2),
+        ("one_head/output", "head", {"example": "sentence", "heads": 2, "head": 3}, "head goes from 1 to 2; this is 2"),
+        ("many_heads/heads", "mh_head", {"mh": "sentence", "mh_heads": 2, "mh_head": 3}, "here are only 2"),
     ],
 )
-def test_a_head_that_there_is_not_is_told(page, name, asked, shown):
+def test_a_head_that_there_is_not_is_told(page, name, asked, told):
     at = open_page(page, **asked)
-    assert bound_widgets(at)[name].value == shown
-    assert f"The link says {name} = 3, but here are only 2." in texts(at)
+    assert bound_widgets(at)[name].value == 2
+    assert f"The link says {name} = 3, but {told}." in texts(at)
 
 
 # The rules themselves, without a page

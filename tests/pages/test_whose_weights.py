@@ -3,6 +3,8 @@
 import pytest
 from visiting import open_page, texts, visitor
 
+from attention_core.tasks import TASKS
+from attention_core.training import recommended
 from lessons.example import Example, learnt_example, run_example
 from lessons.formatting import english
 from lessons.reading import SENTENCES_READ
@@ -99,3 +101,27 @@ def test_a_head_of_the_language_model_opens_in_the_lessons():
     assert at.selectbox(key="example").value == "language" and at.radio(key="layer").value == 4
     assert english(trace.trained.does(2)) in said(at)
     assert trace.tokens[-1] == "." and not any("first 12 tokens" in text for text in texts(at))
+
+
+def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again():
+    settings = recommended(TASKS["reverse"], 3, steps=40, d_model=16, positions="rotary")
+    at = open_page("training/train", example=None, task="reverse", train_seed=3, steps=40, features=16,
+                   train_positions="rotary")  # fmt: skip
+    at.button(key="open_heads").click().run()
+    assert not at.exception and at.selectbox(key="example").value == "mine"
+    trace = run_example(Example(source="mine", own=settings, text="", causal=False))
+    assert english(trace.trained.whose()) in captions(at) and english(trace.trained.does(0)) in said(at)
+    again = open_page(example="mine", own=at.query_params["own"], causal="false")
+    assert captions(again) == captions(at)
+
+
+def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
+    at = open_page("training/train", example=None, task="characters", steps=5)
+    at.button(key="open_heads").click().run()
+    assert any("cannot be shown in the lessons: the task names no job" in text for text in texts(at))
+
+
+@pytest.mark.parametrize("code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}'])
+def test_a_link_with_no_such_model_opens_the_first_one(code):
+    at = open_page(example="mine", own=code)
+    assert not at.exception and at.selectbox(key="example").value == "pronouns"

@@ -1,0 +1,59 @@
+"""The settings of a run as a link spells them: its task, and what differs from the settings that are recommended."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+
+import msgspec
+
+from attention_core.model import ModelConfig
+from attention_core.tasks import TASKS
+from attention_core.training import TrainingSettings, recommended
+from runs.checkpoint import MODEL, TRAINING, read_json
+
+LONGEST_CODE = 600  # characters
+
+
+def settings_code(settings: TrainingSettings) -> str | None:
+    """The code of a run; None for a task that a visitor has given a text or sizes of its own."""
+    key = settings.task.key
+    if TASKS.get(key) != settings.task:
+        return None
+    usual = recommended(settings.task)
+    model = what_differs(asdict(settings.model), asdict(usual.model))
+    training = what_differs(of_training(settings), of_training(usual))
+    said = {"task": key} | ({"model": model} if model else {}) | ({"training": training} if training else {})
+    return json.dumps(said, separators=(",", ":"))
+
+
+def settings_of_code(code: str) -> TrainingSettings:
+    """The run that a code spells. Raises ValueError, with what was expected, for anything else."""
+    said = read_json(code[: LONGEST_CODE + 1], "the settings of a model")
+    if (
+        not isinstance(said, dict)
+        or str(said.get("task")) not in TASKS
+        or not said.keys() <= {"task", "model", "training"}
+    ):
+        raise ValueError(f"the settings of a model name one of these tasks: {', '.join(TASKS)}")
+    usual = recommended(TASKS[said["task"]])
+    try:
+        model = merged(MODEL, asdict(usual.model), said.get("model", {}))
+        training = merged(TRAINING, of_training(usual), said.get("training", {}))
+    except (msgspec.ValidationError, TypeError) as error:
+        raise ValueError(f"the settings of a model have other names or values: {error}") from None
+    return TrainingSettings(task=usual.task, model=ModelConfig(**model), **training)
+
+
+def of_training(settings: TrainingSettings) -> dict[str, object]:
+    """All settings but task and model."""
+    return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in ("task", "model")}
+
+
+def what_differs(settings: Mapping[str, object], usual: Mapping[str, object]) -> dict[str, object]:
+    """Those settings that are not as usual."""
+    return {name: value for name, value in settings.items() if value != usual[name]}
+
+
+def merged(kind: type, usual: dict[str, object], said: Mapping[str, object]) -> dict[str, object]:
+    """The usual settings with those that were said, every type checked."""
+    return msgspec.structs.asdict(msgspec.convert(usual | dict(said), kind))
