@@ -94,7 +94,7 @@ def example_controls(
             with changed:
                 edits_line(edits)
     example = Example(source=source, edits=edits, **choices)
-    if told:
+    if told is not None:
         with told:
             example = trained_so_far(example, own_sizes)
     return example, notes
@@ -150,10 +150,9 @@ def own_run() -> TrainingSettings | None:
 def show_in_lessons(settings: TrainingSettings) -> None:
     """Make this run the running example, from its end on. Raises ValueError for one that cannot be it."""
     example_of_run(settings)
-    for name, value in {"own_run": settings, "example": MINE, "layer": 1, "head": 1, "updates": settings.steps}.items():
+    shown = {"own_run": settings, "example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
+    for name, value in (shown | {"causal": settings.model.causal, "scaling": settings.model.scaling}).items():
         set_state(name, value)
-    set_state("causal", settings.model.causal)
-    set_state("scaling", settings.model.scaling)
 
 
 def source_in_link() -> str:

@@ -243,13 +243,11 @@ def given_by_training(example: Example) -> Given:
         source=learnt, recording=recording, updates=updates, layer=layer, n_heads=example.n_heads,
         vocabulary=learnt.task.vocabulary, table=model.table, embedded=model.table[ids],
     )  # fmt: skip
-    whole = torch.equal(x, trained.embedded)  # nothing stands between the embedding table and this layer
-    example = replace(
-        example, updates=updates, layer=layer + 1, unit="words" if learnt.words else "characters", **learnt.sizes
-        if example.source == MINE else {},
-    )  # fmt: skip
+    sizes = learnt.sizes if example.source == MINE else {}
+    unit = "words" if learnt.words else "characters"
+    example = replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes)
     drawn = Drawn(x, *maps_of(maps), added=model.positions(len(tokens))[1], rotary=maps.rotary)
-    whole = whole and drawn.added is None and not drawn.rotary
+    whole = torch.equal(x, trained.embedded) and drawn.added is None and not drawn.rotary  # the token alone makes x
     ids = tuple(ids.tolist())
     return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
 

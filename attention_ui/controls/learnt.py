@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.training import EVALUATE_EVERY, TrainingSettings
+from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.server.process import lower_priority, yield_turn
-from lessons.example import LIMITS, MINE, MOST_UPDATES, Example, Limit, n_layers_of, run_example
+from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
 from lessons.formatting import english
 from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
@@ -24,7 +24,7 @@ MOST_TYPED = 200  # characters
 LINK_RULES: dict[str, LinkRule] = {
     **{f"says_{source}": Length(MOST_TYPED) for source in (*TASK_SOURCES, LANGUAGE, MINE)},
     **{key: LIMITS[name] for name, key in KEY_OF_SIZE.items()},
-    "updates": Limit(0, MOST_UPDATES), "layer": Limit(1, 4), "train_mask": SWITCH, "train_scaling": SWITCH,
+    "trained_for": Limit(0, MAX_STEPS), "layer": Limit(1, 4), "train_mask": SWITCH, "train_scaling": SWITCH,
 }  # fmt: skip
 
 
@@ -36,7 +36,7 @@ def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
                          known=learnt.known, sentence=learnt.sentence)),
     )  # fmt: skip
     end = learnt.training["steps"]
-    updates = changing_slider("Updates of training", "updates", Limit(0, end), end, step=EVALUATE_EVERY)
+    updates = changing_slider("Updates of training", "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
     return {"text": text or "", "updates": updates}
 
 

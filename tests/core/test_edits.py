@@ -162,7 +162,7 @@ def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vect
     table = embedding_table(3, 3, generator(42, "embedding"))
     assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
     assert english(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
-    assert english(shared_row(run_example(SENTENCE))) == "No token repeats, so each row belongs to one token."
+    assert english(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
 
 
 def test_typing_into_any_row_of_a_repeated_word_is_one_edit_of_its_first_row():

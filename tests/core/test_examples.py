@@ -11,16 +11,8 @@ from hypothesis import strategies as st
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import MAX_SEED, generator
-from lessons.example import (
-    DEFAULT_SENTENCE,
-    JOURNEY_TOKENS,
-    JOURNEY_X,
-    LIMITS,
-    MAX_TOKENS,
-    Example,
-    draw_weight,
-    run_example,
-)
+from lessons.example import DEFAULT_SENTENCE, LIMITS, MAX_TOKENS, Example, run_example
+from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X, draw_weight
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 

@@ -214,7 +214,7 @@ def test_what_is_no_message_closes_the_line_of_its_sender_alone(server, finish, 
             Session(server.port) as other,
             websockets.connect(address, subprotocols=["streamlit"], max_size=None) as line,
         ):
-            await other.open()
+            await other.open(query_string="example=journey")
             await line.send(data)
             with pytest.raises(websockets.ConnectionClosed):
                 async with asyncio.timeout(BESIDE):

@@ -13,15 +13,20 @@ PATIENCE = 60.0
 
 # A page, its link, and what is done there, one after the other. A name alone is a press of that button.
 VISITS = {
-    "a notebook's example": ("", "d_k=5&seed=7", [("d_v", 3), "step_Next", ("causal", False), ("d_k", 2), "step_Back"]),
+    "a notebook's example": (
+        "",
+        "example=journey&d_k=5&seed=7",
+        [("d_v", 3), "step_Next", ("causal", False), ("d_k", 2), "step_Back"],
+    ),
     "a sentence of one's own": (
         "projections",
         "example=sentence&text=one+two+three&seed=11",
         [("seed", 12), ("scaling", False), ("heads", 2), ("text", "four five"), ("seed", 11)],
     ),
+    "a model in training": ("softmax", "", [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)]),
     "numbers changed by hand": (
         "",
-        "",
+        "example=journey",
         [("edits", "q1,2=0.5"), ("edits", "q1,2=0.5;x3,1=-1"), ("d_k", 3), ("edits", "")],
     ),
     "a training": (

@@ -76,7 +76,7 @@ def bound_widgets(at):
     kinds = ("slider", "select_slider", "number_input", "text_input", "selectbox", "button_group", "toggle", "radio")
     found = [widget for kind in kinds for widget in at.get(kind)]
     # which the pages themselves fill from the address
-    linked = ("asks", "width", "real", "task", "word", "example", "head", "layer", "updates", *KEY_OF_SIZE.values())
+    linked = ("asks", "width", "real", "task", "word", "example", "head", "layer", "trained_for", *KEY_OF_SIZE.values())
     return {w.key: w for w in found if getattr(w.proto, "query_param_key", "") or w.key in linked}
 
 

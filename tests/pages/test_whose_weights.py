@@ -36,10 +36,10 @@ def test_a_link_of_before_opens_what_it_opened(link):
 
 def test_updates_go_back_to_random_weights_and_the_link_says_so():
     at = open_page(example="pronouns")
-    at.slider(key="updates").set_value(0).run()
+    at.slider(key="trained_for").set_value(0).run()
     assert "Untrained: random weights (seed 42)." in captions(at)
-    assert at.query_params["updates"] == "0"
-    again = open_page(example="pronouns", updates=40)
+    assert at.query_params["trained_for"] == "0"
+    again = open_page(example="pronouns", trained_for=40)
     assert "40 updates" in captions(again)
 
 
@@ -55,7 +55,7 @@ def test_who_never_moved_a_size_gets_that_of_the_source():
     at = open_page(example="pronouns")
     at.selectbox(key="example").set_value("induction").run()
     assert [at.slider(key=f"model_{name}").value for name in ("d_k", "d_v")] == [6, 6]
-    assert at.slider(key="updates").value == 600
+    assert at.slider(key="trained_for").value == 600
     assert len(at.radio(key="layer").options) == 2
     at.radio(key="layer").set_value(2).run()
     assert not at.exception and at.query_params["layer"] == "2"

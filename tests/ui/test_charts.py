@@ -13,7 +13,17 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE_SIZE, grid_chart
 from attention_ui.figures.curves import MOST_POINTS, curves_tables, points_of
-from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, DrawnMatrix, Grid, cell_size, cell_text, font_size, sized
+from attention_ui.figures.grid import (
+    NUMBER_FONT,
+    SMALLEST_CELL_WITHOUT_NUMBER,
+    TITLE_FONT,
+    DrawnMatrix,
+    Grid,
+    cell_size,
+    cell_text,
+    font_size,
+    sized,
+)
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.template import template, written_template
 from lessons import overview
@@ -154,7 +164,7 @@ def test_cells_shrink_to_fit_but_never_below_what_can_be_read():
     assert cell_size(36, 1010) == 28
     assert cell_size(500, 1010) == 23
     assert cell_size(1, 1010) == 32
-    assert cell_size(500, 1010, numbered=False) == 11
+    assert cell_size(500, 1010, numbered=False) == SMALLEST_CELL_WITHOUT_NUMBER
 
 
 def test_user_text_stays_in_the_data():
