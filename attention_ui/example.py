@@ -133,18 +133,22 @@ def chosen_source() -> str:
 
 
 def own_run() -> TrainingSettings | None:
-    """The visitor's run that the lessons can show: the one opened from the training page, or that the link spells."""
-    if get_state("own_run") is None and text_in_link("own"):
-        try:
-            settings = settings_of_code(text_in_link("own"))
-            example_of_run(settings)
-        except ValueError as error:
-            note = say("The link spells a model that cannot be shown here: {why}.", why=str(error))
-            set_state("link_notes", [*link_notes(), english(note)])
-            say_in_link("own", "")
-            return None
-        set_state("own_run", settings)
+    """The visitor's run that the lessons can show, opened from the training page or by a link."""
     return get_state("own_run")
+
+
+def run_in_link() -> bool:
+    """Take over the run that the link spells. False, and a note, where it spells none that the lessons can show."""
+    try:
+        settings = settings_of_code(text_in_link("own"))
+        example_of_run(settings)
+    except ValueError as error:
+        note = say("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
+                   mine=SOURCES[MINE], why=str(error))  # fmt: skip
+        set_state("link_notes", [*link_notes(), english(note)])
+        return False
+    set_state("own_run", settings)
+    return True
 
 
 def show_in_lessons(settings: TrainingSettings) -> None:
@@ -158,7 +162,7 @@ def show_in_lessons(settings: TrainingSettings) -> None:
 def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
     named = {title: source for source, title in SOURCES.items()}.get(text_in_link("example"))
-    if named == MINE and own_run() is None:
+    if named == MINE and not run_in_link():
         return FIRST_SOURCE
     return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
 

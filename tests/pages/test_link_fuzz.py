@@ -39,6 +39,7 @@ WAYS = {
 SAID = {"mh_heads": "heads cannot share", "mh": "no module to compare"}
 SOURCES = [
     {"example": "sentence", "heads": "4"}, {"example": "batch"}, {"example": "pronouns", "model_heads": "3"},
+    {"example": "mine", "own": '{"task":"copy","training":{"steps":20}}'},
     *({"example": source} for source in ("previous", "reverse", "lookup", "induction", "language")),
 ]  # fmt: skip
 
@@ -157,7 +158,7 @@ def test_every_parameter_was_on_some_page():
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_tells_of_every_impossible_parameter(page):
-    impossible = {name: "9" * 30 if isinstance(rule, Limit | Span) else "x" * 300 for name, rule in RULES.items()}
+    impossible = {name: "9" * 30 if isinstance(rule, Limit | Span) else "x" * 999 for name, rule in RULES.items()}
     lines = texts(open_page(page, **impossible))
     for name, rule in RULES.items():
         what = "characters; the first" if isinstance(rule, Length) else "none of the choices"
