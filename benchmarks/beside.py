@@ -29,11 +29,11 @@ from servers import OURS, Server  # noqa: E402
 
 # Pages with a slider that changes every number, and the control to move.
 RERUNS = {
-    "overview": ("", "d_k"),
+    "overview": ("?example=journey", "d_k"),
     "overview, 12 tokens": ("?example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l", "d_k"),
-    "softmax": ("softmax", "d_k"),
-    "heads, 16 heads": ("heads?mh_d_model=16&mh_heads=16", "seed"),
-    "positions": ("positions", "d_v"),
+    "softmax": ("softmax?example=journey", "d_k"),
+    "heads, 16 heads": ("heads?example=journey&mh_d_model=16&mh_heads=16", "seed"),
+    "positions": ("positions?example=journey", "d_v"),
 }
 VALUES = {"d_k": (2, 3), "d_v": (2, 3), "seed": (7, 8)}
 

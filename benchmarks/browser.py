@@ -116,8 +116,10 @@ def measure_key_presses(presses: int) -> KeyPresses:
         chromium() as browser,
     ):
         pages = {
-            "ours": Pressed(open_page(browser, ours.url, FIGURE), FIGURE),
-            "the same page without its figure": Pressed(open_page(browser, without.url, TWIN), TWIN),
+            "ours": Pressed(open_page(browser, f"{ours.url}/?example=journey", FIGURE), FIGURE),
+            "the same page without its figure": Pressed(
+                open_page(browser, f"{without.url}/?example=journey", TWIN), TWIN
+            ),
             "a slider and nothing else": Pressed(open_page(browser, bare.url, VALUE), VALUE),
             "a slider and nothing else, default settings": Pressed(open_page(browser, default.url, VALUE), VALUE),
         }

@@ -14,7 +14,8 @@ from client import PATIENCE_SECONDS, Session, exceptions_on
 from servers import OURS, Server
 
 THINK_SECONDS = (2.0, 3.0)
-SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}
+SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}  # of the first notebook's example
+EXAMPLE = "example=journey"
 AT_ONCE = 4  # how many sessions connect at the same time
 DRAIN_SECONDS = 45.0  # how long reruns that were asked for in time may still take
 SETTLE_SECONDS = 5.0  # a new server still prepares itself
@@ -66,9 +67,9 @@ async def _run_class(server: Server, sessions: int, seconds: float, training: bo
     load = Load()
     visitors = [Session(server.port, live=True) for _ in range(sessions)]
     try:
-        await visitors[0].open()
+        await visitors[0].open("", EXAMPLE)
         load.memory_first = server.memory()
-        await a_few_at_a_time([visitor.open for visitor in visitors[1:]])
+        await a_few_at_a_time([partial(visitor.open, "", EXAMPLE) for visitor in visitors[1:]])
         if training:
             begin = begin_in_the_app if server.folder == OURS else begin_in_the_ordinary_app
             beginnings = (begin(visitor, number) for number, visitor in enumerate(visitors))

@@ -18,7 +18,11 @@ AWAY_SECONDS = (1.0, 4.0)  # until somebody else takes the seat
 WATCH_SECONDS = (2.0, 5.0)  # how long a training is watched before the next action
 PATIENCE_SECONDS = 30.0
 SHARED_SEEDS = 5  # most of a class types the same few seeds
-LINK_NUMBERS = {"d_k": (1, 9), "d_v": (1, 8), "seed": (0, 999), "heads": (1, 4)}  # one of them beyond its limit
+# Old links open a notebook's example, those of a model's sizes a model that is trained; one number is beyond its limit.
+LINK_NUMBERS = {
+    "d_k": (1, 9), "d_v": (1, 8), "seed": (0, 999), "heads": (1, 4), "model_d_k": (1, 8), "model_d_model": (1, 12),
+    "model_heads": (1, 4),
+}  # fmt: skip
 
 
 @dataclass
