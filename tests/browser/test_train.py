@@ -94,6 +94,8 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     press(tab, "Reset")
     tab.page.wait_for_function("() => document.querySelector('[data-testid=stProgress]').innerText.startsWith('0 ')")
     part(tab, "input[type=range]").wait_for(state="detached")
+    tab.settled()
+    tab.page.locator(".st-key-run svg.marks .mark-rule line").first.wait_for(state="attached")
     assert tab.page.evaluate(SEEN) == untrained
 
 
