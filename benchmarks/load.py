@@ -181,7 +181,7 @@ async def _press_start_at_once(
     visitors, on_lesson = ([Session(server.port, live=True) for _ in range(n)] for n in (sessions, readers))
     try:
         opened = [partial(visitor.open, "train", f"task={task}") for visitor in visitors]
-        await a_few_at_a_time([*opened, *(reader.open for reader in on_lesson)])
+        await a_few_at_a_time([*opened, *(partial(reader.open, "", EXAMPLE) for reader in on_lesson)])
         await asyncio.sleep(SETTLE_SECONDS)
         await _read(on_lesson, 0, until(time.perf_counter() + idle), starts.lessons_idle)
         for number in range(1, rounds + 1):
