@@ -11,7 +11,6 @@ from jaxtyping import Float
 from safetensors import safe_open
 from torch import Tensor
 
-from attention_core.attention import AttentionTrace
 from attention_core.head_patterns import MeasuredHeads, MeasuredPattern, PronounScore
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
 from attention_core.pieces import START, UNKNOWN, Pieces
@@ -98,39 +97,6 @@ def measured_model() -> MeasuredModel:
         right=predicted["right"],
         n=predicted["n"],
     )
-
-
-@dataclass(frozen=True, eq=False)
-class HeadInput:
-    """One head of the language model on a text: what enters it, its maps, and what it computes.
-
-    `x` has gone through the embedding, the layers below and the layer norm: q = x @ W_q, then turned by its position
-    (`trace.q`, `trace.k` are turned already: see `embeddings.rotate`); v = x @ W_v. The model has no other positions.
-    """
-
-    tokens: tuple[str, ...]
-    x: Float[Tensor, "tokens d_model"]
-    W_q: Float[Tensor, "d_model d_k"]
-    W_k: Float[Tensor, "d_model d_k"]
-    W_v: Float[Tensor, "d_model d_v"]
-    trace: AttentionTrace
-
-
-def head_input(text: str, layer: int, head: int) -> HeadInput:
-    """One head of the model that ships on a text; layers and heads count from 0.
-
-    Raises ValueError when there is no such head.
-    """
-    reader = language_model()
-    config = reader.model.config
-    if not (0 <= layer < config.n_layers and 0 <= head < config.n_heads):
-        last = f"layers go from 0 to {config.n_layers - 1} and heads from 0 to {config.n_heads - 1}"
-        raise ValueError(f"{last}, but got {layer}, {head}")
-    encoded = reader.encode(text)
-    block = reader.trace(encoded.ids).layers[layer]
-    attention = reader.model.layers[layer].attention
-    own = [W.chunk(config.n_heads, dim=-1)[head] for W in (attention.W_q, attention.W_k, attention.W_v)]
-    return HeadInput(encoded.tokens, block.normed, *own, block.attention.heads.select(head))
 
 
 def scores_after_layers(model: TinyTransformer, trace: ModelTrace, position: int) -> Float[Tensor, "steps vocabulary"]:

@@ -17,11 +17,12 @@ from attention_core.head_patterns import (
     pattern_scores,
     pronoun_score,
 )
-from attention_core.language_model import PRETRAINED, head_input, language_model, measured_model, scores_after_layers
+from attention_core.language_model import PRETRAINED, language_model, measured_model, scores_after_layers
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.pieces import SPACE, START, Pieces
 from attention_core.randomness import generator
 from attention_core.weights import count_weights
+from lessons.example import Example, projection_of, run_example
 from training.measure import LIST_LENGTH, LISTS, STORIES_MEASURED, rows
 from training.stories import stories
 
@@ -37,25 +38,22 @@ def turned(x):
 
 
 @pytest.mark.parametrize("layer, head", [(0, 3), (2, 1), (3, 0)])
-def test_what_enters_a_head(layer, head):
-    found, reader = head_input(TEXT, layer, head), language_model()
-    block = reader.model.layers[layer]
-    below = reader.trace(reader.encode(TEXT).ids).layers[layer].x
+def test_what_enters_a_head_of_the_running_example_and_what_it_makes_of_it(layer, head):
+    found, reader = run_example(Example(source="language", text=TEXT, layer=layer + 1)), language_model()
+    block, n = reader.model.layers[layer], len(found.ids)
+    below = reader.trace(reader.encode(TEXT).ids[:n]).layers[layer].x
     x = layer_norm(below.double(), (64,), block.norm.gain.double(), block.norm.shift.double())
     assert torch.allclose(found.x.double(), x, atol=1e-5)
-    assert (found.W_q.shape, found.W_k.shape, found.W_v.shape) == ((64, 32), (64, 32), (64, 16))
-    q, k, v = turned(found.x @ found.W_q), turned(found.x @ found.W_k), (found.x @ found.W_v).double()
-    assert torch.allclose(found.trace.q.double(), q, atol=1e-4)
+    W_q, W_k, W_v = (projection_of(found, role, head) for role in "qkv")
+    assert (W_q.shape, W_k.shape, W_v.shape) == ((64, 32), (64, 32), (64, 16))
+    q, k, v = turned(found.x @ W_q), turned(found.x @ W_k), (found.x @ W_v).double()
+    assert torch.allclose(found.heads.q[head].double(), q, atol=1e-4)
     output = scaled_dot_product_attention(q, k, v, is_causal=True)
-    assert torch.allclose(found.trace.output.double(), output, atol=1e-4)
-    all_heads = reader.trace(reader.encode(TEXT).ids).layers[layer].attention.concatenated
+    assert torch.allclose(found.heads.output[head].double(), output, atol=1e-4)
+    all_heads = reader.trace(found.ids).layers[layer].attention.concatenated
     assert torch.allclose(all_heads[:, 16 * head : 16 * (head + 1)].double(), output, atol=1e-4)
-    assert found.tokens[0] == START and "".join(found.tokens[1:]).replace(SPACE, " ").strip() == TEXT.lower()
-
-
-def test_there_is_no_such_head():
-    with pytest.raises(ValueError, match="layers go from 0 to 3 and heads from 0 to 3, but got 4, 0"):
-        head_input(TEXT, 4, 0)
+    assert reader.encode(TEXT).tokens[0] == START
+    assert "".join(reader.encode(TEXT).tokens[1:]).replace(SPACE, " ").strip() == TEXT.lower()
 
 
 def test_a_long_text_is_cut_and_strange_characters_are_counted():
