@@ -14,6 +14,7 @@ from attention_core.training import TrainingSettings
 from runs.scheduler import Scheduler
 
 FIGURE = ".st-key-pipeline svg.marks"
+QUESTION = ".st-key-softmax_quiz [data-testid=stText]"
 LINK = "?d_k=5&causal=false&seed=3"
 CATCH_SOCKETS = """
 window.sockets = [];
@@ -36,10 +37,10 @@ def shown(page, figure=FIGURE):
     return page.locator(figure).text_content()
 
 
-def comes_to_show(page, text, figure=FIGURE):
-    """True once the figure has this text; what the server sent last may still be on its way to the screen."""
-    same = "([figure, text]) => document.querySelector(figure)?.textContent === text"
-    page.wait_for_function(same, arg=[figure, text])
+def comes_to_show(page, text, part=FIGURE):
+    """True once this part has this text; what the server sent last may still be on its way to the screen."""
+    same = "([part, text]) => document.querySelector(part)?.textContent === text"
+    page.wait_for_function(same, arg=[part, text])
     return True
 
 
@@ -90,13 +91,10 @@ def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_th
     server = replicas().start()
     page = tab()
     figure = opened(page, f"{server.url}/softmax?d_k=5&seed=3", ".st-key-softmax_figure svg.marks")
-    quiz = page.locator(".st-key-softmax_quiz [data-testid=stText]").first
-    first = quiz.inner_text()
+    first = page.locator(QUESTION).first.text_content()
     page.get_by_role("button", name="Another question").click()
-    page.wait_for_function(
-        "old => document.querySelector('.st-key-softmax_quiz [data-testid=stText]').innerText !== old", arg=first
-    )
-    second = quiz.inner_text()
+    page.wait_for_function("([part, old]) => document.querySelector(part).textContent !== old", arg=[QUESTION, first])
+    second = page.locator(QUESTION).first.text_content()
     open_sockets = "() => window.sockets.filter(s => s.readyState === 1).length"
     page.evaluate("window.sockets.forEach(socket => socket.close())")
     page.wait_for_function(f"() => window.sockets.length > 1 && ({open_sockets})() === 1")
@@ -106,7 +104,7 @@ def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_th
     page.wait_for_function("() => location.search.includes('d_k=5')")
     assert comes_to_show(page, figure, ".st-key-softmax_figure svg.marks")
     assert sessions(server) == 1
-    assert quiz.inner_text() == second, "the second question, which no link holds"
+    assert comes_to_show(page, second, QUESTION), "the second question, which no link holds"
 
     link = page.url
     server.kill()
