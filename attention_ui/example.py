@@ -106,7 +106,7 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
     A lesson with sizes of its own trains another and tells of that itself.
     """
     if example.source != LANGUAGE:
-        see_it_trained(model_settings(example))
+        see_it_trained(model_settings(example), example.updates)
     if own_sizes and example.source not in TASK_SOURCES:
         st.caption(english(say("This page has untrained heads of its own, on these tokens.")))
         return example

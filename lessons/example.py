@@ -4,6 +4,7 @@ Reading order: what can be chosen (`Example`), what follows from it (`ExampleTra
 they are. Random numbers come from `notebooks`, trained ones from `trained`.
 """
 
+import functools
 import math
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -34,6 +35,7 @@ MINE = "mine"
 Source = RandomSource | TaskSource | Literal["language", "mine"]
 
 MAX_TOKENS = 12
+MOST_TRACES = 8
 DEFAULT_SENTENCE = "The cat sat on the mat"
 
 
@@ -179,10 +181,13 @@ class Given:
     trained: TrainedLayer | None = None
 
 
+@functools.lru_cache(maxsize=MOST_TRACES)
+@torch.inference_mode(False)  # it is kept, so it must be fit for every use
 def run_example(example: Example) -> ExampleTrace:
     """Compute the whole example: tokens, vectors, projections and attention.
 
-    The example in the trace has the sizes that were used: those of the notebook where it fixes them.
+    The example in the trace has the sizes that were used: those of the notebook where it fixes them. The sidebar and
+    the page ask for the same one, so the last few are kept, for all visitors: never change one.
     """
     given_by = given_by_reading if example.source == LANGUAGE else given_by_training
     given = given_at_random(example) if example.source in PRESETS else given_by(example)
@@ -233,12 +238,12 @@ def given_by_training(example: Example) -> Given:
     """What enters one layer of a small model after so many updates, and that layer's maps."""
     learnt = learnt_by(example)
     tokens, notes = learnt.tokens(example.text or learnt.sentence)
-    recording = recorded(model_settings(example))
+    recording = recorded(model_settings(example), example.updates)
     model = recording.model(example.updates)
     ids = torch.tensor(learnt.task.vocabulary.encode(tokens))
     layer = min(example.layer, len(model.layers)) - 1
     x, maps = model(ids).layers[layer].normed, model.layers[layer].attention
-    updates = recording.evaluations[recording.place(example.updates)].step
+    updates = recording.reached(example.updates)
     trained = Trained(
         source=learnt, recording=recording, updates=updates, layer=layer, n_heads=example.n_heads,
         vocabulary=learnt.task.vocabulary, table=model.table, embedded=model.table[ids],

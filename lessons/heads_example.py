@@ -178,7 +178,7 @@ def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
     """
     if example.learnt is not None:
         sized = model_of_heads(example)
-        block = recorded(model_settings(sized)).model(sized.updates).layers[sized.layer - 1]
+        block = recorded(model_settings(sized), sized.updates).model(sized.updates).layers[sized.layer - 1]
         return run_example(sized).x, replace(block.attention, dropout=example.dropout)
     table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
     return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))

@@ -13,12 +13,21 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from attention_core.evaluation import Evaluation
+from attention_core.evaluation import Evaluation, evaluate_together, side_by_side
 from attention_core.masks import causal_mask, full_mask
 from attention_core.model import TinyTransformer
 from attention_core.tasks import NO_TARGET, InductionTask, LookUpTask, PreviousTask, PronounTask, ReverseTask, Task
 from attention_core.tokens import clean_text
-from attention_core.training import EVALUATE_EVERY, HELD_OUT, TrainingSettings, held_out_batch, recommended, train
+from attention_core.training import (
+    EVALUATE_EVERY,
+    HELD_OUT,
+    MAX_STEPS,
+    TrainingSettings,
+    TrainingStep,
+    held_out_batch,
+    recommended,
+    train,
+)
 from attention_core.weights import model_with
 from lessons.notebooks import Sizes
 from lessons.sentence import Sentence, say
@@ -149,46 +158,70 @@ def example_of_run(settings: TrainingSettings) -> LearntExample:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ModelRecording:
-    """A run, and the weights of its model after 0, 20, 40 … updates and at its end, each with its evaluation."""
+    """A run as far as anybody has asked for it: the weights of its model after 0, 20, 40 … updates and at its end.
+
+    Whoever asks for more goes on where it stands, and comes to the same bits; it is evaluated only where it is looked
+    at. A class that moves a slider together trains one model together.
+    """
 
     settings: TrainingSettings
-    weights: Float[np.ndarray, "places parameters"] = field(repr=False)
-    evaluations: tuple[Evaluation, ...]
+    weights: dict[int, Float[np.ndarray, " parameters"]] = field(default_factory=dict, repr=False)  # by updates
+    evaluations: dict[int, Evaluation] = field(default_factory=dict, repr=False)  # by updates
+    steps: Iterator[TrainingStep] = field(init=False, repr=False)  # those to come
 
-    def place(self, updates: int) -> int:
-        """Where the weights after so many updates stand; the nearest before where they were not kept."""
-        return len(self.weights) - 1 if updates >= self.settings.steps else max(updates, 0) // EVALUATE_EVERY
+    def __post_init__(self):
+        self.steps = train(self.settings, evaluated=False)
+
+    def wanted(self, updates: int) -> int:
+        """The updates after which weights are kept: as many as asked for, or the nearest before."""
+        steps = self.settings.steps
+        return steps if updates >= steps else max(updates, 0) // EVALUATE_EVERY * EVALUATE_EVERY
+
+    def reached(self, updates: int) -> int:
+        """The same of those that are kept by now, for a run ends early where its loss becomes no number."""
+        return min(self.wanted(updates), max(self.weights))
+
+    def train_to(self, updates: int) -> Iterator[None]:
+        """Train until the weights after so many updates are kept, one step at a time."""
+        while self.wanted(updates) not in self.weights and (step := next(self.steps, None)) is not None:
+            if step.step == self.wanted(step.step):
+                self.weights[step.step] = step.weights
+            yield
 
     def model(self, updates: int) -> TinyTransformer:
         """The model after so many updates, of torch tensors."""
-        return model_with(self.settings.model, torch.from_numpy(self.weights[self.place(updates)]))
+        return model_with(self.settings.model, torch.from_numpy(self.weights[self.reached(updates)]))
+
+    def evaluation(self, updates: int) -> Evaluation:
+        """How good the model is after so many updates."""
+        reached = self.reached(updates)
+        if reached not in self.evaluations:
+            model = model_with(self.settings.model, self.weights[reached][None])
+            batch = side_by_side([held_out_batch(self.settings)])
+            (self.evaluations[reached],) = evaluate_together([self.settings.task], model, batch, [reached])
+        return self.evaluations[reached]
 
 
 RECORDINGS: OrderedDict[TrainingSettings, ModelRecording] = OrderedDict()  # those asked for last, for all visitors
 
 
-def recorded(settings: TrainingSettings) -> ModelRecording:
-    """The recording of a run; trained now unless somebody has asked for it before."""
-    for _ in record_model(settings):
+def recorded(settings: TrainingSettings, updates: int = MAX_STEPS) -> ModelRecording:
+    """The recording of a run; trained now up to so many updates unless somebody has asked for them before."""
+    recording = recording_of(settings)
+    for _ in recording.train_to(updates):
         pass
-    return RECORDINGS[settings]
+    return recording
 
 
-def record_model(settings: TrainingSettings) -> Iterator[None]:
-    """Train a model to the end and keep its recording, one step at a time; nothing where that has been done."""
-    if settings not in RECORDINGS:
-        kept = []
-        for step in train(settings):
-            if step.evaluation is not None:
-                kept.append((step.weights, step.evaluation))
-            yield
-        weights, evaluations = zip(*kept, strict=True)
-        RECORDINGS[settings] = ModelRecording(settings, np.stack(weights), evaluations)
-        while len(RECORDINGS) > MOST_RECORDINGS:
-            RECORDINGS.popitem(last=False)
+def recording_of(settings: TrainingSettings) -> ModelRecording:
+    """The recording of a run as far as it is trained."""
+    recording = RECORDINGS[settings] = RECORDINGS.get(settings) or ModelRecording(settings)
     RECORDINGS.move_to_end(settings)
+    while len(RECORDINGS) > MOST_RECORDINGS:
+        RECORDINGS.popitem(last=False)
+    return recording
 
 
 ROLE_NAMES = {
@@ -210,7 +243,7 @@ class Trained(TrainedLayer):
     @property
     def evaluation(self) -> Evaluation:
         """How good the model is by now on sequences it is not trained on."""
-        return self.recording.evaluations[self.recording.place(self.updates)]
+        return self.recording.evaluation(self.updates)
 
     @property
     def answers(self) -> int:

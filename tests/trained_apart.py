@@ -6,14 +6,14 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 
 
-def steps_of(settings):
-    """Every step of the run, as `train` gives it."""
+def steps_of(settings, choices):
+    """Every step of the run, as `train` gives it with these choices."""
     import torch
 
     from attention_core.training import train
 
     torch.set_num_threads(1)
-    return list(train(settings))
+    return list(train(settings, **choices))
 
 
 @contextmanager
@@ -23,6 +23,6 @@ def trained_apart() -> Iterator[None]:
 
     usual = trained.train
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
-        trained.train = lambda settings: iter(apart.submit(steps_of, settings).result())
+        trained.train = lambda settings, **choices: iter(apart.submit(steps_of, settings, choices).result())
         yield
         trained.train = usual

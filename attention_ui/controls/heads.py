@@ -66,7 +66,7 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
 def seen_trained(example: HeadsExample) -> HeadsExample:
     """The example, its model trained where it is one."""
     if example.learnt is not None:
-        see_it_trained(model_settings(model_of_heads(example)))
+        see_it_trained(model_settings(model_of_heads(example)), example.learnt.updates)
     return example
 
 

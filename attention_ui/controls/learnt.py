@@ -12,7 +12,7 @@ from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_examp
 from lessons.formatting import english
 from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
-from lessons.trained import RECORDINGS, TASK_SOURCES, LearntExample, record_model
+from lessons.trained import TASK_SOURCES, LearntExample, recording_of
 
 LABELS_OF_SIZES = {
     "d_k": "$d_k$ · features of a query or key",
@@ -84,10 +84,11 @@ def model_size(name: str, label: str, learnt: LearntExample) -> int:
     return changing_slider(label, KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
 
 
-def see_it_trained(settings: TrainingSettings) -> None:
-    """Train the model unless somebody has asked for it before, and say so while it lasts; others go first."""
-    if settings not in RECORDINGS:
+def see_it_trained(settings: TrainingSettings, updates: int) -> None:
+    """Train the model so far unless somebody has asked for it before, and say so while it lasts; others go first."""
+    steps = recording_of(settings).train_to(updates)
+    if next(steps, steps) is None:  # a first step had to be made
         lower_priority()
         with st.spinner("Training this model …"):
-            for _ in record_model(settings):
+            for _ in steps:
                 yield_turn()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from attention_core.training import EVALUATE_EVERY, train
 from lessons.example import Example, learnt_example, model_settings, run_example
 from lessons.heads_example import heads_example, run_heads
 from lessons.notebooks import Sizes
-from lessons.trained import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, record_model, recorded
+from lessons.trained import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
 
 SOURCES = sorted(TASK_SOURCES)
 QUICK = dict(d_model=5, d_k=2, d_v=3, n_heads=2)
@@ -22,10 +23,13 @@ QUICK = dict(d_model=5, d_k=2, d_v=3, n_heads=2)
 def test_a_recording_has_the_weights_of_the_run_bit_for_bit():
     settings = model_settings(learnt_example("pronouns", **QUICK))
     recording = recorded(settings)
-    assert len(recording.weights) == len(recording.evaluations) == settings.steps // EVALUATE_EVERY + 1
+    assert sorted(recording.weights) == list(range(0, settings.steps + 1, EVALUATE_EVERY))
     for step in itertools.islice(train(settings), 3 * EVALUATE_EVERY + 1):
         if step.step % EVALUATE_EVERY == 0:
-            assert np.array_equal(recording.weights[recording.place(step.step)], step.weights)
+            assert np.array_equal(recording.weights[step.step], step.weights)
+            here = recording.evaluation(step.step)
+            assert (here.step, here.loss, here.accuracy) == (step.step, step.evaluation.loss, step.evaluation.accuracy)
+            assert np.array_equal(here.role_weights, step.evaluation.role_weights)
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -129,8 +133,27 @@ def settings_of_seed(seed):
 def test_recording_goes_step_by_step_so_that_others_can_go_first():
     settings = model_settings(learnt_example("pronouns", **QUICK, seed=8))
     RECORDINGS.pop(settings, None)
-    assert sum(1 for _ in record_model(settings)) == settings.steps + 1
-    assert sum(1 for _ in record_model(settings)) == 0
+    recording = recording_of(settings)
+    assert recording_of(settings) is recording
+    assert sum(1 for _ in recording.train_to(47)) == 41 and max(recording.weights) == 40
+    assert sum(1 for _ in itertools.islice(recording.train_to(300), 31)) == 31  # and whoever trained it has left
+    assert sum(1 for _ in recording.train_to(settings.steps)) == settings.steps - 71
+    assert sum(1 for _ in recording.train_to(settings.steps)) == 0
+
+
+def test_a_run_whose_loss_becomes_no_number_ends_there():
+    settings = replace(model_settings(learnt_example("pronouns", **QUICK)), learning_rate=1e30)
+    recording = recorded(settings)
+    assert max(recording.weights) < settings.steps and recording.reached(settings.steps) == max(recording.weights)
+    RECORDINGS.pop(settings)
+
+
+def test_an_example_is_computed_once_and_fit_for_every_use():
+    example = learnt_example("pronouns", seed=3)
+    with torch.inference_mode():
+        trace = run_example(example)
+    assert run_example(replace(example)) is trace and not trace.x.is_inference()
+    assert run_example(replace(example, seed=4)) is not trace
 
 
 def test_several_heads_of_a_model_are_those_that_were_trained():
