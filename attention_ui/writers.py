@@ -1,4 +1,4 @@
-"""Which model writes: one of two that come with the app, the visitor's own, or one from a file."""
+"""Which model writes: one of three that come with the app, the visitor's own, or one from a file."""
 
 import functools
 from collections.abc import Callable
@@ -21,6 +21,7 @@ NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {
     "notebook": "“hello world”, the notebook’s",
     "sea": "“she sells sea shells”",
+    "language": "the language model",
     "mine": "the one you trained",
     "file": "from a file",
 }
@@ -28,11 +29,19 @@ WRITERS = {
 
 @dataclass(frozen=True, eq=False)
 class Writer:
-    """A model that writes, the history of its training where it is known, and what has to be said about it."""
+    """A model that writes, the history of its training where it is known, and what has to be said about it.
 
-    checkpoint: Checkpoint
+    Without a checkpoint it is the language model.
+    """
+
+    checkpoint: Checkpoint | None
     history: Callable[[], str] | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def task(self) -> CharacterTask | None:
+        """What it was trained on; None for the language model."""
+        return None if self.checkpoint is None else self.checkpoint.settings.task
 
 
 def shipped_settings(name: str) -> TrainingSettings:
@@ -67,6 +76,8 @@ def chosen_writer() -> Writer:
     chosen = one_in_row("Who writes?", "writer", WRITERS)
     if chosen == "mine":
         return own_writer()
+    if chosen == "language":
+        return Writer(None, None)
     if chosen != "file":
         return shipped(chosen)
     brought = get_state(BROUGHT)
@@ -79,7 +90,9 @@ def own_writer() -> Writer:
     """The model of the visitor's run, as far as it is trained by now."""
     run = get_state(RUN)
     if run is None:
-        return instead("No model was trained in this session. Train one on the page before.")
+        return instead(
+            "No model was trained in this session. Train one on the page before, or choose the language model."
+        )
     view = run.look()
     try:
         check_writes(view.settings)
@@ -108,7 +121,15 @@ def keep_panel(writer: Writer) -> None:
 
 def draw_keeping(writer: Writer) -> None:
     """The downloads side by side, and below them the place for a file."""
+    if writer.checkpoint is None:
+        st.caption("The language model comes with the app, so it is not offered here.")
+    else:
+        draw_downloads(writer)
+    bring_model(then=functools.partial(set_state, "writer", "file"))
+
+
+def draw_downloads(writer: Writer) -> None:
+    """The downloads of a model and its history side by side."""
     with st.container(horizontal=True):
         download_model(lambda: writer.checkpoint)
         download_history(writer.history)
-    bring_model(then=functools.partial(set_state, "writer", "file"))

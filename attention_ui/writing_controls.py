@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from attention_core.generation import MAX_NEW_TOKENS
+from attention_core.pieces import START
 from attention_core.sampling import Sampling
 from attention_ui.controls.bound import bound_number
 from attention_ui.links import Length, LinkRule
@@ -12,6 +13,7 @@ from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
 from lessons.beginning import Beginning, beginning_of
 from lessons.example import Limit
+from lessons.writing_pieces import beginning_in_pieces
 
 WRITING_TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
 TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")
@@ -53,14 +55,14 @@ def writing_controls(writer: Writer) -> Request:
     playing = bool(get_state(PLAYS))
     begin, at_seed, at_length, temperature, top_k, top_p = st.columns([6, 4, 4, 6, 6, 6])
     raw = begin.text_input(
-        "Begin with", "", key="begin", bind="query-params", placeholder=writer.checkpoint.settings.task.tokens[0],
-        max_chars=LONGEST_BEGINNING,
+        "Begin with", "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
+        placeholder=START if writer.task is None else writer.task.tokens[0],
     )  # fmt: skip
     with at_seed:
         seed = bound_number("Seed", "draw_seed", WRITING_LIMITS["draw_seed"], 0)
     with at_length:
         limit = WRITING_LIMITS["length"]
-        length = bound_number("Characters", "length", limit, DEFAULT_LENGTH, disabled=playing)
+        length = bound_number("New tokens", "length", limit, DEFAULT_LENGTH, disabled=playing)
     with temperature:
         heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
     with top_k:
@@ -68,7 +70,8 @@ def writing_controls(writer: Writer) -> Request:
     with top_p:
         share = chosen("Top-p", TOP_PS, "1", "top_p")
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
-    return Request(writer, beginning_of(raw or "", writer.checkpoint.settings.task), sampling, seed, length)
+    start = beginning_in_pieces(raw or "") if writer.task is None else beginning_of(raw or "", writer.task)
+    return Request(writer, start, sampling, seed, length)
 
 
 def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
@@ -78,7 +81,7 @@ def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
 
 
 def writing_buttons(request: Request) -> None:
-    """One character back, one more, play or pause, begin again."""
+    """One token back, one more, play or pause, begin again."""
     playing, n, most = bool(get_state(PLAYS)), request.length, WRITING_LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
@@ -102,7 +105,7 @@ def play_or_pause(length: int) -> None:
 
 
 def begin_again() -> None:
-    """Back to the first new character."""
+    """Back to the first new token."""
     set_state(PLAYS, False)
     set_state(PLAYED_TO, None)
     set_state("length", 1)

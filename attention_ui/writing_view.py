@@ -1,55 +1,71 @@
-"""Writing on the screen: the text so far, and the newest character with what led to it."""
+"""Writing on the screen: the text so far, and the newest token with what led to it."""
 
 import functools
 
 import streamlit as st
 
 from attention_core.generation import MAX_NEW_TOKENS, NewToken, generate, regenerate_last
+from attention_core.language_model import language_model
+from attention_core.model import TinyTransformer
 from attention_core.sampling import Sampling
+from attention_core.tokens import Vocabulary
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.lesson import show_notes
 from attention_ui.server.process import redrawn_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.formatting import english
-from lessons.generate import Writing, code_of_writing, generate_screen
+from lessons.generate import WRITES, Writing, code_of_writing, generate_screen
 from lessons.screen import Code, Screen
+from lessons.writing_pieces import written_pieces
 from runs.checkpoint import Checkpoint
 
 PLAY_SECONDS = 0.6
-CHUNK = 25  # so many characters are written ahead, so that a step costs nothing
+CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
 
 
 @functools.lru_cache(maxsize=32)
 def written_ahead(
-    checkpoint: Checkpoint, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
+    checkpoint: Checkpoint | None, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
 ) -> tuple[NewToken, ...]:
     """What this model writes; a longer text begins with the shorter one, so whole chunks can be kept.
 
     How each token was drawn is left out: a dozen texts with it would take megabytes.
     """
-    written = generate(checkpoint.model(), checkpoint.settings.task.vocabulary, start, length, sampling, seed)
+    written = generate(*who_writes(checkpoint), start, length, sampling, seed)
     return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
 
 
+def who_writes(checkpoint: Checkpoint | None) -> tuple[TinyTransformer, Vocabulary]:
+    """The model and its tokens; the language model where there is no checkpoint."""
+    if checkpoint is None:
+        return language_model().model, written_pieces()
+    return checkpoint.model(), checkpoint.settings.task.vocabulary
+
+
 def writing_so_far(request: Request, length: int) -> Writing:
-    """The first so many new characters. Raises ValueError for a model with broken weights."""
+    """The first so many new tokens. Raises ValueError for a model with broken weights."""
     checkpoint, start = request.writer.checkpoint, request.start.tokens
     chunks = min(-(-length // CHUNK) * CHUNK, MAX_NEW_TOKENS)
     written = written_ahead(checkpoint, start, chunks, request.sampling, request.seed)[:length]
-    text, task = (*start, *(new.token for new in written)), checkpoint.settings.task
-    newest = regenerate_last(checkpoint.model(), task.vocabulary, text, length, request.sampling, request.seed)
-    return Writing(task, start, written, newest, request.sampling, request.seed)
+    text = (*start, *(new.token for new in written))
+    newest = regenerate_last(*who_writes(checkpoint), text, length, request.sampling, request.seed)
+    return Writing(request.writer.task, start, written, newest, request.sampling, request.seed)
 
 
 def code_of(request: Request) -> Code:
-    """What writes, and with which model, beginning and settings it was asked to."""
-    settings, how = request.writer.checkpoint.settings, (request.sampling, request.seed)
-    return code_of_writing(request.writer.checkpoint.model(), settings.task, request.start.tokens, request.length, *how)
+    """What writes, and with which model, beginning and settings it was asked to.
+
+    The language model has too many weights for a program that can be copied.
+    """
+    checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
+    if checkpoint is None:
+        return Code(WRITES)
+    return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
 
 
 def live_writing(request: Request) -> Screen | None:
-    """The text and the newest character, in place while it plays. None while it plays, and where nothing is written."""
+    """The text and the newest token, in place while it plays. None while it plays, and where nothing is written."""
     playing = bool(get_state(PLAYS))
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
     if playing:
@@ -74,13 +90,13 @@ def draw_writing(request: Request, playing: bool) -> None:
 
 
 def draw_text_of(request: Request, length: int) -> bool:
-    """The text up to here, and how its last character was drawn; False, and a sentence, where the model is broken."""
+    """The text up to here, and how its last token was drawn; False, and a sentence, where the model is broken."""
     try:
         writing = writing_so_far(request, length)
     except ValueError as error:
         show_notes(f"This model cannot write: {error}.")
         return False
-    st.code("".join((*writing.start, *(new.token for new in writing.written))), language=None, wrap_lines=True)
+    st.code(writing.text, language=None, wrap_lines=True)
     screen = generate_screen(writing)
     widths = [figure.width for figure in screen.figures]
     for place, figure in zip(st.columns(widths) if not get_state("large") else [st] * 2, screen.figures, strict=True):

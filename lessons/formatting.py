@@ -63,7 +63,7 @@ def percent(value: float) -> str:
 
 def seen(token: str) -> str:
     """The token as it can be seen: a space gets a sign of its own."""
-    return "␣" if token == " " else token
+    return token.replace(" ", "␣")
 
 
 WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {

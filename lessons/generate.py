@@ -8,8 +8,10 @@ import torch
 from attention_core import sampling
 from attention_core.generation import GeneratedToken, NewToken, generate, generate_token, legal_steps, never_an_input
 from attention_core.model import TinyTransformer
+from attention_core.pieces import START
 from attention_core.sampling import Sampling, ranked
-from attention_core.tasks import CharacterTask
+from attention_core.tasks import MAX_VOCABULARY, CharacterTask
+from attention_core.tokens import Vocabulary
 from attention_core.weights import model_with, weights_of
 from lessons.every_head import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.formatting import apart, digits, leaders, names, percent, seen
@@ -19,37 +21,50 @@ from lessons.questions.base import asking
 from lessons.questions.generate import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Token, say, say_count
+from lessons.writing_pieces import about_the_writer, written_pieces
 
 HEADING = say("How does it write?")
 OPENING = say(
-    "The model gives every character a probability, one is drawn and appended, and the next round begins. "
+    "The model gives every token a probability, one is drawn and appended, and the next round begins. "
     "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
 )
 
 WRITES = (generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
           sampling.keep_top_p, sampling.renormalise, sampling.pick)  # fmt: skip
 DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
+MOST_SHOWN_TOKENS = 20  # of a vocabulary too large for a figure
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
 class Writing:
-    """A text that a model goes on with, and its newest character with all that led to it."""
+    """A text that a model goes on with, and its newest token with all that led to it."""
 
-    task: CharacterTask  # what the model was trained on
+    task: CharacterTask | None  # what the model was trained on; None for the language model
     start: tuple[str, ...]
-    written: tuple[NewToken, ...]  # every new character, the newest last
+    written: tuple[NewToken, ...]  # every new token, the newest last
     newest: GeneratedToken
     sampling: Sampling
     seed: int
 
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens that the model knows, as they stand in a text."""
+        return written_pieces() if self.task is None else self.task.vocabulary
+
+    @property
+    def text(self) -> str:
+        """All of it, without the token that stands before every text of the language model."""
+        text = "".join((*self.start, *(new.token for new in self.written)))
+        return text if self.task is not None else text.removeprefix(START).lstrip()
+
 
 def generate_screen(writing: Writing) -> Screen:
-    """The newest character: what it was drawn from, and what the heads looked at before."""
-    new, vocabulary = writing.newest, writing.task.vocabulary
+    """The newest token: what it was drawn from, and what the heads looked at before."""
+    new, vocabulary = writing.newest, writing.vocabulary
     return Screen(
         figures=(distribution(writing), looks(new)),
-        remarks=(window_read(new), *training_steps(writing), unread_characters(writing.written, writing.task)),
+        remarks=(window_read(new), *about_training(writing)),
         code=Code(WRITES), ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
 
 
@@ -79,17 +94,37 @@ def code_of_writing(
 
 
 def distribution(writing: Writing) -> Parts:
-    """The whole vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
-    draw = writing.newest.draw
-    return Parts(key="distribution", name=say("The distribution over the next character"), width=580,
+    """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
+    listed = tokens_listed(writing)
+    return Parts(key="distribution", name=say("The distribution over the next token"), width=580,
                  rows=DISTRIBUTIONS,
-                 notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest)),
-                 parts=tuple(character(writing, token) for token in ranked(draw.logits).tolist()))  # fmt: skip
+                 notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest),
+                         *tokens_not_shown(writing, listed)),
+                 parts=tuple(token_part(writing, token) for token in listed))  # fmt: skip
 
 
-def character(writing: Writing, token: int) -> Part:
-    """One character of the vocabulary."""
-    draw, text = writing.newest.draw, writing.task.vocabulary.tokens[token]
+def tokens_listed(writing: Writing) -> list[int]:
+    """All tokens, the likeliest first; of more than fit, the likeliest, and what was drawn where it is none of them."""
+    draw = writing.newest.draw
+    order = ranked(draw.logits).tolist()
+    if len(order) <= MAX_VOCABULARY:
+        return order
+    return list(dict.fromkeys((*order[:MOST_SHOWN_TOKENS], draw.token)))
+
+
+def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Sentence, ...]:
+    """How many tokens have no bar, and what the model gives them."""
+    draw = writing.newest.draw
+    if len(listed) == len(draw.logits):
+        return ()
+    return (say("Not shown are the other {count} tokens, to which the model gave {share} together.",
+                count=len(draw.logits) - len(listed),
+                share=Share(max(0.0, 1 - float(draw.probabilities[listed].sum())))),)  # fmt: skip
+
+
+def token_part(writing: Writing, token: int) -> Part:
+    """One token of the vocabulary."""
+    draw, text = writing.newest.draw, writing.vocabulary.tokens[token]
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
     said, tempered, final = (Number(share, 3) for share in shares)
     says = say("{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
@@ -104,22 +139,22 @@ def character(writing: Writing, token: int) -> Part:
 
 
 def model_gave(writing: Writing) -> Sentence:
-    """What the model gave the new character."""
+    """What the model gave the new token."""
     draw = writing.newest.draw
-    return say("The new character is {token}: the model gave it {share} (rank {rank} of {size}).",
+    return say("The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
                token=Token(writing.newest.token, draw.token), share=Share(float(draw.probabilities[draw.token])),
                rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
-               size=len(writing.task.vocabulary))  # fmt: skip
+               size=len(writing.vocabulary))  # fmt: skip
 
 
 def what_could_be_drawn(writing: Writing) -> Sentence:
-    """From how many characters it was drawn, and with what chance."""
-    draw, size, kept = writing.newest.draw, len(writing.task.vocabulary), int(writing.newest.draw.kept.sum())
+    """From how many tokens it was drawn, and with what chance."""
+    draw, size, kept = writing.newest.draw, len(writing.vocabulary), int(writing.newest.draw.kept.sum())
     final = Share(float(draw.final[draw.token]))
     if kept == 1:
         return say("Nothing else could be drawn: the cuts left no other.")
     if writing.sampling.temperature == 0:
-        return say("Nothing else could be drawn: at temperature 0 one character takes the whole probability.")
+        return say("Nothing else could be drawn: at temperature 0 one token takes the whole probability.")
     if kept < size:
         return say("It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
                    kept=kept, size=size, final=final)  # fmt: skip
@@ -142,7 +177,7 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
 
 
 def looks(new: GeneratedToken) -> Matrices:
-    """The weights of the last character read on all of the window: for each layer a matrix, for each head a row."""
+    """The weights of the last token read on all of the window: for each layer a matrix, for each head a row."""
     return Matrices(key="looks", name=say("What the heads looked at"), notice=(strongest_look(new),), first="0",
                     bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True,
                     width=400, numbered=None if len(new.window) <= MOST_NUMBERED else False,
@@ -168,20 +203,20 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
 
 
 def strongest_look(new: GeneratedToken) -> Sentence:
-    """What the last character read looked at most before the new one was drawn."""
+    """What the last token read looked at most before the new one was drawn."""
     tokens, weights = names(new.window), torch.stack(new.attention)
     if len(new.window) == 1:
         return say("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
     strongest = leaders(weights, percent)
     about = {"query": tokens[-1], "weight": Share(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
-        return say("{query}, the last character read, put its largest weight, {weight}, on {count} cells alike.",
+        return say("{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
                    count=len(strongest), **about)  # fmt: skip
     cells = [{"key": whom(tokens, key), "head": head_name(layer, head)} for layer, head, key in strongest]
     if len(cells) == 1:
-        return say("{query}, the last character read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
+        return say("{query}, the last token read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
     several = All(tuple(say("{key} ({head})", **cell) for cell in cells))
-    return say("{query}, the last character read, looked most at {cells}: {weight} each.", cells=several, **about)
+    return say("{query}, the last token read, looked most at {cells}: {weight} each.", cells=several, **about)
 
 
 def whom(tokens: Sequence[Token], key: int) -> Sentence:
@@ -195,15 +230,22 @@ def whom(tokens: Sequence[Token], key: int) -> Sentence:
 # The text.
 
 
+def about_training(writing: Writing) -> tuple[Sentence, ...]:
+    """What the text owes to training."""
+    if writing.task is None:
+        return about_the_writer()
+    return (*training_steps(writing), unread_characters(writing.written, writing.task))
+
+
 def window_read(new: NewToken) -> Sentence:
     """Which part of the text was read."""
     n = len(new.window)
     if new.first == 0:
-        return say_count("The model read the whole text before it: {count} character.",
-                         "The model read the whole text before it: {count} characters.", n)  # fmt: skip
+        return say_count("The model read the whole text before it: {count} token.",
+                         "The model read the whole text before it: {count} tokens.", n)  # fmt: skip
     return say_count(
-        "The model sees {n} characters at once: it read characters {first} to {last}, and the first is out of sight.",
-        "The model sees {n} characters at once: it read characters {first} to {last}, and the first {count} are out of "
+        "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.",
+        "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first {count} are out of "
         "sight.", new.first, n=n, first=new.first + 1, last=new.position)  # fmt: skip
 
 

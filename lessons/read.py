@@ -7,7 +7,7 @@ from functools import partial
 
 from attention_core.attention import attend
 from attention_core.head_patterns import LEAST_WEIGHT, induction
-from attention_core.language_model import language_model, measured_model, scores_after_layers
+from attention_core.language_model import Encoded, language_model, measured_model, scores_after_layers
 from attention_core.pieces import UNKNOWN
 from lessons.every_head import head_name
 from lessons.formatting import leaders, number, percent
@@ -52,11 +52,12 @@ def code_of_head(reading: Reading) -> Code:
     return Code((attend, induction, scores_after_layers), attention, scale, partial(ran_attention, attention, scale))
 
 
+NOT_A_WRITER = say("It is tiny: it does not understand what it reads, and it does not write well.")
 NOT_CLAIMED = (
     say("A weight says where a head looks, not why the model answers as it does."),
     say("The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
         "such heads form by themselves, or that other models have the same."),
-    say("It is tiny: it does not understand what it reads, and it does not write well."),
+    NOT_A_WRITER,
 )  # fmt: skip
 
 
@@ -72,9 +73,14 @@ def trained_on() -> Sentence:
 
 
 def how_it_was_read(asked: ReadChoices) -> tuple[Sentence, ...]:
-    """Where the text was changed, split or cut before the model could read it."""
+    """Where the text was changed, split or cut before the model could read it, or that there is none."""
     reading = read(asked)
-    encoded, text = reading.encoded, reading.text
+    empty = say("There is nothing to read: type a word or two.")
+    return (*changes(reading.text, reading.encoded), *((empty,) if len(reading.encoded.ids) == 1 else ()))
+
+
+def changes(text: str, encoded: Encoded) -> tuple[Sentence, ...]:
+    """Where a text was changed, split or cut before the model could read it."""
     notes = [say("The model knows lower-case letters only.")] if text != text.lower() else []
     split = words_in_pieces(encoded.tokens)
     if split:
@@ -90,8 +96,6 @@ def how_it_was_read(asked: ReadChoices) -> tuple[Sentence, ...]:
             "It sees {context} tokens at once, so {count} token at the end of your text is left out.",
             "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
             encoded.cut, context=language_model().model.config.context))  # fmt: skip
-    if len(encoded.ids) == 1:
-        notes.append(say("There is nothing to read: type a word or two."))
     return tuple(notes)
 
 

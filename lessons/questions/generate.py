@@ -1,6 +1,6 @@
 """Questions of the lesson on generating: how does it write?
 
-Each is about a character just written, with all that led to it, and the vocabulary it was drawn from.
+Each is about a token just written, with all that led to it, and the vocabulary it was drawn from.
 """
 
 import torch
@@ -14,12 +14,13 @@ from lessons.screen import Card, Question
 from lessons.sentence import Number, Sentence, Share, Token, say
 
 HALF, DOUBLE = 0.5, 2.0
-ENDING = 12  # characters of the text that a prompt repeats
+ENDING = 12  # tokens of the text that a prompt repeats
+MOST_OFFERED = 20  # of a vocabulary
 
 
 def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """The likeliest need not be what was drawn, nor what was read last."""
-    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), characters(vocabulary)
+    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), all_tokens(vocabulary)
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
 
@@ -28,12 +29,12 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
 
     best, read = order[0], vocabulary.encode(new.window[-1:])[0]
     wrong = [
-        (new.draw.token, say("This one was drawn. A draw takes unlikely characters too, as often as they deserve.")),
-        (read, say("That is the last character read. The scores are for the one that follows it.")),
-        *((token, less(token)) for token in order[1:]),
+        (new.draw.token, say("This one was drawn. A draw takes unlikely tokens too, as often as they deserve.")),
+        (read, say("That is the last token read. The scores are for the one that follows it.")),
+        *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
     return among_things(
-        say("The text so far ends with “{ending}”. Before any temperature or cut, which character does the model "
+        say("The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
             "find the likeliest to come next?", ending="".join(map(seen, new.window[-ENDING:]))),
         (called[best], say("Its probability is {probability}: no other has as much.",
                            probability=Number(float(says[best]), 3))),
@@ -48,7 +49,7 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
     return among_numbers(
         lambda shown: say(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
-            token=characters(vocabulary)[best], now=shown(now)),
+            token=all_tokens(vocabulary)[best], now=shown(now)),
         (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain.")),
         (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half.")),
         (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger.")),
@@ -58,28 +59,28 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
-    """Top-p counts characters until their sum is reached; the one that reaches it stays."""
+    """Top-p counts tokens until their sum is reached; the one that reaches it stays."""
     p = (0.5, 0.8, 0.9, 0.95)[below(4, random)]
     says, size = new.draw.probabilities, len(vocabulary)
     right, single = int(keep_top_p(says, p).sum()), int((says >= p).sum())
     reached = Share(float(says[ranked(new.draw.logits)[:right]].sum()))
     top_p = {"p": Number(p)}
     return among_counts(
-        say("At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?",
+        say("At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
             size=size, **top_p),
         (right, say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
                     right=right, reached=reached, **top_p)),
         (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
-        (right - 1, say("The character whose probability reaches the sum is kept too.")),
+        (right - 1, say("The token whose probability reaches the sum is kept too.")),
         (round(p * size), say("Top-p is a share of the probability, not of the vocabulary.")),
         (size, say("All together have 1; top-p stops as soon as its sum is reached.")))  # fmt: skip
 
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Top-k 1 is greedy whatever the temperature and the seed. Always possible."""
-    called, best = characters(vocabulary), ranked(new.draw.logits).tolist()[0]
+    called, best = all_tokens(vocabulary), ranked(new.draw.logits).tolist()[0]
     return among(
-        say("Set top-k to 1 and draw this character again with other seeds and temperatures. What comes?"),
+        say("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
         Card(say("{token}, every time", token=called[best]),
              say("Only the likeliest is kept, and no temperature changes the order.")),
         Card(say("{token}, every time", token=called[new.draw.token]),
@@ -94,15 +95,15 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     return among(
         say("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
             "this position?"),
-        Card(say("{token} again", token=characters(vocabulary)[new.draw.token]),
+        Card(say("{token} again", token=all_tokens(vocabulary)[new.draw.token]),
              say("The same seed gives the same random numbers, so everything repeats.")),
         Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number.")),
         Card(say("always the likeliest"),
              say("The draw is the same as before, and takes what its random number falls on.")))  # fmt: skip
 
 
-def characters(vocabulary: Vocabulary) -> list[Token]:
-    """Every character of the vocabulary, as sentences name it."""
+def all_tokens(vocabulary: Vocabulary) -> list[Token]:
+    """Every token of the vocabulary, as sentences name it."""
     return [Token(text, place) for place, text in enumerate(vocabulary.tokens)]
 
 

@@ -195,7 +195,7 @@ def unread(case, sentence):
 NEVER_READ = "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
 ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
-    "The new character is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
+    "The new token is {token}: the model gave it {share} (rank {rank} of {size}).": given_share,
     "It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.": lambda case, sentence: {
         "kept": len(cut(case.choices)[1]), "size": 8, "final": cut(case.choices)[0][case.choices.newest.draw.token],
     },
@@ -212,11 +212,11 @@ ORACLE = {
     "Before it stands {query} alone, so every head gives it all its weight.": lambda case, sentence: {
         "query": len(case.choices.newest.window) - 1
     },
-    "{query}, the last character read, looked most at {key}: {weight}, by {head}.": one_look,
-    "{query}, the last character read, looked most at {cells}: {weight} each.": several_looks,
-    "{query}, the last character read, put its largest weight, {weight}, on {count} cells alike.": many_looks,
-    "The model read the whole text before it: {count} character.": window,
-    "The model sees {n} characters at once: it read characters {first} to {last}, and the first is out of sight.":
+    "{query}, the last token read, looked most at {key}: {weight}, by {head}.": one_look,
+    "{query}, the last token read, looked most at {cells}: {weight} each.": several_looks,
+    "{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.": many_looks,
+    "The model read the whole text before it: {count} token.": window,
+    "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.":
         window,
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
     NEVER_READ + "This text has not made the model read it yet.": unread,
@@ -249,10 +249,8 @@ def answer_likeliest(case, prompt):
     assert prompt.arguments["ending"] == "".join(new.window).replace(" ", "␣")
     return {
         "Its probability is {probability}: no other has as much.": best,
-        "This one was drawn. A draw takes unlikely characters too, as often as they deserve.": new.draw.token,
-        "That is the last character read. The scores are for the one that follows it.": VOCABULARY.index(
-            new.window[-1]
-        ),
+        "This one was drawn. A draw takes unlikely tokens too, as often as they deserve.": new.draw.token,
+        "That is the last token read. The scores are for the one that follows it.": VOCABULARY.index(new.window[-1]),
         "Its probability is {probability}: another one has more.": ...,
     }
 
@@ -286,7 +284,7 @@ def answer_survivors(case, prompt):
     return {
         "The likeliest {right} have {reached} together, and fewer stay below {p}.": count,
         "So many have {p} each, on their own. Top-p adds up.": sum(value >= p for value in says(case)),
-        "The character whose probability reaches the sum is kept too.": count - 1,
+        "The token whose probability reaches the sum is kept too.": count - 1,
         "Top-p is a share of the probability, not of the vocabulary.": round(8 * p),
         "All together have 1; top-p stops as soon as its sum is reached.": 8,
     }
@@ -310,18 +308,18 @@ def answer_same_seed(case, prompt):
 
 
 ANSWERS = {
-    "The text so far ends with “{ending}”. Before any temperature or cut, which character does the model find the "
+    "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model find the "
     "likeliest to come next?": answer_likeliest,
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
-    "At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?": answer_survivors,
-    "Set top-k to 1 and draw this character again with other seeds and temperatures. What comes?": answer_only_one,
+    "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
+    "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,
     "Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at this "
     "position?": answer_same_seed,
 }
 ORACLE |= {
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?":
         lambda case, sentence: {"token": ranking(logits_of(case))[0], "now": max(says(case))},
-    "At temperature 1 and without top-k: how many of the {size} characters survive top-p {p}?":
+    "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?":
         lambda case, sentence: {"size": 8, "p": sentence.arguments["p"].value},
     "The likeliest {right} have {reached} together, and fewer stay below {p}.": lambda case, sentence: dict(
         zip(("right", "reached"), surviving(case, sentence.arguments["p"].value), strict=True),

@@ -5,17 +5,20 @@ import io
 import json
 
 import pytest
+import torch
 from visiting import ROOT, chart, open_page, source_shown, texts
 
 from attention_core.generation import generate
+from attention_core.language_model import language_model, measured_model
 from attention_core.model import ModelConfig
 from attention_core.observe import SAMPLE_CHARACTERS
+from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
-from lessons.formatting import english, together
+from lessons.formatting import english, percent, together
 from lessons.generate import Writing, generate_screen
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
@@ -308,3 +311,48 @@ def test_a_class_may_be_shown_less(part):
     gone = {"predict": "Predict, then look", "keep": "Keep this model, or bring one", "code": "The code that ran"}
     assert gone[part] not in labels
     assert labels >= set(gone.values()) - {gone[part]}
+
+
+def pieces_drawn(beginning, n, seed, temperature, top_k):
+    """What the language model writes, as a plain loop over its own scores: rank, cut, add up until the number falls."""
+    reader, random = language_model(), generator(seed, "sample")
+    ids = [0, *reader.pieces.encode(beginning)]
+    for _ in range(n):
+        scores = reader.trace(ids[-reader.model.config.context :]).logits[-1].double().tolist()
+        kept = set(sorted(range(len(scores)), key=lambda i: (-scores[i], i))[:top_k])
+        powers = [2.718281828459045 ** ((s - max(scores)) / temperature) * (i in kept) for i, s in enumerate(scores)]
+        falls, reached = float(torch.rand((), generator=random, dtype=torch.float64)) * sum(powers), 0.0
+        for i, power in enumerate(powers):
+            reached += power
+            if reached > falls:
+                ids.append(i)
+                break
+    return reader.pieces.decode(ids[1:])
+
+
+def test_the_language_model_writes_what_a_plain_loop_over_its_scores_draws():
+    asked = {"writer": "language", "draw_seed": 5, "temp": 0.7, "top_k": 20, "length": 7}
+    at = open_page(PAGE, begin="The King had a <b>", **asked)
+    assert text_written(at) == pieces_drawn("the king had a <b>", 7, 5, 0.7, 20)
+    at.button(key="write_more").click().run()
+    assert text_written(at) == pieces_drawn("the king had a <b>", 8, 5, 0.7, 20)
+    assert "The model knows lower-case letters only." in texts(at)
+    assert any("2 characters that it has never seen stand as" in text for text in texts(at))
+    assert any(f"right on {percent(measured_model().right)} of" in text for text in texts(at))
+    assert text_written(open_page(PAGE, **asked)) == pieces_drawn("", 7, 5, 0.7, 20)
+
+
+def test_of_thousands_of_pieces_the_likeliest_are_shown_and_the_rest_is_counted():
+    at = open_page(PAGE, writer="language", begin="the cat", temp=3, length=1, draw_seed=1)
+    reader = language_model()
+    scores = reader.trace([0, *reader.pieces.encode("the cat")]).logits[-1].double()
+    lines = {row["line"] for row in chart(at, 0)[1]["bars"]}
+    assert len(lines) in (20, 21) and len(scores) > 1000
+    left = percent(1 - float(scores.softmax(-1).sort(descending=True).values[:20].sum()))
+    said = f"Not shown are the other {len(scores) - len(lines)} tokens, to which the model gave {left} together."
+    assert len(lines) == 21 or any(said in text for text in texts(at))
+    assert any("Predict" in s.value for s in at.subheader)
+
+
+def test_who_has_trained_no_model_is_offered_the_language_model():
+    assert any("or choose the language model" in text for text in texts(open_page(PAGE, writer="mine")))

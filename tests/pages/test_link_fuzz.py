@@ -33,6 +33,7 @@ WAYS = {
     ],
     "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
     "real_model/read": [{"read": "own"}, {"read": "names"}],
+    "training/generate": [{"writer": "language"}, {}],
     "training/train": [{"task": "characters", "learn": "hello world", "window": "3"}, {"task": "characters"}, {}],
 }
 # What pages say that know better than the rule.

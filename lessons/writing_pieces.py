@@ -1,0 +1,32 @@
+"""The language model as one that writes: its pieces as tokens of a text, and what somebody typed in them."""
+
+import functools
+
+from attention_core.language_model import language_model
+from attention_core.pieces import SPACE, START
+from attention_core.tokens import Vocabulary, clean_text
+from lessons.beginning import MAX_START, Beginning
+from lessons.read import NOT_A_WRITER, changes, trained_on
+from lessons.sentence import Sentence, say
+
+
+@functools.cache
+def written_pieces() -> Vocabulary:
+    """Its pieces as they stand in a text: one that begins a word begins with a space."""
+    return Vocabulary(tuple(token.replace(SPACE, " ") for token in language_model().pieces.tokens))
+
+
+def beginning_in_pieces(raw: str) -> Beginning:
+    """What a text begins with, the start token in front, and what had to be changed in it; the start alone if empty."""
+    clean = clean_text(raw, MAX_START)
+    encoded = language_model().encode(clean.text)
+    return Beginning(
+        tuple(token.replace(SPACE, " ") for token in encoded.tokens), (*clean.notes, *changes(clean.text, encoded))
+    )
+
+
+def about_the_writer() -> tuple[Sentence, ...]:
+    """What its tokens are, what it was trained on, how well it predicts, and what it cannot do."""
+    pieces = say("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. {start} stands "
+                 "before every text, unseen.", size=len(written_pieces()), start=START)  # fmt: skip
+    return pieces, trained_on(), NOT_A_WRITER
