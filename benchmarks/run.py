@@ -192,7 +192,7 @@ def start_rows(plan: Plan, task: str, seconds: float, notes: list[str]) -> list[
                  f"{len(starts.lessons_beside.latencies)} while the class trained.")  # fmt: skip
     what = f"{SESSIONS} press Start at once, {task}:"
     return [
-        Row(f"{what} the last sees it move, s", f"{moved:.2f}"),
+        Row(f"{what} the last sees it move, s", f"{moved:.2f}", goal=judged(moved <= 1, "≤ 1")),
         Row(f"{what} the last sees it finished, s", f"{finished:.1f}", goal=judged(finished <= seconds,
                                                                                  f"≤ {seconds:g}")),
         Row(f"{what} a lesson beside, p95, ms (beside: while nothing is trained)", f"{beside:.0f}", f"{idle:.0f}",

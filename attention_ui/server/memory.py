@@ -4,7 +4,7 @@ import ctypes
 import gc
 
 M_ARENA_MAX, M_MMAP_THRESHOLD, M_TRIM_THRESHOLD = -8, -3, -1  # from glibc's malloc.h
-HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 128 * 1024, 16 * 1024 * 1024
+HEAPS, LARGE_BYTES, KEPT_BYTES = 2, 4 * 1024 * 1024, 64 * 1024 * 1024
 
 
 def freeze() -> None:
@@ -19,8 +19,8 @@ def keep_heaps_small() -> bool:
     Each run of a page has a thread of its own, and glibc spreads threads over eight heaps for each processor, which
     stay, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB. What is free at the end of a heap
     stays there up to KEPT_BYTES: a step of training frees some megabytes and takes them again, and to fetch them anew
-    from the system each time takes as long as the step. To be called before there are many threads. False where the C
-    library is another.
+    from the system each time takes longer than the step, thirty runs together three times as long. To be
+    called before there are many threads. False where the C library is another.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
