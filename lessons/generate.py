@@ -233,7 +233,7 @@ def whom(tokens: Sequence[Token], key: int) -> Sentence:
 def about_training(writing: Writing) -> tuple[Sentence, ...]:
     """What the text owes to training."""
     if writing.task is None:
-        return about_the_writer()
+        return about_the_writer(writing.newest.first == 0)
     return (*training_steps(writing), unread_characters(writing.written, writing.task))
 
 

@@ -25,8 +25,10 @@ def beginning_in_pieces(raw: str) -> Beginning:
     )
 
 
-def about_the_writer() -> tuple[Sentence, ...]:
+def about_the_writer(start_in_sight: bool) -> tuple[Sentence, ...]:
     """What its tokens are, what it was trained on, how well it predicts, and what it cannot do."""
-    pieces = say("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. {start} stands "
-                 "before every text, unseen.", size=len(written_pieces()), start=START)  # fmt: skip
-    return pieces, trained_on(), NOT_A_WRITER
+    pieces = say("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
+                 "{start} stands before every text; the text above leaves it out.",
+                 size=len(written_pieces()), start=START)  # fmt: skip
+    lost = say("{start} is out of sight by now, and all that it was trained on began with it.", start=START)
+    return (pieces, *(() if start_in_sight else (lost,)), trained_on(), NOT_A_WRITER)

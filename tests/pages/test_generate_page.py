@@ -356,3 +356,9 @@ def test_of_thousands_of_pieces_the_likeliest_are_shown_and_the_rest_is_counted(
 
 def test_who_has_trained_no_model_is_offered_the_language_model():
     assert any("or choose the language model" in text for text in texts(open_page(PAGE, writer="mine")))
+
+
+@pytest.mark.parametrize(("length", "lost"), [(64, False), (65, True)])
+def test_it_says_when_the_start_has_left_its_sight(length, lost):
+    at = open_page(PAGE, writer="language", length=length)
+    assert any("<start> is out of sight" in text for text in texts(at)) == lost
