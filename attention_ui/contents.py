@@ -40,17 +40,17 @@ CONTENTS = (
     Entry("One head", "one_head/tokens.py", "tokens", "Tokens"),
     Entry("One head", "one_head/dot_product.py", "dot_product", "Dot product"),
     Entry("One head", "one_head/projections.py", "projections", "Projections"),
-    Entry("One head", "one_head/scores.py", "scores", "Scores and √d_k"),
+    Entry("One head", "one_head/scores.py", "scores", "Scores"),
     Entry("One head", "one_head/mask.py", "mask", "Mask"),
     Entry("One head", "one_head/softmax.py", "softmax", "Softmax"),
     Entry("One head", "one_head/output.py", "output", "Output"),
     Entry("Many heads", "many_heads/heads.py", "heads", "Heads"),
     Entry("Many heads", "many_heads/positions.py", "positions", "Positions"),
     Entry("Many heads", "many_heads/pytorch.py", "pytorch", "PyTorch"),
-    Entry(TRAINING_SECTION, "training/train.py", "train", "Train it live"),
-    Entry(TRAINING_SECTION, "training/backward.py", "backward", "Learning from a mistake"),
+    Entry(TRAINING_SECTION, "training/train.py", "train", "Train"),
+    Entry(TRAINING_SECTION, "training/backward.py", "backward", "Backwards"),
     Entry(TRAINING_SECTION, "training/generate.py", "generate", "Generate"),
-    Entry("A real model", "real_model/read.py", "read", "Read with it"),
+    Entry("A real model", "real_model/read.py", "read", "Read"),
 )
 
 

@@ -5,24 +5,27 @@ from pathlib import Path
 import streamlit as st
 
 from attention_ui.contents import CONTENTS, TRAINING_SECTION
-from attention_ui.icon import ICON
+from attention_ui.icon import ICON, LOGO
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.links import left_out, repair_link
+from attention_ui.panels.question import answered_lessons
+from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.training_runs import run_badge
 
 with page_turn():  # from the first command on: two frames at once would hold each other up
     st.set_page_config(page_title="Attention Lab", page_icon=ICON, layout="wide", initial_sidebar_state=272)
     st.html(Path(__file__).parent / "frame.css")
+    st.logo(LOGO[st.context.theme.type or "light"], size="large")
     overview, *lessons = CONTENTS
     # The default page has the address "/" alone; links may also say what it is.
-    menu = {overview.section: [overview.page(default=True), overview.page(url_path="overview", visibility="hidden")]}
-    for lesson in lessons:
-        menu.setdefault(lesson.section, []).append(lesson.page())
-    page = st.navigation(menu, position="top")
+    pages = [overview.page(default=True), *(lesson.page() for lesson in lessons)]
+    page = st.navigation([*pages, overview.page(url_path="overview", visibility="hidden")], position="top")
     repair_link(page, LINK_RULES)
-    if page in menu[TRAINING_SECTION]:
+    here = CONTENTS[pages.index(page) if page in pages else 0]
+    if here.section == TRAINING_SECTION:
         lower_priority()
+    st.html(rail(here, answered_lessons()))
     if left_out():  # what is hidden stays on the page and keeps what the link says
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")

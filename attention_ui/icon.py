@@ -1,6 +1,8 @@
-"""The icon of the browser's tab, read once: as a path, Streamlit would read and measure the picture in every run."""
+"""The name and the mark, read once: as a path, Streamlit would read and measure each picture in every run."""
 
 import base64
 from pathlib import Path
 
-ICON = "data:image/png;base64," + base64.b64encode(Path(__file__).with_name("icon.png").read_bytes()).decode()
+HERE = Path(__file__).parent
+ICON = "data:image/png;base64," + base64.b64encode((HERE / "icon.png").read_bytes()).decode()
+LOGO = {theme: (HERE / f"logo_{theme}.svg").read_text(encoding="utf-8") for theme in ("light", "dark")}

@@ -21,7 +21,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from client import Session  # noqa: E402
+from client import TRAINING_PAGES, Session  # noqa: E402
 from report import judged, say  # noqa: E402
 from servers import ORDINARY, OURS, Fleet  # noqa: E402
 from simulated_class import Class, Seen, movable, patiently, some_value, take_seat  # noqa: E402
@@ -151,7 +151,7 @@ async def look_round(fleet: Fleet, visitor: Session, plan: Plan, report: Report)
     """Every page once, for what a first visit loads; then sliders of lessons, alone with the server."""
     chance = random.Random(plan.seed)
     await visitor.open()
-    lessons = [path for path in visitor.pages if visitor.section_of(path) != "Training"] or [""]
+    lessons = [path for path in visitor.pages if path not in TRAINING_PAGES] or [""]
     for path in visitor.pages:
         await visitor.goto(path)
     report.memory_first = fleet.memory()

@@ -18,6 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 PATIENCE_SECONDS = 120.0
+TRAINING_PAGES = ("train", "backward", "generate")  # their answers take longest; waits are counted apart
 
 
 class ScriptFailed(Exception):
@@ -89,7 +90,7 @@ class Session:
         self._elements: dict[tuple[int, ...], Shown] = {}
         self._states: dict[str, WidgetState] = {}
         self._pages: dict[str, str] = {}
-        self._sections: dict[str, str] = {}
+        self._menu: list[str] = []
         self.exceptions: list[str] = []  # every error that any run of any page has shown
         self._page = ""
         self._cache: dict[str, tuple[int, ForwardMsg]] = {}
@@ -170,7 +171,7 @@ class Session:
     @property
     def pages(self) -> list[str]:
         """The paths of the pages in the menu; the page at the server's own address is the empty path."""
-        return list(self._sections)
+        return self._menu
 
     @property
     def path(self) -> str:
@@ -181,13 +182,9 @@ class Session:
         raise LookupError("no page has been loaded yet")
 
     @property
-    def section(self) -> str:
-        """The section of the menu that the visitor's page is in; empty where there is no menu."""
-        return self.section_of(self.path) if self._pages else ""
-
-    def section_of(self, path: str) -> str:
-        """The section of the menu that a page is in; empty where there is none."""
-        return self._sections.get(path, "")
+    def on_training_page(self) -> bool:
+        """Whether the visitor's page is one of those that train, and take the longest to compute."""
+        return bool(self._pages) and self.path in TRAINING_PAGES
 
     @property
     def is_open(self) -> bool:
@@ -269,8 +266,8 @@ class Session:
             for page in message.navigation.app_pages:
                 path = "" if page.is_default else page.url_pathname
                 self._pages[path] = page.page_script_hash
-                if not page.is_hidden:
-                    self._sections[path] = page.section_header
+                if not page.is_hidden and path not in self._menu:
+                    self._menu.append(path)
             self._page = message.navigation.page_script_hash
         elif kind == "page_info_changed":
             self.query_string = message.page_info_changed.query_string

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from client import SETTERS, Session, Shown
+from client import SETTERS, TRAINING_PAGES, Session, Shown
 
 CUT_AFTER = 30  # actions after which a visitor is gone, on average
 AWAY_SECONDS = (1.0, 4.0)  # until somebody else takes the seat
@@ -105,12 +105,12 @@ def some_link(room: Class, chance: random.Random) -> str:
 
 async def act(room: Class, visitor: Session, chance: random.Random) -> None:
     """One action that the page offers, and its answer."""
-    waits = room.seen.training if visitor.section == "Training" else room.seen.lessons
+    waits = room.seen.training if visitor.on_training_page else room.seen.lessons
     kind = chance.choices(("move", "step", "turn", "train"), (60, 20, 14, 6))[0]
     try:
         if kind == "turn" and len(room.pages) > 1:
             path = chance.choice(room.pages)
-            waits = room.seen.training if visitor.section_of(path) == "Training" else room.seen.lessons
+            waits = room.seen.training if path in TRAINING_PAGES else room.seen.lessons
             waits.append(await patiently(visitor.goto(path)))
         elif kind == "train":
             await train(room, visitor, chance)

@@ -81,6 +81,11 @@ def first_tries() -> dict[tuple[str, str], bool]:
     return get_state("first_tries")
 
 
+def answered_lessons() -> set[str]:
+    """The lessons of which this visitor has answered a question."""
+    return {lesson for lesson, _ in first_tries()}
+
+
 def question_number(lesson: str, ask: Ask) -> int:
     """The number of the question to ask: another where the button left the last one behind.
 

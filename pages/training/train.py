@@ -1,4 +1,4 @@
-"""Train it live: a small transformer learns a task while one watches."""
+"""Train: a small transformer learns a task while one watches."""
 
 from attention_ui.comparing import compare_panel, live_run
 from attention_ui.contents import next_and_previous, opening

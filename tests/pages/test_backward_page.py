@@ -131,4 +131,4 @@ def test_what_a_link_asks_in_vain_is_told():
 
 def test_the_lessons_before_and_after_are_one_press_away():
     labels = [button.label for button in open_backward().button]
-    assert "← Train it live" in labels and "Generate →" in labels
+    assert "← Train" in labels and "Generate →" in labels

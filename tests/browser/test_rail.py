@@ -1,0 +1,42 @@
+"""The rail in a real browser: all lessons in one line, where one is, what was answered."""
+
+from attention_ui.contents import CONTENTS
+
+COLOUR = "link => getComputedStyle(link).borderTopColor"
+
+
+def link(tab, title):
+    return tab.page.get_by_test_id("stTopNavLink").filter(has_text=title)
+
+
+def test_all_lessons_stand_in_one_line_and_an_answered_one_is_marked(visit):
+    tab = visit().open("softmax")
+    tab.page.wait_for_selector("h1")
+    tab.settled()
+    links = tab.page.get_by_test_id("stTopNavLink")
+    assert links.all_inner_texts() == [entry.title for entry in CONTENTS], "none is folded away"
+    assert len({round(link.bounding_box()["y"]) for link in links.all()}) == 1
+    assert tab.page.locator('[data-testid="stTopNavLink"][aria-current="page"]').inner_text() == "Softmax"
+
+    link(tab, "Output").click()
+    tab.page.wait_for_url("**/output**")
+    tab.settled()
+    plain = link(tab, "Softmax").evaluate(COLOUR)
+    assert plain == link(tab, "Mask").evaluate(COLOUR) != link(tab, "Output").evaluate(COLOUR)
+    tab.page.locator(".st-key-output_quiz button").first.click()
+    tab.settled()
+    link(tab, "Softmax").click()
+    tab.page.wait_for_url("**/softmax**")
+    tab.settled()
+    answered = link(tab, "Output").evaluate(COLOUR)
+    assert answered not in (plain, link(tab, "Softmax").evaluate(COLOUR))
+    assert link(tab, "Mask").evaluate(COLOUR) == plain
+
+
+def test_a_phone_says_where_one_is(visit):
+    tab = visit(viewport={"width": 390, "height": 844}).open("softmax")
+    tab.page.wait_for_selector("h1")
+    tab.settled()
+    said = "wanted => getComputedStyle(document.querySelector('.stAppHeader'), '::after').content === wanted"
+    tab.page.wait_for_function(said, arg=f'"7 of {len(CONTENTS)} · Softmax"')
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390

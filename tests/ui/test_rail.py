@@ -1,0 +1,38 @@
+"""The rail says where one is and what was answered, and names every lesson once."""
+
+import re
+
+from attention_ui.contents import CONTENTS
+from attention_ui.rail import LINK, address_of, rail
+
+
+def rules(style):
+    """What the style says of which addresses."""
+    found = re.findall(r"^:is\((.*?)\) \{ (.*?): .* \}$", style.removesuffix("</style>"), re.MULTILINE)
+    return {what: re.findall(r'\$="/(\w*)"', links) for links, what in found}
+
+
+def test_nothing_is_marked_before_a_question_was_answered():
+    assert "border-top-color" not in rules(rail(CONTENTS[0], ()))
+
+
+def test_the_lessons_of_answered_questions_are_marked_and_no_others():
+    assert rules(rail(CONTENTS[0], {"softmax", "overview"}))["border-top-color"] == ["", "softmax"]
+
+
+def test_a_group_begins_where_the_section_changes():
+    style = rules(rail(CONTENTS[0], ()))
+    begun = dict.fromkeys(entry.section for entry in CONTENTS)
+    assert len(style["margin-left"]) == len(begun) - 1
+    assert style["margin-left"][0] == "tokens"
+
+
+def test_a_phone_is_told_where_one_is():
+    for number, entry in enumerate(CONTENTS, start=1):
+        assert f'"{number} of {len(CONTENTS)} · {entry.title}"' in rail(entry, ())
+
+
+def test_no_address_ends_like_another():
+    addresses = [LINK.format(address=address_of(entry)) for entry in CONTENTS]
+    assert len(set(addresses)) == len(CONTENTS)
+    assert sum(entry.address.endswith("heads") for entry in CONTENTS) == 1, "the style knows a link by its end"
