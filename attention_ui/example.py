@@ -5,7 +5,14 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.training import TrainingSettings
-from attention_ui.controls.bound import bound_number, bound_slider, bound_within, one_in_list, one_in_row
+from attention_ui.controls.bound import (
+    bound_number,
+    bound_slider,
+    bound_within,
+    one_in_list,
+    one_in_list_and_link,
+    one_in_row,
+)
 from attention_ui.controls.learnt import (
     layer_choice,
     learnt_controls,
@@ -118,15 +125,11 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
 
 def chosen_source() -> str:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
-    if get_state("example") not in SOURCES:
-        set_state("example", source_in_link())
-    sources = [source for source in SOURCES if source != MINE or own_run() is not None]
-    chosen = st.selectbox(
-        "Whose weights?", sources, format_func=SOURCES.get, key="example", persist_state="session",
-        on_change=use_its_mask,
-    )  # fmt: skip
-    source = chosen if chosen in sources else FIRST_SOURCE  # a forged message may name what is none
-    say_in_link("example", SOURCES[source])
+    begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
+    sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
+    source = one_in_list_and_link(
+        "Whose weights?", "example", sources, begin, persist_state="session", on_change=use_its_mask
+    )
     if source == MINE:
         say_in_link("own", settings_code(own_run()) or "")
     return source
