@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -35,21 +36,28 @@ class ObservedText:
     sample: str  # what the model writes
 
 
-def observe_text(
-    settings: TrainingSettings, snapshot: Snapshot, tokens: Sequence[str], temperature: float
-) -> ObservedText:
-    """The attention of every head on these tokens, and a sample, with these weights. For texts only.
+def observe_texts(
+    settings: TrainingSettings, snapshots: Sequence[Snapshot], tokens: Sequence[str], temperature: float
+) -> list[ObservedText]:
+    """The attention of every head on these tokens, and a sample, with the weights of each moment. For texts only.
 
-    The sample begins with the first character of the training text; its draws depend on the seed of the run
-    alone, so that from step to step only the model changes.
+    The samples begin with the first character of the training text; their draws depend on the seed of the run
+    alone, so that from moment to moment only the model changes.
     """
     task, random = settings.task, generator(settings.seed, "sample")
     start = task.vocabulary.encode(task.tokens[:1])
-    trace = model_at(settings, snapshot)(torch.tensor(task.vocabulary.encode(tokens)))
-    writer = model_with(settings.model, snapshot.weights)  # of NumPy arrays, which is quicker
-    sample = continue_text(writer, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
-    layers = tuple(layer.attention.heads for layer in trace.layers)
-    return ObservedText(snapshot.step, tuple(tokens), layers, "".join(task.vocabulary.decode(sample)))
+    writers = model_with(settings.model, np.stack([snapshot.weights for snapshot in snapshots]))
+    samples = continue_text(writers, start, SAMPLE_CHARACTERS, temperature=temperature, generator=random)
+    ids = torch.tensor(task.vocabulary.encode(tokens))
+    return [
+        ObservedText(
+            step=snapshot.step,
+            tokens=tuple(tokens),
+            layers=tuple(layer.attention.heads for layer in model_at(settings, snapshot)(ids).layers),
+            sample="".join(task.vocabulary.decode(sample)),
+        )
+        for snapshot, sample in zip(snapshots, samples.tolist(), strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)

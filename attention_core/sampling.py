@@ -62,13 +62,13 @@ def draw_token(logits: Float[Tensor, " vocabulary"], sampling: Sampling, generat
     kept = kept_by_top_k & keep_top_p(shares, sampling.top_p)
     final = renormalise(tempered, kept)
     uniform = uniform_number(generator)
-    token = pick(final, uniform)
+    token = int(pick(final, uniform))
     return TokenDraw(logits, probabilities, tempered, kept_by_top_k, kept, final, uniform, token)
 
 
 def next_token_probabilities(
-    logits: Float[Tensor, " vocabulary"], temperature: float = 1.0
-) -> Float[Tensor, " vocabulary"]:
+    logits: Float[Tensor, "*runs vocabulary"], temperature: float = 1.0
+) -> Float[Tensor, "*runs vocabulary"]:
     """softmax(logits / temperature): below 1 the likely gets likelier, at 0 only the likeliest is left.
 
     Raises ValueError for a negative temperature, or for numbers that are not finite.
@@ -76,11 +76,11 @@ def next_token_probabilities(
     check_logits(logits)
     check_temperature(temperature)
     if temperature < SMALLEST_TEMPERATURE:
-        return torch.nn.functional.one_hot(ranked(logits)[0], len(logits)).to(logits.dtype)
-    return ((logits - logits.max()) / temperature).softmax(dim=-1)
+        return torch.nn.functional.one_hot(ranked(logits)[..., 0], logits.shape[-1]).to(logits.dtype)
+    return ((logits - logits.amax(dim=-1, keepdim=True)) / temperature).softmax(dim=-1)
 
 
-def ranked(values: Float[Tensor, " vocabulary"]) -> Int[Tensor, " vocabulary"]:
+def ranked(values: Float[Tensor, "*runs vocabulary"]) -> Int[Tensor, "*runs vocabulary"]:
     """The indices of the values, the largest first; of equal values the earlier in the vocabulary first."""
     return values.argsort(descending=True, stable=True)
 
@@ -126,40 +126,41 @@ def uniform_number(generator: torch.Generator) -> float:
     return float(torch.rand((), generator=generator, dtype=torch.float64))
 
 
-def pick(probabilities: Float[Tensor, " vocabulary"], uniform: float) -> int:
+def pick(probabilities: Float[Tensor, "*runs vocabulary"], uniform: float) -> Int[Tensor, "*runs"]:
     """The token on whose stretch the random number falls, when all stretches lie end to end from 0 to 1.
 
     A token that has no stretch is never picked.
     """
-    ends = probabilities.cumsum(dim=0)
-    return int((ends > uniform * ends[-1]).nonzero()[0])
+    ends = probabilities.cumsum(dim=-1)
+    return (ends > uniform * ends[..., -1:]).int().argmax(dim=-1)
 
 
 def continue_text(
     model: TinyTransformer, start: list[int], n_new: int, *, temperature: float = 1.0, generator: torch.Generator
-) -> list[int]:
+) -> Int[Tensor, "*runs tokens"]:
     """`start` and n_new more ids, each drawn after looking at the last `context` ids before it.
 
-    They are those that `draw_token` draws where nothing is cut off. Raises ValueError when there is nothing to
-    start from.
+    They are those that `draw_token` draws where nothing is cut off; runs side by side have the same random numbers.
+    Raises ValueError when there is nothing to start from.
     """
     if not start:
         raise ValueError("a text needs at least one character to go on from")
-    ids = list(start)
+    xp, runs = namespace(model.table), model.table.shape[:-2]
+    ids = torch.tensor(start).expand(*runs, len(start))
     for _ in range(n_new):
-        seen = namespace(model.table).asarray(ids[-model.config.context :])
-        logits = torch.as_tensor(model(seen).logits[-1]).double()
-        probabilities = next_token_probabilities(logits, temperature)
-        ids.append(pick(probabilities, uniform_number(generator)))
+        seen = xp.asarray(ids[..., -model.config.context :])
+        logits = torch.as_tensor(model(seen).logits[..., -1, :]).double()
+        token = pick(next_token_probabilities(logits, temperature), uniform_number(generator))
+        ids = torch.cat([ids, token[..., None]], dim=-1)
     return ids
 
 
-def check_logits(logits: Float[Tensor, " vocabulary"]) -> None:
+def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
     """Raises ValueError where a score is infinite or not a number, as after steps that were too large."""
     if not torch.isfinite(logits).all():
         broken = int((~torch.isfinite(logits)).sum())
         raise ValueError(
-            f"every score must be a finite number, but {broken} of {len(logits)} are not; "
+            f"every score must be a finite number, but {broken} of {logits.numel()} are not; "
             "the model is broken: train it with a smaller learning rate, or choose another"
         )
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.observe import ObservedTask, observe_task, observe_text
+from attention_core.observe import ObservedTask, observe_task, observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.drawing import draw_figure, draw_notice
@@ -140,12 +140,10 @@ def snapshot_in_turn(recording: Recording, step: int) -> Snapshot:
 @functools.lru_cache(maxsize=8)  # a class trains the same few runs, and a page is drawn again and again
 def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
     """The model at some of the recorded steps: on these tokens of its text, or on the example of its task."""
-    moments, settings = [], recording.settings
-    for step in steps:
-        snapshot = snapshot_in_turn(recording, step)
-        text = isinstance(settings.task, CharacterTask)
-        moments.append(observe_text(settings, snapshot, tokens, heat) if text else observe_task(settings, snapshot))
-    return moments
+    settings, snapshots = recording.settings, (snapshot_in_turn(recording, step) for step in steps)
+    if isinstance(settings.task, CharacterTask):
+        return observe_texts(settings, list(snapshots), tokens, heat)
+    return [observe_task(settings, snapshot) for snapshot in snapshots]
 
 
 def probe_controls() -> tuple[str, float]:

@@ -19,7 +19,7 @@ class InductionTask(Task):
     key = "induction"
     roles = ("previous", "after_match")
     model = MappingProxyType({"d_model": 32, "n_heads": 1, "n_layers": 2, "positions": "qk", "embedding_std": 0.3})
-    training = MappingProxyType({"learning_rate": 0.005, "steps": 600, "batch_size": 32, "weight_decay": 0.0})
+    training = MappingProxyType({"learning_rate": 0.005, "steps": 600, "batch_size": 16, "weight_decay": 0.0})
 
     n_letters: int = 24
     window: int = 24

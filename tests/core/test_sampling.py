@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -18,6 +19,7 @@ from attention_core.sampling import (
     ranked,
     renormalise,
 )
+from attention_core.weights import model_with, weights_of
 
 VOCABULARY, CONTEXT = 7, 5
 
@@ -29,6 +31,10 @@ def logits_of(seed):
 def model():
     config = ModelConfig(vocabulary=VOCABULARY, context=CONTEXT, d_model=6)
     return TinyTransformer.draw(config, generator(3))
+
+
+def continued(*args, **settings):
+    return continue_text(model(), *args, **settings).tolist()
 
 
 @given(seed=st.integers(0, 10_000))
@@ -82,15 +88,15 @@ def test_an_impossible_temperature_is_an_error_that_names_it(temperature):
 
 
 def test_a_text_goes_on_from_its_start():
-    ids = continue_text(model(), [1, 2, 3], 11, generator=generator(0))
+    ids = continued([1, 2, 3], 11, generator=generator(0))
     assert ids[:3] == [1, 2, 3] and len(ids) == 14
     assert all(0 <= i < VOCABULARY for i in ids)
 
 
 def test_the_start_is_left_as_it_was_and_may_be_all_there_is():
     start = [1, 2, 3]
-    assert continue_text(model(), start, 0, generator=generator(0)) == start
-    continue_text(model(), start, 5, generator=generator(0))
+    assert continued(start, 0, generator=generator(0)) == start
+    continued(start, 5, generator=generator(0))
     assert start == [1, 2, 3]
 
 
@@ -104,30 +110,41 @@ def test_every_new_token_is_drawn_from_what_the_model_says_of_the_last_few(tempe
         while number >= sum(probabilities[: token + 1]):
             token += 1
         ids.append(token)
-    assert continue_text(model(), [1, 2, 3], 11, temperature=temperature, generator=generator(17)) == ids
+    assert continued([1, 2, 3], 11, temperature=temperature, generator=generator(17)) == ids
+
+
+def test_models_side_by_side_write_what_each_writes_alone():
+    config = ModelConfig(vocabulary=VOCABULARY, context=CONTEXT, d_model=6)
+    weights = np.stack([weights_of(TinyTransformer.draw(config, generator(seed))).numpy() for seed in range(3)])
+    together = continue_text(model_with(config, weights), [1, 2], 13, temperature=0.7, generator=generator(5))
+    alone = [
+        continue_text(model_with(config, one), [1, 2], 13, temperature=0.7, generator=generator(5)) for one in weights
+    ]
+    assert together.tolist() == [ids.tolist() for ids in alone]
+    assert len({tuple(ids.tolist()) for ids in alone}) > 1
 
 
 def test_what_lies_before_the_context_does_not_matter():
     seen = [1, 2, 3, 4, 5]
-    one, other = (continue_text(model(), [before] * 11 + seen, 13, generator=generator(0)) for before in (0, 6))
+    one, other = (continued([before] * 11 + seen, 13, generator=generator(0)) for before in (0, 6))
     assert one[11:] == other[11:]
 
 
 def test_the_same_generator_draws_the_same_text_and_leaves_the_global_state_alone():
     before = torch.random.get_rng_state()
-    one, same, other = (continue_text(model(), [1], 40, generator=generator(seed)) for seed in (1, 1, 2))
+    one, same, other = (continued([1], 40, generator=generator(seed)) for seed in (1, 1, 2))
     assert one == same and one != other
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
 def test_at_temperature_zero_the_generator_does_not_matter():
-    one, other = (continue_text(model(), [1], 20, temperature=0.0, generator=generator(seed)) for seed in (1, 2))
+    one, other = (continued([1], 20, temperature=0.0, generator=generator(seed)) for seed in (1, 2))
     assert one == other
 
 
 def test_a_text_cannot_go_on_from_nothing():
     with pytest.raises(ValueError, match="at least one character"):
-        continue_text(model(), [], 3, generator=generator(0))
+        continued([], 3, generator=generator(0))
 
 
 LOGITS = st.lists(st.floats(-30, 30), min_size=1, max_size=13).map(lambda v: torch.tensor(v, dtype=torch.float64))

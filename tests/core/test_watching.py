@@ -10,7 +10,7 @@ from attention_core.observe import (
     ablate_heads,
     measure_future_leak,
     observe_task,
-    observe_text,
+    observe_texts,
 )
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
@@ -38,7 +38,7 @@ VIEW = view_at()
 
 
 def look(view, text, temperature):
-    return observe_text(view.settings, view.snapshot, text, temperature)
+    return observe_texts(view.settings, [view.snapshot], text, temperature)[0]
 
 
 def test_what_is_watched_is_the_attention_of_the_model_on_screen():
@@ -57,7 +57,7 @@ def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the
     one, other_probe = look(VIEW, "hello", 0.7), look(VIEW, "world", 0.7)
     model = model_with(VIEW.settings.model, torch.from_numpy(VIEW.snapshot.weights))
     ids = continue_text(model, [3], SAMPLE_CHARACTERS, temperature=0.7, generator=generator(17, "sample"))
-    assert one.sample == "".join(TASK.vocabulary.decode(ids)) == other_probe.sample
+    assert one.sample == "".join(TASK.vocabulary.decode(ids.tolist())) == other_probe.sample
     assert one.sample.startswith("h") and len(one.sample) == SAMPLE_CHARACTERS + 1
     assert torch.equal(torch.random.get_rng_state(), before)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from attention_core.generation import MAX_NEW_TOKENS, generate, never_an_input, regenerate_last
 from attention_core.model import ModelConfig, TinyTransformer, notebook_model
-from attention_core.observe import SAMPLE_CHARACTERS, observe_text
+from attention_core.observe import SAMPLE_CHARACTERS, observe_texts
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
@@ -49,14 +49,14 @@ def test_it_writes_what_continue_text_writes(start, length, seed, temperature):
         model, HELLO.vocabulary.encode(start), length, temperature=temperature, generator=generator(seed, "sample")
     )
     written = generate(model, HELLO.vocabulary, start, length, sampling, seed)
-    assert HELLO.vocabulary.encode([*start, *text_of(written)]) == ids
+    assert HELLO.vocabulary.encode([*start, *text_of(written)]) == ids.tolist()
 
 
 def test_it_writes_what_the_training_page_shows():
     settings, recording, model = trained()
     view = view_of(recording, settings)
     written = generate(model, HELLO.vocabulary, ("h",), SAMPLE_CHARACTERS, Sampling(temperature=0.9), settings.seed)
-    assert observe_text(view.settings, view.snapshot, "h", 0.9).sample == "h" + text_of(written)
+    assert observe_texts(view.settings, [view.snapshot], "h", 0.9)[0].sample == "h" + text_of(written)
 
 
 def view_of(recording, settings):

@@ -21,7 +21,7 @@ from attention_core.observe import (
     ablate_heads,
     measure_future_leak,
     observe_task,
-    observe_text,
+    observe_texts,
 )
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS, CharacterTask
@@ -68,7 +68,7 @@ def observed(history, text="helo", step=None):
     snapshot = history.snapshot if step is None else Weights(step, steps_of(history.settings)[step].weights)
     if isinstance(history.settings.task, CharacterTask):
         tokens = tuple(c for c in text if c in history.settings.task.vocabulary.tokens) or ("a",)
-        return observe_text(history.settings, snapshot, tokens, 1.0)
+        return observe_texts(history.settings, [snapshot], tokens, 1.0)[0]
     return observe_task(history.settings, snapshot)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from attention_core.model import ModelConfig
-from attention_core.observe import observe_text
+from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from lessons.example import Example, run_example
@@ -83,7 +83,8 @@ def test_runs_that_take_turns_are_bit_for_bit_those_made_alone():
         while not all(run.finished for run in runs):
             run_example(EXAMPLES[2])
             for run in runs:
-                observe_text(run.recording.settings, run.look().snapshot, run.recording.settings.task.tokens[:4], 0.7)
+                settings = run.recording.settings
+                observe_texts(settings, [run.look().snapshot], settings.task.tokens[:4], 0.7)
             looked.wait(0.001)
     finally:
         scheduler.stop()

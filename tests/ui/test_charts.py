@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from attention_core.model import ModelConfig
-from attention_core.observe import observe_text
+from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.figures.cells import SMALL, TITLE_SIZE, grid_chart
@@ -223,7 +223,7 @@ def watched_untrained(**parts):
     task = CharacterTask("hello world", 5)
     model = ModelConfig(vocabulary=len(task.vocabulary), context=5, **parts)
     view = TrainingRun(Recording(TrainingSettings(task=task, model=model))).look()
-    return observe_text(view.settings, view.snapshot, view.settings.task.tokens[:5], 1.0), view
+    return observe_texts(view.settings, [view.snapshot], view.settings.task.tokens[:5], 1.0)[0], view
 
 
 def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
