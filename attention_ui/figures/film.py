@@ -3,14 +3,13 @@
 Everything travels once; the weights of each moment are a column of their own. Nothing asks the server.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from attention_ui.figures.curves import curves_tables
-from attention_ui.figures.grid import MOMENT
-from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.grid import MOMENT, Grid
+from attention_ui.figures.matrices import Layout, fill
 from lessons.formatting import english, number, percent
 from lessons.screen import Curves, Film, Matrices, Matrix
 
@@ -65,21 +64,10 @@ def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table
 
 def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """One frame: names, and cells that say what they are but not their number. What to do is not said."""
-    table = matrices_table(frame, layout, numbered=numbered).select(COLUMNS)
-    kinds, meant = table["kind"].to_pylist(), iter(meanings(layout))
-    says = [next(meant) if kind in ("weight", "masked") else None for kind in kinds]
-    at = table.schema.get_field_index("say")
-    table = table.set_column(at, "say", pa.array(says, pa.string()).dictionary_encode())
-    return table.filter(pa.array([kind != "hint" for kind in kinds]))
-
-
-def meanings(layout: Layout) -> Iterator[str]:
-    """What each cell is, in the order of the table."""
-    for place in layout.places:
-        rows, columns = place.matrix.values.shape
-        for i in range(rows):
-            for j in range(columns):
-                yield english(place.matrix.step(i, j).meaning)
+    matrices = {matrix.key: matrix for matrix in frame.matrices}
+    grid = Grid(lambda *_: "", lambda key, i, j: english(matrices[key].step(i, j).meaning))
+    table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
+    return table.filter(pc.not_equal(table["kind"], "hint"))
 
 
 def numbers_of_frame(frame: Matrices, layout: Layout) -> np.ndarray:

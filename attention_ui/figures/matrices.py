@@ -138,6 +138,11 @@ def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Ta
     """Everything that is drawn, place by place."""
     matrices = {matrix.key: matrix for matrix in figure.matrices}
     grid = Grid(lambda key, i, j: lights(matrices, matrices[key], i, j), lambda key, i, j: tooltip(matrices[key], i, j))
+    return fill(grid, figure, layout, numbered=numbered)
+
+
+def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
+    """The same on a grid that says and lights up what it likes."""
     for place in layout.places:
         if layout.of_single_rows:
             grid.text(english(place.matrix.title), place.left - 1, place.top, "row", "ink")
