@@ -22,7 +22,8 @@ def main(url: str) -> None:
         slider = page.locator(".st-key-run input[type=range]")
         slider.wait_for()
         page.locator(".st-key-run input[type=checkbox]").uncheck()
-        slider.fill("4")  # while it still learns
+        slider.fill("9")  # while it still learns
+        page.locator(".st-key-run").evaluate("film => film.scrollIntoView()")
         page.wait_for_timeout(1000)
         page.screenshot(path=HERE / "train.png")
         browser.close()
