@@ -16,6 +16,7 @@ from attention_ui.figures.template import template, written_template
 from attention_ui.lesson import Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
+from attention_ui.server.process import yield_turn
 from lessons.formatting import english, written
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
@@ -97,6 +98,7 @@ def draw_film(lesson: str | None, film: Film) -> None:
     cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
     shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
     spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film))
+    yield_turn()  # the tables take a while
     show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson)
     say_whose_weights(film)
 

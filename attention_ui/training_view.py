@@ -104,6 +104,7 @@ def draw_film_of(
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
     head = None if view.training or not view.position else head_to_leave_out(view, which)
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
+    yield_turn()
     screen = train_screen(view, moments, still=not view.training, less=less, width=width)
     (film,) = screen.figures
     draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))

@@ -26,9 +26,17 @@ def head_name(layer: int, head: int) -> Sentence:
 
 
 def every_head(
-    tokens: tuple[str, ...], layers: Traces, targets: Bool[Tensor, "queries keys"] | None = None, *, width: int = 630
+    tokens: tuple[str, ...],
+    layers: Traces,
+    targets: Bool[Tensor, "queries keys"] | None = None,
+    *,
+    width: int = 630,
+    noticed: bool = True,
 ) -> Matrices:
-    """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked."""
+    """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked.
+
+    What there is to notice is left out where it is not `noticed`: among all weights it takes a while to find.
+    """
     called = names(tokens)
     look = {"rows": token_axis(tokens, QUERIES), "columns": token_axis(tokens, KEYS), "marked": targets}
     maps = tuple(
@@ -36,9 +44,9 @@ def every_head(
         for layer, trace in enumerate(layers)
     )
     single = all(len(heads) == 1 for heads in maps)
+    notice = (strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])) if noticed else ()
     return Matrices(key="heads", name=say("The attention of every head"), first=maps[0][0].key, width=width,
-                    hint=ONLY_WEIGHTS,
-                    notice=(strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])),
+                    hint=ONLY_WEIGHTS, notice=notice,
                     bands=(tuple(heads[0] for heads in maps),) if single else maps,
                     numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip
 

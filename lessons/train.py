@@ -49,7 +49,7 @@ def train_screen(
     without = () if less is None else (less.sentence,)
     curves = (loss_figure(history, less), *([right_answers(history)] if history.evaluations else []))
     heads_width = width - (BESIDE_ROOM if width > 2 * BESIDE_ROOM else BELOW_ROOM)
-    frames = tuple(observed_heads(moment, heads_width) for moment in moments)
+    frames = tuple(observed_heads(moment, heads_width, noticed=moment is moments[-1]) for moment in moments)
     said = moment_sentences(history, moments)
     film = Film(
         key="run", name=say("A training run"), frames=frames, moments=said, curves=curves, width=width,
@@ -97,12 +97,13 @@ def ran_steps(settings: TrainingSettings) -> Ran:
     return Ran({"settings": settings}, ("import itertools", *lines), {"losses": losses})
 
 
-def observed_heads(observed: Observed, width: int) -> Matrices:
+def observed_heads(observed: Observed, width: int, *, noticed: bool) -> Matrices:
     """Every head on the text, or on the example of the task with its target cells marked."""
+    how = {"width": width, "noticed": noticed}
     if isinstance(observed, ObservedText):
-        return every_head(observed.tokens, observed.layers, width=width)
+        return every_head(observed.tokens, observed.layers, **how)
     example, target = observed.example, observed.example.target_attention
-    return every_head(example.tokens, observed.layers, None if target is None else target.any(dim=0), width=width)
+    return every_head(example.tokens, observed.layers, None if target is None else target.any(dim=0), **how)
 
 
 def film_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:
