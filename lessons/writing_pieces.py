@@ -20,9 +20,8 @@ def beginning_in_pieces(raw: str) -> Beginning:
     """What a text begins with, the start token in front, and what had to be changed in it; the start alone if empty."""
     clean = clean_text(raw, MAX_START)
     encoded = language_model().encode(clean.text)
-    return Beginning(
-        tuple(token.replace(SPACE, " ") for token in encoded.tokens), (*clean.notes, *changes(clean.text, encoded))
-    )
+    tokens = written_pieces().decode(encoded.ids)
+    return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded)))
 
 
 def about_the_writer(start_in_sight: bool) -> tuple[Sentence, ...]:

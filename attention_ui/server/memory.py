@@ -18,9 +18,9 @@ def keep_heaps_small() -> bool:
 
     Each run of a page has a thread of its own, and glibc spreads threads over eight heaps for each processor, which
     stay, full of holes: a class of sixty left 160 MB behind, with two heaps 50 MB. What is free at the end of a heap
-    stays there up to KEPT_BYTES: a step of training frees some megabytes and takes them again, and to fetch them anew
-    from the system each time takes longer than the step, thirty runs together three times as long. To be
-    called before there are many threads. False where the C library is another.
+    stays there up to KEPT_BYTES: a step of training frees some megabytes and takes them again. Fetched anew from the
+    system each time, a step of thirty runs together took nearly three times as long. To be called before there are
+    many threads. False where the C library is another.
     """
     try:
         mallopt = ctypes.CDLL(None).mallopt
