@@ -5,7 +5,7 @@ import time
 import streamlit as st
 
 from attention_ui.links import hidden
-from attention_ui.server.process import page_turn, redrawn_picture, refresh_seconds, scheduler
+from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FILM_PLAYS, FIRST, RUN, visitors_run
@@ -14,8 +14,6 @@ from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import together
 from runs.page_lock import Priority
 from runs.run import TrainingRun
-
-REFRESHES = 4  # of the progress, after which the picture of a run that is trained is drawn anew as well
 
 
 @st.fragment
@@ -40,7 +38,7 @@ def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | N
         view = run.look()
         training = view.training or (first is not None and first.look().training)
         draw_progress(view)
-    if drawn is not None and (not training or time.monotonic() - drawn > REFRESHES * refresh_seconds()):
+    if drawn is not None and (not training or time.monotonic() - drawn > picture_seconds()):
         st.rerun()
 
 

@@ -34,7 +34,7 @@ class PageLock:
     in beside the one that stays so long.
     """
 
-    EVERY = 4
+    EVERY = 20
     CHECK_SECONDS = 0.1
 
     def __init__(self, patience_seconds: float = 10.0):
@@ -70,7 +70,7 @@ class PageLock:
 
     def yield_turn(self, check: Callable[[], object] = lambda: None) -> None:
         """Let pages go first for which somebody waits, where this is a page that nobody waits for; else nothing."""
-        if self._here.priority is Priority.NOBODY_WAITS and self._queues[Priority.SOMEBODY_WAITS]:
+        if self._here.priority is Priority.NOBODY_WAITS and self.somebody_waits:
             self._leave()
             self._enter(check, in_front=True)
 
@@ -84,6 +84,11 @@ class PageLock:
     def idle(self) -> bool:
         """True while nobody is inside."""
         return self._inside == 0
+
+    @property
+    def somebody_waits(self) -> bool:
+        """True while a page stands outside for which somebody waits."""
+        return bool(self._queues[Priority.SOMEBODY_WAITS])
 
     @property
     def waiting(self) -> int:

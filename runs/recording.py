@@ -3,7 +3,6 @@
 import logging
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 
@@ -144,16 +143,13 @@ def new_block(weights: Float[np.ndarray, " parameters"]) -> Float[np.ndarray, "s
     return np.empty((max(2, min(SNAPSHOTS, MAX_BYTES // weights.nbytes)), len(weights)), weights.dtype)
 
 
-def record_together(
-    until: Mapping[Recording, int], seconds: float = math.inf, clock: Callable[[], float] = time.monotonic
-) -> None:
-    """Record several runs of one shape, each up to its step; at least one step, but fewer when the time is over."""
-    deadline = clock() + seconds
+def record_together(until: Mapping[Recording, int], over: Callable[[], bool] = lambda: False) -> None:
+    """Record several runs of one shape, each up to its step; at least one step, but fewer when the time is `over`."""
     with ExitStack() as recording_now:
         for recording in until:
             recording_now.enter_context(recording.recording)
         while wanted := [one for one, step in until.items() if one.newest < step and not one.ended]:
-            if advance(wanted, until, lambda: clock() >= deadline):
+            if advance(wanted, until, over):
                 return
 
 

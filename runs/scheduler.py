@@ -111,7 +111,12 @@ class Scheduler:
                 with self._pages.page(Priority.NOBODY_WAITS, in_front=True):
                     if self._stopping.is_set():
                         return
-                    record_together(group, self.turn_seconds, self._clock)
+                    record_together(group, self._turn_over())
+
+    def _turn_over(self) -> Callable[[], bool]:
+        """Whether the turn that begins now is over: with its time, or when a page comes for which somebody waits."""
+        deadline = self._clock() + self.turn_seconds
+        return lambda: self._clock() >= deadline or self._pages.somebody_waits
 
 
 def of_one_shape(wanted: Mapping[Recording, int]) -> list[dict[Recording, int]]:

@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from waiting import Clock
 
 from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import generator
@@ -36,6 +35,12 @@ def losses_of(some_settings):
     return [step.loss for step in train(some_settings)]
 
 
+def over_after(asked):
+    """A time that is over when it is asked for so often."""
+    answers = iter([False] * (asked - 1))
+    return lambda: next(answers, True)
+
+
 def test_a_recording_records_what_train_yields():
     recording = Recording(settings())
     assert recording.newest == -1 and not recording.ended
@@ -59,16 +64,10 @@ def test_it_is_recorded_as_far_as_it_is_asked_to():
 
 
 def test_recording_stops_when_the_time_is_over_but_makes_one_step():
-    clock = Clock()
     recording = Recording(settings())
-
-    def tick():
-        clock.now += 1
-        return clock.now
-
-    record_together({recording: 20}, 5.0, tick)
+    record_together({recording: 20}, over_after(5))
     assert recording.newest == 4
-    record_together({recording: 20}, 0.0, tick)
+    record_together({recording: 20}, over_after(1))
     assert recording.newest == 5
 
 
@@ -288,13 +287,8 @@ def test_each_is_recorded_as_far_as_it_is_wanted():
 
 
 def test_the_time_is_over_for_all_after_the_same_step():
-    clock, recordings = Clock(), different()
-
-    def tick():
-        clock.now += 1
-        return clock.now
-
-    record_together({recording: 20 for recording in recordings}, seconds=5.0, clock=tick)
+    recordings = different()
+    record_together({recording: 20 for recording in recordings}, over_after(5))
     assert [recording.newest for recording in recordings] == [4, 4, 4]
 
 

@@ -39,9 +39,11 @@ def test_few_who_watch_see_it_twice_a_second(scheduler):
 def test_a_class_sees_it_the_less_often_the_more_are_trained_and_at_once_again_when_they_stop(scheduler):
     runs = begin(scheduler, 40)
     assert process.refresh_seconds() == pytest.approx(40 * process.SECONDS_EACH)
+    assert process.picture_seconds() == pytest.approx(40 * process.PICTURE_SECONDS_EACH)
     for run in runs[5:]:
         run.stop()
     assert process.refresh_seconds() == process.LEAST_SECONDS
+    assert process.picture_seconds() == process.PICTURE_LEAST_SECONDS
 
 
 def test_what_tables_took_goes_back_like_all_other_memory():
