@@ -350,7 +350,7 @@ def test_training_waits_while_a_page_is_computed(scheduler, pages):
 
 
 def test_pages_and_the_training_take_turns(scheduler, pages):
-    """A page that comes is in after a step, however long a turn is; the training goes on after it, as many as follow."""
+    """A page that comes is in after a step, however long a turn is, and the training goes on after it."""
     scheduler.turn_seconds = 60.0
     run = scheduler.open(settings(steps=5000))
     run.train()
