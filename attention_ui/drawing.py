@@ -40,8 +40,8 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
 def matrices_template(layout: Layout) -> tuple[dict, bool]:
     """The template with which a figure of matrices fits the screen of a laptop; and whether its cells have numbers.
 
-    Unless the figure says so itself, they have where they leave room for them; elsewhere colours show the whole and
-    the numbers come when a cell is pointed at.
+    Unless the figure says so itself, they have where they leave room for them; elsewhere areas and lengths
+    show the whole and the numbers come when a cell is pointed at.
     """
     figure = layout.figure
     columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))

@@ -10,6 +10,7 @@ import streamlit as st
 from attention_ui.contents import next_and_previous, opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
+from attention_ui.figures.roles import in_role_colours
 from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.panels.code import show_code
 from attention_ui.panels.derivation import derivation_panel
@@ -65,7 +66,7 @@ def draw_screen(lesson: str, screen: Screen, beside: Callable[[], None] | None =
     Without a question there is nothing to think of first, so nothing is ever covered or left out.
     """
     if screen.formula is not None:
-        st.latex(screen.formula)
+        st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
     picked, coverable = None, lesson if screen.ask is not None else ""
     question = screen.ask and current_question(lesson, screen.ask)
     say_covered(coverable)

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from attention_ui.contents import CONTENTS, Entry
+from attention_ui.figures.roles import role_styles
 
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
@@ -20,7 +21,7 @@ def rail(here: Entry, answered: Collection[str]) -> str:
     groups = [after for before, after in itertools.pairwise(CONTENTS) if before.section != after.section]
     place, count = CONTENTS.index(here) + 1, len(CONTENTS)
     on_a_phone = f'content: "{place} of {count} · {here.title}"; --lab-place: {100 * place / count:.0f}%'
-    rules = [f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
+    rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
     rules.append(f"{links(groups)} {{ margin-left: 1rem }}")

@@ -3,10 +3,9 @@
 from lessons.example import ExampleTrace
 from lessons.heads_example import HeadsTrace, SideBySide
 
-# The colours of their roles in the figures. Formulas know no theme, so these read on white and on black.
+# Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
 Q, K, V, A = (
-    rf"\textcolor{{{colour}}}{{{letter}}}"
-    for letter, colour in {"Q": "#0a7dc0", "K": "#d55e00", "V": "#009e73", "A": "#8466c4"}.items()
+    rf"\textcolor{{{role}}}{{{letter}}}" for letter, role in {"Q": "q", "K": "k", "V": "v", "A": "weight"}.items()
 )
 
 

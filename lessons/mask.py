@@ -112,7 +112,7 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
 
     return Matrix(
         key="difference", title=say("difference"), values=masked.values - without.values, rows=masked.rows,
-        columns=masked.columns, step=step,
+        columns=masked.columns, step=step, scale="change",
         before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)))  # fmt: skip
 
 

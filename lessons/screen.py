@@ -37,8 +37,8 @@ class Cells(NamedTuple):
 
 # What is drawn.
 
-# Around 0; from 0 to 1; around 0, and possibly tiny; the same, in colours that show small numbers as well.
-Scale = Literal["number", "weight", "difference", "gradient"]
+# Around 0; from 0 to 1; from −1 to 1; around 0, and possibly tiny; the same, drawn so that small numbers show as well.
+Scale = Literal["number", "weight", "change", "difference", "gradient"]
 Colour = Literal["ink", "q", "k", "v", "weight"]
 
 

@@ -26,7 +26,7 @@ def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Cu
     vectors = settings.model.output == "vectors"
     line = Line(key="training", name=say("training loss"), colour="weight",
                 x=range(len(history.losses)), y=history.losses)  # fmt: skip
-    dots = Line(key="evaluation", name=say("evaluation loss"), colour="q", style="dots",
+    dots = Line(key="evaluation", name=say("evaluation loss"), colour="ink", style="dots",
                 x=[e.step for e in evaluations], y=[e.loss for e in evaluations])  # fmt: skip
     return Curves(
         key="loss", name=say("The loss while the model trains"),

@@ -6,8 +6,8 @@
 import altair as alt
 
 from attention_ui.figures.grid import LARGEST_CELL, NUMBER_FONT, TITLE_FONT
-from attention_ui.figures.layers import alt_layer, score_scale, tone_scale, weight_scale
-from attention_ui.figures.roles import SCORE_DOMAIN
+from attention_ui.figures.layers import alt_layer, tone_scale
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
 
 
@@ -17,7 +17,12 @@ def font_expression(font: tuple[float, float]) -> str:
     return f"max({least}, {share} * cell)"
 
 
-COLOURED = ("score", "weight", "gradient")  # the kinds of cells that have a number
+COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
+# How long the bar of a number is, where 1 is half a cell.
+LENGTHS = (
+    "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * sqrt(abs(datum.v)) : "
+    f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
+)
 SMALL, TITLE_SIZE = font_expression(NUMBER_FONT), font_expression(TITLE_FONT)
 
 
@@ -29,7 +34,7 @@ def grid_chart() -> alt.LayerChart:
     pick = alt.selection_point(
         name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
     )
-    cells = with_rings(coloured_cells(), hover, pick)
+    cells = with_rings(fields(), hover, pick)
     return made_of_cells(alt_layer(), *cell_layers(cells), *name_layers(), *hint_layers())
 
 
@@ -62,16 +67,35 @@ def layer(*kinds: str) -> alt.Chart:
     )
 
 
-def coloured_cells() -> alt.Chart:
-    """The cells in the colours of their numbers. What is masked has no colour, but can be pointed at."""
-    root = f"(datum.v < 0 ? -1 : 1) * {SCORE_DOMAIN[1]} * sqrt(abs(datum.v))"
-    value = f"datum.kind === 'gradient' ? {root} : datum.v"
-    colour = f"datum.kind === 'weight' ? scale('scales_stroke', datum.v) : scale('scales_fill', {value})"
+def fields() -> alt.Chart:
+    """The fields on which numbers are drawn. What is masked has none, but can be pointed at."""
     return (
         layer(*COLOURED, "masked")
-        .mark_rect(cornerRadius=3)
-        .encode(fill=alt.value(alt.ExprRef(f"datum.kind === 'masked' ? 'transparent' : {colour}")))
+        .transform_calculate(field="'ghost'")
+        .mark_rect(cornerRadius=3, fillOpacity=alt.ExprRef(f"datum.kind === 'masked' ? 0 : {FIELD}"))
+        .encode(fill=alt.Fill("field:N", scale=tone_scale(), legend=None))
     )
+
+
+def quantities() -> alt.Chart:
+    """What each number draws on its field, in the colour of its matrix.
+
+    A weight is a square whose area is the weight, and a whole fills the field; behind a number it is lighter. Any other
+    number is a bar from the middle of its cell, to the right where it is positive, as long as it is large.
+    """
+    length = f"clamp({LENGTHS}, -1, 1)"
+    end = f"round(100 * {length}) / 100"  # of few lengths: Vega keeps each shape
+    top, bottom = (f"(datum.text ? {BELOW_NUMBER[at]} : {WITHOUT_NUMBER[at]})" for at in (0, 1))
+    bar = f"'M0,' + {top} + 'H' + {end} + 'V' + {bottom} + 'H0Z'"
+    area = "datum.kind === 'weight' ? clamp(datum.v, 0, 1) : 1"
+    tint = f"datum.text && datum.kind === 'weight' ? (datum.tone === 'ink' ? {TINT['ink']} : {TINT['role']}) : 1"
+    look = {
+        "shape": f"datum.kind === 'weight' ? 'square' : {bar}",
+        "size": f"isValid(datum.v) ? pow({FULL} * cell, 2) * ({area}) : 0",
+        "opacity": tint,
+    }
+    drawn = {name: alt.ExprRef(value) for name, value in look.items()}
+    return layer(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, **drawn).encode(tone())
 
 
 def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
@@ -86,31 +110,21 @@ def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> a
     ).add_params(hover, pick)
 
 
-def scales_layer() -> alt.Chart:
-    """Unseen: it keeps the gaps of the grid, and holds the two scales under names that `coloured_cells` can call.
-
-    So one mark serves scores, weights and what is masked; a mark for each would be drawn, and cleared, three times.
-    """
-    return (
-        layer("filler")
-        .mark_point(aria=False, opacity=0)
-        .encode(
-            fill=alt.Fill("gx:Q", scale=score_scale(), legend=None),
-            stroke=alt.Stroke("gx:Q", scale=weight_scale(), legend=None),
-        )
-        .properties(name="scales")
-    )
+def gaps_layer() -> alt.Chart:
+    """Unseen: it keeps the gaps of the grid."""
+    return layer("filler").mark_point(aria=False, opacity=0)
 
 
 def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
-    """These cells, and with them empty frames, the pattern of what is masked, numbers, and a dot on what changed."""
+    """These fields, what is drawn on them, empty frames, the pattern of what is masked, and marks of what changed."""
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
     corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
     return [
-        scales_layer(),
+        gaps_layer(),
         layer("ghost").mark_rect(aria=False, cornerRadius=3, fillOpacity=0, strokeWidth=1).encode(stroke=stroke_tone()),
         cells,
+        quantities(),
         layer("masked")
         .mark_point(aria=False, shape=hatch, size=alt.ExprRef("pow(cell * 0.62, 2)"), strokeWidth=1, filled=False)
         .encode(tone()),

@@ -7,11 +7,11 @@ import functools
 
 import altair as alt
 
-from attention_ui.figures.cells import cell_layers, layer, name_layers, on_cells
+from attention_ui.figures.cells import cell_layers, fields, layer, name_layers, on_cells
 from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.grid import MOMENT
-from attention_ui.figures.layers import alt_layer, role_colour, weight_scale
+from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.template import template
 
 NOW = "datum.frame === moment"
@@ -108,14 +108,11 @@ def curves_of_film(shape: CurveShape) -> alt.LayerChart:
 def moving_matrices() -> alt.LayerChart:
     """The matrices of the moment. Where a cell has a number, it is written as `cell_text` writes one of 0 to 1."""
     weight = f"datum['{MOMENT}' + moment]"
-    # Beside another view, an expression does not find a scale: so the weights have one of their own.
-    fill = alt.Fill("v:Q", scale=weight_scale(), legend=None)
-    weights = layer("weight").mark_rect(aria=False, cornerRadius=3).encode(fill=fill)
     tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title="weight", format=".3f")]
     pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
     masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1])
     titles, _, *names = name_layers()
     written = f"datum.kind === 'weight' && datum.text ? format({weight}, '.2f') : datum.text"
-    parts = (*cell_layers(weights), titles, *names, masked, pointed)
+    parts = (*cell_layers(fields()), titles, *names, masked, pointed)
     moving = (part.transform_calculate(v=weight, text=written) for part in parts)
     return on_cells(alt_layer(), *moving).properties(name=MATRICES)

@@ -22,9 +22,9 @@ NUMBER_FONT, TITLE_FONT = (8.5, 0.345), (11, 0.42)  # the least size in pixels, 
 
 @dataclass(frozen=True)
 class DrawnMatrix:
-    """What to draw of one matrix. `kind` picks the colours: "score" diverges around 0, "weight" starts at 0.
+    """What to draw of one matrix. `kind` says how: a "weight" is an area, any other a length left or right.
 
-    "gradient" diverges around 0 with the root of the number, so that small ones have a colour, too.
+    A "score" ends at 3, a "change" of a weight at 1; a "gradient" is as long as its root, so that small ones show, too.
     """
 
     key: str
@@ -55,7 +55,7 @@ class Grid:
     FIELDS = ("gx", "gy", "kind", "tone", "v", "text", "say", "lights", "row_tag", "column_tag", "cell_tag")
 
     def matrix(self, matrix: DrawnMatrix, left: int, top: int, *, numbered: bool = True) -> None:
-        """Its cells, the upper left one at (left, top), with their numbers or with colour alone."""
+        """Its cells, the upper left one at (left, top), with their numbers or without."""
         for i, line in enumerate(matrix.values):
             for j, value in enumerate(line):
                 text = (tiny_text if matrix.tiny else cell_text)(value) if numbered else ""

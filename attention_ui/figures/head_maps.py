@@ -1,5 +1,7 @@
 """The maps of many heads on one sentence: their places, in pixels, and the tables of their cells and titles."""
 
+import math
+
 import pyarrow as pa
 
 from lessons.formatting import english, number, quoted
@@ -35,14 +37,16 @@ def map_cells(figure: HeadMaps) -> pa.Table:
         for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
             said = f"{called}: {names[query]} → {names[key]} {number(weight)}"
-            rows.append((left + key * size, top + query * size, weight, said))
-    x, y, weights, said = zip(*rows, strict=True)
+            side = size * math.sqrt(weight)  # its area is the weight
+            gap = (size - side) / 2
+            rows.append((left + key * size + gap, top + query * size + gap, side, weight, said))
+    x, y, sides, weights, said = zip(*rows, strict=True)
     return pa.table(
         {
             "x": pa.array(x, pa.float32()),
-            "x2": pa.array([at + size for at in x], pa.float32()),
+            "x2": pa.array([at + side for at, side in zip(x, sides, strict=True)], pa.float32()),
             "y": pa.array(y, pa.float32()),
-            "y2": pa.array([at + size for at in y], pa.float32()),
+            "y2": pa.array([at + side for at, side in zip(y, sides, strict=True)], pa.float32()),
             "v": pa.array(weights, pa.float32()),
             "say": pa.array(said, pa.string()),
         }

@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from attention_ui.figures.layers import layered, role_colour, tone_scale, weight_scale
+from attention_ui.figures.layers import layered, role_colour, tone_scale
 
 
 def head_maps_chart(width: int, height: int) -> alt.LayerChart:
@@ -10,13 +10,13 @@ def head_maps_chart(width: int, height: int) -> alt.LayerChart:
     across, down = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False)
     x, x2 = alt.X("x:Q", axis=None, scale=across), "x2:Q"
     y, y2 = alt.Y("y:Q", axis=None, scale=down), "y2:Q"
-    cells = alt.Chart(alt.NamedData(name="map_cells")).mark_rect(strokeWidth=0)
+    cells = alt.Chart(alt.NamedData(name="map_cells")).transform_calculate(weight="'weight'").mark_rect(strokeWidth=0)
     frames = alt.Chart(alt.NamedData(name="map_frames")).transform_calculate(ink="'ink'", muted="'muted'")
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     words = {"align": "left", "baseline": "bottom", "aria": False}
     return layered(
         cells.encode(
-            x, y, alt.Color("v:Q", scale=weight_scale(), legend=None), x2=x2, y2=y2,
+            x, y, role_colour("weight"), x2=x2, y2=y2,
             tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
         ),
         frames.mark_rect(filled=False, strokeWidth=1.5, aria=False).encode(x, y, outline, x2=x2, y2=y2),

@@ -1,8 +1,8 @@
-"""What all Altair charts here are made with: the scales of the roles and numbers, and the alternative text."""
+"""What all Altair charts here are made with: the scale of the roles, and the alternative text."""
 
 import altair as alt
 
-from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
+from attention_ui.figures.roles import COLOUR_ROLES
 
 
 def tone_scale() -> alt.Scale:
@@ -13,16 +13,6 @@ def tone_scale() -> alt.Scale:
 def role_colour(field: str = "tone") -> alt.Color:
     """The colour of the role that a thing plays, or of the one role that the field names."""
     return alt.Color(f"{field}:N", scale=tone_scale(), legend=None)
-
-
-def score_scale() -> alt.Scale:
-    """Diverging around 0; beyond the domain the colour stays, the number goes on."""
-    return alt.Scale(domain=list(SCORE_DOMAIN), range="diverging", clamp=True)
-
-
-def weight_scale() -> alt.Scale:
-    """From no weight to the whole weight."""
-    return alt.Scale(domain=list(WEIGHT_DOMAIN), range="ramp", clamp=True)
 
 
 def alt_layer() -> alt.Chart:

@@ -190,7 +190,7 @@ def look(matrix: Matrix) -> drawn.DrawnMatrix:
         was = matrix.was.tolist()
         changed = [[a != b for a, b in zip(*rows, strict=True)] for rows in zip(values, was, strict=True)]
     visible = matrix.visible.tolist() if hasattr(matrix.visible, "tolist") else matrix.visible
-    kind = matrix.scale if matrix.scale in ("weight", "gradient") else "score"
+    kind = matrix.scale if matrix.scale in ("weight", "change", "gradient") else "score"
     tiny = matrix.scale in ("difference", "gradient")
     return drawn.DrawnMatrix(matrix.key, "", values, kind, matrix.colour, visible, matrix.drawn, changed, tiny)
 

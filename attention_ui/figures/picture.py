@@ -5,20 +5,16 @@ Vega draws in the browser and could save SVG from a menu of its own, but Streaml
 The colours are those of the light theme.
 """
 
-import functools
 import math
-import tomllib
-from collections.abc import Sequence
-from pathlib import Path
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
 import pyarrow as pa
 
 from attention_ui.figures.grid import NUMBER_FONT, TITLE_FONT, font_size
-from attention_ui.figures.roles import COLOUR_ROLES, SCORE_DOMAIN, WEIGHT_DOMAIN
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER, role_colours
 
-CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
-DRAWN_KINDS = {"score", "weight", "gradient", "masked", "ghost", "changed", "title", "shape", "row", "column", "letter"}
+CELLS = {"score", "change", "weight", "gradient", "masked", "ghost"}
+DRAWN_KINDS = CELLS | {"changed", "title", "shape", "row", "column", "letter"}
 UNDRAWN = {"filler", "hint"}  # what belongs to the screen alone
 INNER = 0.94  # of a place is the cell, the rest is the gap
 
@@ -41,7 +37,7 @@ def svg_of(table: pa.Table, cell: int) -> bytes:
 def drawn_thing(thing: dict, cell: int) -> str:
     """One row of the table as elements of SVG."""
     x, y, size, kind = thing["gx"] * cell, thing["gy"] * cell, INNER * cell, thing["kind"]
-    if kind in ("score", "weight", "gradient", "masked", "ghost"):
+    if kind in CELLS:
         return drawn_cell(thing, x, y, size, cell)
     if kind == "changed":
         side = 0.28 * cell
@@ -56,7 +52,7 @@ def drawn_thing(thing: dict, cell: int) -> str:
 
 
 def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
-    """A cell with its colour or pattern, its number, and what it says."""
+    """A cell with its shape or pattern, its number, and what it says."""
     frame = f'<rect x="{x}" y="{y}" width="{size:.1f}" height="{size:.1f}" rx="3"'
     if thing["kind"] == "ghost":
         return f'{frame} fill="none" stroke="{hue("ghost")}"/>'
@@ -70,7 +66,12 @@ def drawn_cell(thing: dict, x: float, y: float, size: float, cell: int) -> str:
         f'<text x="{x + size / 2:.1f}" y="{y + size / 2:.1f}" dy="0.35em" text-anchor="middle" '
         f'font-size="{font_size(NUMBER_FONT, cell):.1f}" fill="{hue("ink")}">{escape(thing["text"])}</text>'
     )
-    return f"<g>{says}{frame} fill={quoteattr(colour(thing['kind'], thing['v']))}/>{number}</g>"
+    field = f'{frame} fill="{hue("ghost")}" fill-opacity="{FIELD}"/>'
+    behind = thing["text"] and thing["kind"] == "weight"
+    tint = (TINT["ink"] if thing["tone"] == "ink" else TINT["role"]) if behind else 1
+    shape = shape_of_number(thing["kind"], thing["v"], FULL * cell, BELOW_NUMBER if thing["text"] else WITHOUT_NUMBER)
+    place = f'transform="translate({x + size / 2:.1f},{y + size / 2:.1f})"'
+    return f'<g>{says}{field}<path {place} d="{shape}" fill="{hue(thing["tone"])}" fill-opacity="{tint}"/>{number}</g>'
 
 
 def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, float], int]:
@@ -86,31 +87,23 @@ def name_look(kind: str, cell: int, small: float) -> tuple[str, tuple[float, flo
     return looks[kind]
 
 
-def colour(kind: str, value: float | None) -> str:
-    """The colour of a number on the scale of its kind; what is no number has that of nothing."""
-    name, (low, high) = ("Sequential", WEIGHT_DOMAIN) if kind == "weight" else ("Diverging", SCORE_DOMAIN)
-    known = value is not None and not math.isnan(value)
-    if known and kind == "gradient":
-        value = math.copysign(high * math.sqrt(abs(value)), value)
-    share = min(max((value - low) / (high - low), 0), 1) if known else 0.0
-    return between(light_theme()[f"chart{name}Colors"], share) if known else hue("ghost")
+def shape_of_number(kind: str, value: float | None, whole: float, reach: tuple[float, float] = WITHOUT_NUMBER) -> str:
+    """A square whose area is the weight, or a bar from the middle, to the right where the number is positive.
 
-
-def between(colours: Sequence[str], share: float) -> str:
-    """The colour at this share of the way from the first to the last."""
-    place = share * (len(colours) - 1)
-    left = min(int(place), len(colours) - 2)
-    ends = [[int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in colours[left : left + 2]]
-    mixed = (round(a + (b - a) * (place - left)) for a, b in zip(*ends, strict=True))
-    return "#" + "".join(f"{part:02x}" for part in mixed)
+    A weight of 1 is a square as wide as `whole`, and the longest bars are half of that. What is no number has no shape.
+    """
+    if value is None or math.isnan(value):
+        return ""
+    if kind == "weight":
+        side = whole * math.sqrt(min(max(value, 0.0), 1.0))
+        return f"M{-side / 2:.2f},{-side / 2:.2f}h{side:.2f}v{side:.2f}h{-side:.2f}Z"
+    length = math.copysign(math.sqrt(abs(value)), value) if kind == "gradient" else value
+    if kind == "score":
+        length /= SCORE_DOMAIN[1]
+    wide, (top, bottom) = whole / 2 * min(max(length, -1.0), 1.0), (whole / 2 * edge for edge in reach)
+    return f"M0,{top:.2f}h{wide:.2f}V{bottom:.2f}h{-wide:.2f}Z"
 
 
 def hue(role: str) -> str:
     """The colour of a role."""
-    return light_theme()["chartCategoricalColors"][COLOUR_ROLES.index(role)]
-
-
-@functools.cache
-def light_theme() -> dict:
-    """The colours of the light theme, from where the app has them."""
-    return tomllib.loads(CONFIG.read_text(encoding="utf-8"))["theme"]["light"]
+    return role_colours("light")[role]

@@ -130,15 +130,18 @@ def test_builders_return_altair_charts():
     assert isinstance(grid_chart(), alt.LayerChart)
 
 
-def test_weights_and_scores_have_fixed_domains_under_names_that_the_cells_call():
+def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles():
     layers = template(grid_chart)["layer"]
-    (scales,) = (layer for layer in layers if layer.get("name") == "scales")
-    domains = {channel: scales["encoding"][channel]["scale"]["domain"] for channel in ("fill", "stroke")}
-    assert domains == {"fill": [-3, 3], "stroke": [0, 1]}
-    (cells,) = (layer["encoding"]["fill"]["value"]["expr"] for layer in layers if "tooltip" in layer["encoding"])
-    root = "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * 3 * sqrt(abs(datum.v)) : datum.v"
-    colour = f"datum.kind === 'weight' ? scale('scales_stroke', datum.v) : scale('scales_fill', {root})"
-    assert cells == f"datum.kind === 'masked' ? 'transparent' : {colour}"
+    (drawn,) = (layer["mark"] for layer in layers if "size" in layer["mark"] and "clamp" in str(layer["mark"]))
+    assert drawn["size"]["expr"] == (
+        "isValid(datum.v) ? pow(0.88 * cell, 2) * (datum.kind === 'weight' ? clamp(datum.v, 0, 1) : 1) : 0"
+    )
+    assert "datum.kind === 'score' ? datum.v / 3 : datum.v, -1, 1)" in drawn["shape"]["expr"]
+    colours = [
+        layer["encoding"][channel]["scale"] for layer in layers for channel in ("fill", "color") if
+        "scale" in layer.get("encoding", {}).get(channel, {})
+    ]  # fmt: skip
+    assert colours and all(scale["range"] == "category" for scale in colours)
 
 
 def test_the_written_template_is_the_one_that_altair_builds():

@@ -1,5 +1,6 @@
 """A figure as an SVG file: the numbers, names and colours of the screen."""
 
+import re
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -7,9 +8,11 @@ import pytest
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.grid import DrawnMatrix, Grid
 from attention_ui.figures.matrices import Layout, matrices_table
-from attention_ui.figures.picture import between, can_be_drawn, colour, light_theme, svg_of
+from attention_ui.figures.picture import can_be_drawn, shape_of_number, svg_of
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
 from lessons import output, overview
 from lessons.example import Example, run_example
+from lessons.formulas import stage_formula
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -31,7 +34,9 @@ def test_every_number_of_the_screen_stands_in_the_picture_where_it_stood():
         assert (text is None) == (cell["kind"] == "masked")
         if text is not None:
             assert text.text == cell["text"]
-            assert rect.get("fill") == colour(cell["kind"], cell["v"])
+            shape = group.find(f"{SVG}path")
+            assert shape.get("fill") == role_colours("light")[cell["tone"]]
+            assert shape.get("d") == shape_of_number(cell["kind"], cell["v"], FULL * 29, BELOW_NUMBER)
 
 
 def one_query(trace, query):
@@ -50,15 +55,63 @@ def test_a_learners_text_stays_text(hostile):
     assert trace.tokens[0] in {text.text for text in root.iter(f"{SVG}text")}
 
 
-def test_colours_run_from_end_to_end_of_the_theme():
-    scores, weights = (light_theme()[f"chart{name}Colors"] for name in ("Diverging", "Sequential"))
-    assert (colour("score", -9.0), colour("score", 3.0)) == (scores[0], scores[-1])
-    assert colour("score", 0.0) == scores[4] == scores[5]
-    assert (colour("gradient", -1.0), colour("gradient", 7.0)) == (scores[0], scores[-1])
-    assert colour("gradient", -0.01) == colour("score", -0.3) and colour("gradient", 0.0) == colour("score", 0.0)
-    assert (colour("weight", 0.0), colour("weight", 1.0)) == (weights[0], weights[-1])
-    assert between(["#000000", "#ff8000"], 0.5) == "#804000"
-    assert colour("weight", float("nan")) == colour("weight", None) == light_theme()["chartCategoricalColors"][-1]
+def extent(kind, value, whole=40.0, **reach):
+    """The width and the height of what a number draws, and where it begins and ends across its cell."""
+    drawn = shape_of_number(kind, value, whole, **reach)
+    if not drawn:
+        return 0.0, 0.0
+    across = float(re.search(r"h(-?[\d.]+)", drawn)[1])
+    first, second = (float(found) for found in re.findall(r"[,Vv](-?[\d.]+)", drawn)[:2])
+    return across, second if "v" in drawn else second - first
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.03, 0.12, 0.24, 0.5, 1.0])
+def test_the_area_of_a_weight_is_the_weight(weight):
+    wide, high = extent("weight", weight)
+    assert wide == high
+    assert wide * high / 40**2 == pytest.approx(weight, abs=2e-3)
+
+
+def test_bars_begin_in_the_middle_point_to_their_sign_and_end_at_the_domain():
+    assert [extent("score", value)[0] for value in (3.0, 1.5, 0.0, -1.5, -3.0, -300.0)] == [20, 10, 0, -10, -20, -20]
+    assert [extent("change", value)[0] for value in (1.0, -0.5)] == [20, -10]
+    assert extent("gradient", 0.01)[0] == pytest.approx(2) and extent("gradient", -0.25)[0] == pytest.approx(-10)
+    assert extent("score", 2.0)[1] == extent("score", 0.1)[1], "only the length says how much"
+    assert extent("weight", float("nan")) == extent("score", None) == (0, 0)
+
+
+def luminance(colour):
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def mixed(above, below, opacity):
+    return [opacity * a + (1 - opacity) * b for a, b in zip(above, below, strict=True)]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("ground", ["page", "panel"])
+def test_numbers_read_well_on_every_square(theme, ground):
+    colours = {
+        role: [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)] for role, colour in role_colours(theme).items()
+    }
+    field = mixed(colours["ghost"], colours[ground], FIELD)
+    for role in ("ink", "q", "k", "v", "weight"):
+        square = mixed(colours[role], field, TINT["ink" if role == "ink" else "role"])
+        for ground_of_number in (field, square):
+            lighter, darker = sorted((luminance(colours["ink"]), luminance(ground_of_number)), reverse=True)
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5, role
+
+
+def test_styles_and_formulas_have_the_colours_of_the_charts():
+    light, dark = role_colours("light"), role_colours("dark")
+    assert (light["weight"], dark["weight"]) == ("#6a3fb5", "#bda2f7")
+    assert f"--lab-weight: light-dark({light['weight']}, {dark['weight']});" in role_styles()
+    assert f"--lab-line: light-dark({light['line']}, {dark['line']});" in role_styles()
+    formula = stage_formula("output", run_example(Example()))
+    for theme, colours in (("light", light), ("dark", dark)):
+        shown = in_role_colours(formula, theme)
+        assert rf"\textcolor{{{colours['weight']}}}{{A}}\textcolor{{{colours['v']}}}{{V}}" in shown
 
 
 def test_a_thing_of_an_unknown_kind_is_not_silently_left_out():
