@@ -19,7 +19,7 @@ def font_expression(font: tuple[float, float]) -> str:
 
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 # How long the bar of a number is, where 1 is half a cell.
-LENGTHS = (
+BAR_LENGTHS = (
     "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * sqrt(abs(datum.v)) : "
     f"datum.kind === 'score' ? datum.v / {SCORE_DOMAIN[1]} : datum.v"
 )
@@ -83,7 +83,7 @@ def quantities() -> alt.Chart:
     A weight is a square whose area is the weight, and a whole fills the field; behind a number it is lighter. Any other
     number is a bar from the middle of its cell, to the right where it is positive, as long as it is large.
     """
-    length = f"clamp({LENGTHS}, -1, 1)"
+    length = f"clamp({BAR_LENGTHS}, -1, 1)"
     end = f"round(100 * {length}) / 100"  # of few lengths: Vega keeps each shape
     top, bottom = (f"(datum.text ? {BELOW_NUMBER[at]} : {WITHOUT_NUMBER[at]})" for at in (0, 1))
     bar = f"'M0,' + {top} + 'H' + {end} + 'V' + {bottom} + 'H0Z'"

@@ -10,7 +10,7 @@ SHORT = "task=Copy the first&steps=200"
 SEEN = """() => {
     const svg = document.querySelector('.st-key-run svg.marks');
     const all = (what, name) => [...svg.querySelectorAll(what)].map(part => part.getAttribute(name)).join();
-    return {heads: all('.mark-rect path', 'fill'), mark: all('.mark-rule line', 'transform'),
+    return {heads: all('.mark-symbol path', 'd'), mark: all('.mark-rule line', 'transform'),
             sentence: svg.textContent.match(/After .*?: .*?(?=layer)/)[0]};
 }"""
 MOVERS = ".st-key-run .vega-bindings"
