@@ -26,4 +26,4 @@ def test_every_square_is_as_large_as_its_weight(visit, scheme):
     assert len(drawn) == 2 * len(weights), "without the mask and with it, which hides nothing"
     for (wide, high), weight in zip(drawn, 2 * weights, strict=True):
         assert wide == pytest.approx(high, abs=0.01)
-        assert wide * high / whole**2 == pytest.approx(weight, abs=0.03)
+        assert wide * high / whole**2 == pytest.approx(weight, abs=0.01)
