@@ -12,14 +12,17 @@ from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
+from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.lesson import Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
+from attention_ui.state import get_state, set_state
 from lessons.formatting import english, written
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
+from lessons.sharing import Sharing
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
@@ -111,6 +114,16 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 
+def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
+    """Numbers that become parts of one whole; once the question is answered, the figure plays how."""
+    from attention_ui.figures.sharing_chart import sharing_chart  # with Altair
+
+    if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
+        set_state("film", film_of_sharing(figure))
+    chart = template(sharing_chart, len(figure.portions))
+    return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
+
+
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
@@ -160,7 +173,7 @@ def draw_rows(figure: Table) -> None:
 
 CHARTS = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
-    Arcs: draw_arcs, HeadMaps: draw_head_maps,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing,
 }  # fmt: skip
 NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 

@@ -11,6 +11,7 @@ from attention_ui.links import left_out, repair_link
 from attention_ui.panels.question import answered_lessons
 from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
+from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import run_badge
 
 with page_turn():  # from the first command on: two frames at once would hold each other up
@@ -31,4 +32,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
         st.toggle("Large figures, for a projector", key="large", bind="query-params")
+    set_state("film", "")
     page.run()
+    if film := get_state("film"):  # where each mark of a figure begins that plays its answer
+        st.html(f"<style>{film}</style>")

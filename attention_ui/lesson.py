@@ -17,6 +17,7 @@ from attention_ui.state import get_state, set_state
 from lessons.formatting import english, together, written
 from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
+from lessons.sharing import Sharing
 
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
@@ -57,20 +58,22 @@ def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: 
     """
     yield_turn()
     alt, name, cells = together(figure.notice) or english(figure.name), english(figure.name), tables.get("cells")
-    picking = isinstance(figure, Matrices) and lesson is not None
-    given = [matrix.key for matrix in figure.matrices if matrix.given] if picking else []
+    picking = isinstance(figure, Matrices | Sharing) and lesson is not None
+    given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
+    width = "stretch" if isinstance(figure, Sharing) else "content"
     chart = {**spec, "datasets": datasets_of(tables, alt, lesson, given)}
     with st.container(key=figure.key):
         if not picking:
-            st.vega_lite_chart(chart, width="content", alt=name)
+            st.vega_lite_chart(chart, width=width, alt=name)
             offer_numbers(figure.key, cells, lesson)
             return None
         state = st.vega_lite_chart(
-            chart, width="content", alt=name, key=f"{figure.key}_chart", on_select="rerun", selection_mode=["pick"]
+            chart, width=width, alt=name, key=f"{figure.key}_chart", on_select="rerun", selection_mode=["pick"]
         )
-        with st.container(horizontal=True):
-            offer_numbers(figure.key, cells, lesson)
-            offer_picture(figure.key, cells, spec, lesson)
+        if cells is not None:
+            with st.container(horizontal=True):
+                offer_numbers(figure.key, cells, lesson)
+                offer_picture(figure.key, cells, spec, lesson)
     return None if covered(lesson) else picked_cell(state)
 
 

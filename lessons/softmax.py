@@ -19,6 +19,7 @@ from lessons.questions.base import asking
 from lessons.questions.softmax import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Size, Token, say, say_count
+from lessons.sharing import Portion, Sharing
 
 HEADING = say("How do scores become weights?")
 OPENING = say(
@@ -87,10 +88,10 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
         key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
-        notice=(*notice_largest(example, row, choices), *notice_changes(example, row, added, doubled)),
+        notice=notice_changes(example, row, added, doubled),
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
-        formula=stage_formula("weights", example), figures=(figure,),
+        formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
         code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, choices, row)),
         ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat))  # fmt: skip
 
@@ -187,6 +188,24 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
         line("multiplied", say("if all × {number}", number=double), doubled.weights, scores, **weights,
              step=lambda i, j: way.share(doubled, j),
              before=lambda i, j: way.before_changed(times, f"· {FACTOR:g}", doubled, j)))  # fmt: skip
+
+
+def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
+    """The same row as a picture: scores, e to their differences from the largest, and parts of one whole."""
+    heat = Number(choices.temperature, 1)
+    steps = zip(*(getattr(row, name).tolist() for name in ("scores", "powers", "weights")), strict=True)
+    portions = tuple(
+        Portion(example.names[key], score, power, weight, say(
+            "{key}: score {score}, e to the difference {power}, weight {weight}",
+            key=example.names[key], score=Number(score), power=Size(power), weight=Share(weight)))
+        for key, (score, power, weight) in zip(row.keys, steps, strict=True))  # fmt: skip
+    return Sharing(
+        key="softmax_sharing", name=say("Scores that become parts of one whole"), matrix="weights",
+        query=example.names[choices.query], portions=portions, notice=notice_largest(example, row, choices),
+        lines=((say("score"), say("÷ temperature {temperature}", temperature=heat)),
+               (say("e to the difference"), say("from the largest score")),
+               (say("weight"), say("part of the sum"))),
+        asks=say("one whole: which key gets how much?"))  # fmt: skip
 
 
 def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:

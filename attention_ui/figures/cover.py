@@ -13,6 +13,8 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
 
     Frames can neither be pointed at nor clicked. What is masked stays masked. Of curves only the axes are left.
     """
+    if "told" in table.column_names:  # it knows itself what an answer would tell
+        return table.filter(pc.invert(table["told"]))
     if "chosen" in table.column_names:  # the points of curves: what stands on their x axis is no secret
         return emptied_curves(table)
     if "cell_tag" not in table.column_names:

@@ -38,6 +38,7 @@ from lessons.screen import (
     Table,
 )
 from lessons.sentence import All, Count, Number, Sentence, Share, Size, Token
+from lessons.sharing import Sharing
 
 SUPERLATIVE = re.compile(
     r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I
@@ -169,6 +170,9 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
                 yield from figure.rows
                 yield from (said for part in figure.parts for said in part.says)
                 yield from (part.remark for part in figure.parts if part.remark is not None)
+            case Sharing():
+                yield from (said for line in figure.lines for said in line)
+                yield from (figure.asks, *(portion.says for portion in figure.portions))
             case Table():
                 yield from figure.columns
                 yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))
@@ -285,6 +289,11 @@ def check_figure(figure: Figure) -> None:
         assert figure.first in keys
         for matrix in figure.matrices:
             check_matrix(matrix)
+    if isinstance(figure, Sharing):
+        assert np.isclose(sum(portion.share for portion in figure.portions), 1.0, atol=1e-5)
+        sizes = np.asarray([portion.size for portion in figure.portions])
+        assert np.allclose(sizes / sizes.sum(), [portion.share for portion in figure.portions], atol=1e-5)
+        assert sizes.max() == 1, "the longest bar has the height that there is"
 
 
 def check_matrix(matrix: Matrix) -> None:

@@ -47,6 +47,16 @@ def largest(case, sentence):
     }  # fmt: skip
 
 
+def portion(case, sentence):
+    """What a key gets, of the shown row."""
+    query, key = case.choices.query, sentence.arguments["key"].position
+    seen = slice(0, query + 1) if case.example.example.causal else slice(None)
+    scores = case.attention.scores[query, seen].double().numpy() / case.choices.temperature
+    scores = scores * (case.example.example.d_k**-0.5 if case.example.example.scaling else 1.0)
+    power = np.exp(scores[key] - scores.max())
+    return {"key": key, "score": scores[key], "power": power, "weight": visible_weights(case)[key]}
+
+
 def every_weight(case, sentence):
     row = visible_weights(case)
     assert len(set(map(percent, row))) == 1
@@ -137,6 +147,9 @@ def concept(case, sentence):
 ORACLE = {
     "score ÷ {temperature}": at_temperature,
     "minus largest": concept,
+    "÷ temperature {temperature}": at_temperature,
+    "from the largest score": concept,
+    "{key}: score {score}, e to the difference {power}, weight {weight}": portion,
     "if all + {number}": lambda case, sentence: {"number": SHIFT},
     "if all × {number}": lambda case, sentence: {"number": FACTOR},
     "{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.": lambda case, s: (
@@ -259,7 +272,8 @@ ANSWERS = {
 def said(query=-1, temperature=1.0, **choices):
     example = run_example(Example(**choices))
     query %= len(example.tokens)
-    return together(screen(example, 0, Choices(query, temperature)).figures[0].notice)
+    figures = screen(example, 0, Choices(query, temperature)).figures
+    return together([sentence for figure in figures for sentence in figure.notice])
 
 
 def test_all_that_is_said_is_about_the_temperature_that_is_shown():

@@ -95,7 +95,7 @@ def test_softmax_shows_every_number_of_a_row():
     row = softmax_row(trace.heads.select(0), 5, 0.3)
     assert any(line.startswith("At temperature 0.3") for line in texts(at))
     for step in ("scores", "shifted", "powers", "weights"):
-        shown = [cells(at)[f"{step} 0,{j}"]["v"] for j in range(6)]
+        shown = [cells(at, 1)[f"{step} 0,{j}"]["v"] for j in range(6)]
         assert shown == pytest.approx(getattr(row, step).tolist(), abs=1e-6)
 
 
@@ -130,8 +130,8 @@ def test_a_question_is_answered_on_the_page(lesson):
 
 def test_large_figures_are_larger():
     assert (
-        chart(open_lesson("softmax", large="true"))[0]["width"]["step"]
-        > chart(open_lesson("softmax"))[0]["width"]["step"]
+        chart(open_lesson("softmax", large="true"), 1)[0]["width"]["step"]
+        > chart(open_lesson("softmax"), 1)[0]["width"]["step"]
     )
 
 

@@ -1,0 +1,85 @@
+"""The film of the softmax: two frames in its middle are where the numbers say."""
+
+import pytest
+
+from lessons.example import Example, run_example
+from lessons.softmax import softmax_row
+
+FIGURE = ".st-key-softmax_sharing"
+BOXES = """layer => [...document.querySelectorAll(`.st-key-softmax_sharing .${layer}_marks path`)]
+    .map(path => path.getBoundingClientRect()).map(box => [box.x, box.y, box.width, box.height])"""
+FILMS = "document.getAnimations().filter(film => (film.animationName || '').startsWith('lab-'))"
+STOP = f"moment => {FILMS}.forEach(film => {{ film.pause(); film.currentTime = moment; }})"
+LENGTHS = f"() => {FILMS}.map(film => film.effect.getComputedTiming().endTime)"
+
+
+def answered(visit, **context):
+    tab = visit(**context).open("softmax?temperature=0.3&cover=true")
+    tab.page.wait_for_selector(f"{FIGURE} svg .frames_marks path")
+    assert tab.page.locator(f"{FIGURE} svg .whole_marks path").count() == 0, "covered"
+    tab.settled().page.locator(".st-key-softmax_quiz button").first.click()
+    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
+    return tab.settled()
+
+
+def halfway(one, other):
+    return [(a + b) / 2 for a, b in zip(one, other, strict=True)]
+
+
+def test_halfway_each_mark_is_halfway_between_where_it_comes_from_and_where_it_goes(visit):
+    tab = answered(visit)
+    boxes = lambda layer: tab.page.evaluate(BOXES, layer)  # noqa: E731
+    assert 0 < max(tab.page.evaluate(LENGTHS)) <= 2200
+    tab.page.evaluate(STOP, 450)
+    growing = boxes("sizes")
+    tab.page.evaluate(STOP, 1450)
+    moving = boxes("whole")
+    tab.page.evaluate(STOP, 5000)
+    numbers, sizes, parts = boxes("numbers"), boxes("sizes"), boxes("whole")
+    row = softmax_row(run_example(Example()).heads.select(0), 5, 0.3)
+    powers, weights = row.powers.tolist(), row.weights.tolist()
+    for box, power, part, weight in zip(sizes, powers, parts, weights, strict=True):
+        assert box[3] / max(size[3] for size in sizes) == pytest.approx(power, abs=0.02)
+        assert part[2] / sum(each[2] for each in parts) == pytest.approx(weight, abs=0.01)
+    for frame, begin, end in ((growing, numbers, sizes), (moving, sizes, parts)):
+        for box, one, other in zip(frame, begin, end, strict=True):
+            assert box == pytest.approx(halfway(one, other), abs=1.5), "pixels"
+    assert growing != sizes and moving != parts
+
+
+def test_who_wants_less_motion_sees_the_end_at_once(visit):
+    tab = answered(visit, reduced_motion="reduce")
+    assert tab.page.evaluate(f"() => {FILMS}.length") == 0
+    widths = [box[2] for box in tab.page.evaluate(BOXES, "whole")]
+    row = softmax_row(run_example(Example()).heads.select(0), 5, 0.3)
+    assert [width / sum(widths) for width in widths] == pytest.approx(row.weights.tolist(), abs=0.01)
+
+
+def test_another_temperature_moves_the_same_picture(visit):
+    tab = answered(visit)
+    tab.page.evaluate(STOP, 5000)
+    tab.page.locator(f"{FIGURE} svg.marks").evaluate("svg => svg.dataset.mine = 'yes'")
+    tab.page.locator(".st-key-temperature input").focus()
+    tab.page.keyboard.press("ArrowRight")
+    tab.page.wait_for_url("**temperature=0.4**")
+    tab.settled().page.wait_for_timeout(500)
+    assert tab.page.locator(f"{FIGURE} svg.marks").evaluate("svg => svg.dataset.mine") == "yes"
+
+
+def test_a_click_on_a_part_derives_its_weight(visit):
+    tab = visit().open("softmax?cover=false")
+    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
+    tab.settled().page.locator(f"{FIGURE} svg .whole_marks path").nth(3).click()
+    tab.page.wait_for_selector(".st-key-trace_open [data-testid=stCode] code")
+    tab.settled()
+    last = tab.page.locator(".st-key-trace_open [data-testid=stCode] code").last.inner_text()
+    weight = softmax_row(run_example(Example()).heads.select(0), 5, 1.0).weights[3]
+    assert float(last.split(" = ")[-1]) == pytest.approx(float(weight), abs=1e-3)
+
+
+def test_on_a_phone_the_figure_is_as_wide_as_the_screen(visit):
+    tab = visit(viewport={"width": 390, "height": 844}).open("softmax?cover=false")
+    tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
+    box = tab.settled().page.locator(f"{FIGURE} svg.marks").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
