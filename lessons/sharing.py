@@ -30,4 +30,4 @@ class Sharing(Figure):
     lines: tuple[tuple[Sentence, Sentence], ...]
     asks: Sentence
     matrix: str
-    number_domain: float = 3.0  # bars end here
+    number_domain: float  # the longest bar of a number: no number is beyond it

@@ -201,7 +201,8 @@ def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing
         for key, (score, power, weight) in zip(row.keys, steps, strict=True))  # fmt: skip
     return Sharing(
         key="softmax_sharing", name=say("Scores that become parts of one whole"), matrix="weights",
-        query=example.names[choices.query], portions=portions, notice=notice_largest(example, row, choices),
+        query=example.names[choices.query], portions=portions,
+        number_domain=max(3.0, float(row.scores.abs().max())), notice=notice_largest(example, row, choices),
         lines=((say("score"), say("÷ temperature {temperature}", temperature=heat)),
                (say("e to the difference"), say("from the largest score")),
                (say("weight"), say("part of the sum"))),
