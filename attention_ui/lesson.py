@@ -21,7 +21,7 @@ from lessons.sharing import Sharing
 
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
-COVERED = "The numbers wait until you have chosen an answer below."
+COVERED = "The numbers wait until you have chosen an answer above."
 LEFT_OUT = "What there is to notice is left for you to find."
 
 

@@ -6,19 +6,21 @@ from dataclasses import dataclass
 from types import ModuleType
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from attention_ui.contents import next_and_previous, opening
+from attention_ui.contents import next_and_previous, opening, small_opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.lesson import Picked, covered, say_covered
+from attention_ui.links import hidden
 from attention_ui.panels.code import show_code
 from attention_ui.panels.derivation import derivation_panel
 from attention_ui.panels.question import current_question, question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
-from lessons.screen import Curves, Figure, Matrices, Screen
+from lessons.screen import Curves, Figure, Matrices, Question, Screen
 
 MARGIN, PANEL_WIDTH = 30, 420  # pixels
 LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
@@ -30,6 +32,7 @@ class LessonPage:
 
     lesson: ModuleType
     address: str
+    top: DeltaGenerator  # where its question will stand, which is known only when the screen is
     example: ExampleTrace
     head: int
 
@@ -41,7 +44,7 @@ class LessonPage:
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
-        draw_screen(self.address, screen, beside)
+        draw_screen(self.lesson, screen, self.top, beside, address=self.address)
         next_and_previous(self.address)
 
 
@@ -55,29 +58,43 @@ def open_lesson(
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
     """
     address = address or lesson.__name__.rpartition(".")[2]
-    opening(lesson)
+    top = st.container()
     example = current_trace(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
-    return LessonPage(lesson, address, example, head_choice(example) if heads else 0)
+    return LessonPage(lesson, address, top, example, head_choice(example) if heads else 0)
 
 
-def draw_screen(lesson: str, screen: Screen, beside: Callable[[], None] | None = None) -> None:
-    """Formula, figures with what there is to notice, the derivation of a number, the question, the code.
+def draw_screen(
+    lesson: ModuleType, screen: Screen, top: DeltaGenerator, beside: Callable[[], None] | None = None, *, address: str
+) -> None:
+    """The question on top, figures with what there is to notice, the derivation of a number, the code.
 
     Without a question there is nothing to think of first, so nothing is ever covered or left out.
     """
-    if screen.formula is not None:
-        st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
-    picked, coverable = None, lesson if screen.ask is not None else ""
-    question = screen.ask and current_question(lesson, screen.ask)
+    picked, coverable = None, address if screen.ask is not None else ""
+    question = screen.ask and current_question(address, screen.ask)
+    asks = question is not None and not hidden("predict")
+    with top:
+        draw_top(lesson, question if asks else None, address)
     say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         picked = draw_group(coverable, group, beside if place == 0 else None) or picked
     draw_notice(coverable, screen.remarks)
+    if asks:
+        st.markdown(english(lesson.OPENING))
+    if screen.formula is not None:
+        st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
     if not covered(coverable):
         derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
-    if question is not None:
-        question_panel(lesson, question)
     show_code(screen.code)
+
+
+def draw_top(lesson: ModuleType, question: Question | None, address: str) -> None:
+    """The headline of the page: a question about its numbers, or else the one that the lesson answers."""
+    if question is None:
+        opening(lesson)
+    else:
+        small_opening(lesson)
+        question_panel(address, question)
 
 
 def groups(figures: Sequence[Figure]) -> list[list[Figure]]:

@@ -10,12 +10,9 @@ from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size
 
 def english(sentence: Sentence) -> str:
     """The sentence as it is read."""
-    template, arguments, many, count = sentence
-    if many is not None and count != 1:
-        template = many
-    if not arguments:
-        return template
-    return template.format_map({name: WAYS_TO_WRITE[type(value)](value) for name, value in arguments.items()})
+    if not sentence.arguments:
+        return sentence.said
+    return sentence.said.format_map({name: written(value) for name, value in sentence.arguments.items()})
 
 
 def together(sentences: Sequence[Sentence]) -> str:

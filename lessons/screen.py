@@ -288,10 +288,11 @@ class Listing(Figure):
 
 @dataclass(frozen=True)
 class Card:
-    """An answer to choose, and what is said to whoever chooses it."""
+    """An answer to choose, what is said to whoever chooses it, and the thought that leads to it, in a few words."""
 
     text: Sentence
     reply: Sentence
+    reason: Sentence | None = None
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,14 @@ BELOW_NUMBER, WITHOUT_NUMBER = (0.7, 1.0), (-0.22, 0.22)  # from the top to the 
 
 @functools.cache
 def role_colours(theme: str) -> dict[str, str]:
-    """The colour of each role in the "light" or the "dark" theme, and those of the page, of panels and of lines."""
+    """The colour of each role in the "light" or the "dark" theme, and those of all around them."""
     colours = tomllib.loads(CONFIG.read_text(encoding="utf-8"))["theme"][theme]
-    around = {"page": "backgroundColor", "panel": "secondaryBackgroundColor", "line": "borderColor"}
+    around = {
+        "page": "backgroundColor",
+        "panel": "secondaryBackgroundColor",
+        "line": "borderColor",
+        "wrong": "redTextColor",
+    }
     roles = dict(zip(COLOUR_ROLES, colours["chartCategoricalColors"], strict=True))
     return roles | {role: colours[name] for role, name in around.items()}
 

@@ -5,11 +5,13 @@ from collections.abc import Callable
 import streamlit as st
 
 from attention_ui.links import hidden
+from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
-from lessons.screen import Question
+from lessons.screen import Card, Question
 
 LETTERS = "ABCD"
+VERDICTS = {"right": "✓ right", "wrong": "✗ your guess"}
 MOST_SKIPPED = 20
 
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
@@ -18,33 +20,60 @@ Ask = Callable[[int], Question]  # from a number to a question; the same number 
 def question_panel(lesson: str, question: Question, *, cover: bool = True) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    With `cover`, the figures of the page can be covered until something is chosen.
+    With `cover`, the question is that of the whole page, and its figures can be covered until something is chosen.
     """
     if hidden("predict"):
         return
-    with st.container(border=True, gap="small", key=f"{lesson}_quiz"):
-        st.subheader("Predict, then look", anchor=False)
-        st.text(english(question.prompt))
-        cards = zip(LETTERS, question.cards, strict=False)
-        st.text("\n".join(f"{letter}  {english(card.text)}" for letter, card in cards))
-        letters = list(LETTERS[: len(question.cards)])
-        chosen = st.segmented_control("Your prediction", letters, key=f"{lesson}_answer", label_visibility="collapsed")
-        if chosen in letters:  # a forged message may name what is none
-            reveal(lesson, question, LETTERS.index(chosen))
+    with st.container(gap="small", key=f"{lesson}_quiz"):
+        prompt = marked(question.prompt, ROLE_COLOURS)
+        st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
+        chosen = chosen_card(lesson, question)
+        draw_cards(lesson, question, chosen)
+        if chosen is not None:
+            reveal(lesson, question, chosen)
         with st.container(horizontal=True, vertical_alignment="center"):
             left = get_state(f"{lesson}_question") or 0
-            st.button("Another question", key=f"{lesson}_another", on_click=set_state, args=(f"{lesson}_left", left))
+            another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
+            st.button("Another question", key=f"{lesson}_another", **another)
             if tries := first_tries():
-                st.text(f"{sum(tries.values())} of {len(tries)} first tries")
-            if cover:
-                cover_switch()
+                st.text(f"{sum(tries.values())} of {len(tries)} first tries", width="content")
+    if cover:
+        cover_switch()
+
+
+def chosen_card(lesson: str, question: Question) -> int | None:
+    """The index of the card that was chosen, if one was."""
+    letter = get_state(f"{lesson}_answer")
+    return LETTERS.index(letter) if letter in list(LETTERS[: len(question.cards)]) else None
+
+
+def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
+    """A large button for each answer; the one that was chosen says, in a word and a sign, what it was."""
+    right = "open" if chosen is None else "right" if chosen == question.right else "wrong"
+    with st.container(key=f"cards_{right}"):
+        for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
+            st.button(
+                card_label(card, VERDICTS[right] if index == chosen else ""),
+                key=f"{lesson}_card_{letter}",
+                on_click=set_state,
+                args=(f"{lesson}_answer", letter),
+                type="primary" if index == chosen else "secondary",
+                width="stretch",
+            )
+
+
+def card_label(card: Card, verdict: str) -> str:
+    """What stands on a card: the answer, the thought that leads to it, and what it was."""
+    lines = (marked(card.text), marked(card.reason) if card.reason is not None else "", verdict)
+    return "\n\n".join(line for line in lines if line)
 
 
 def cover_switch() -> None:
     """Whether figures wait for an answer. What it says is kept: for the next page, and across pages without it."""
     if get_state("cover") is None and get_state("covering") is False:
         set_state("cover", False)
-    switch = st.toggle("Cover the numbers while I think", value=True, key="cover", bind="query-params")
+    with st.sidebar:
+        switch = st.toggle("Cover the numbers while I think", value=True, key="cover", bind="query-params")
     set_state("covering", switch)
 
 

@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import chart, open_page, source_shown, texts
+from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_core.backward import attend_backward, softmax_backward
 from lessons.backward import HEADING, Choices, screen
@@ -116,7 +116,7 @@ def test_a_question_is_answered_and_can_cover_the_gradients():
     at = open_backward(back_to="X", cover="true")  # every answer of this lesson stands in one of its figures
     shown = {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
     assert shown == {"x", "q", "k", "v", "after"}
-    at.segmented_control(key="backward_answer").set_value("A").run()
+    answer(at, "backward", "A")
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     assert "d_x" in {key.split()[0] for key, row in cells(at).items() if row["v"] is not None}
 

@@ -1,7 +1,7 @@
 """The lessons on several heads in a class: captions left out, numbers covered until an answer is chosen."""
 
 import pytest
-from visiting import ask_about_the_figure, chart, open_page, texts
+from visiting import answer, ask_about_the_figure, chart, open_page, texts
 
 WAITING = "The numbers wait"
 LESSONS = [
@@ -41,7 +41,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
         assert not [rows for key, rows in tables.items() if key in ("distances", "bars") and rows]
     assert not at.metric and not at.dataframe and not at.get("download_button")
     assert "Trace one number" not in {panel.label for panel in at.expander}
-    at.segmented_control(key=f"{lesson}_answer").set_value("B").run()
+    answer(at, lesson, "B")
     assert not at.exception
     assert told(at, plain) == told(plain, plain) and not any(WAITING in line for line in texts(at))
     assert [tables for tables, _ in charts(at)] == [tables for tables, _ in charts(plain)]

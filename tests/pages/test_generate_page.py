@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from visiting import ROOT, chart, open_page, source_shown, texts
+from visiting import ROOT, answer, chart, chosen, open_page, source_shown, texts
 
 from attention_core.generation import generate
 from attention_core.language_model import language_model, measured_model
@@ -283,10 +283,10 @@ def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
     question = generate_screen(expected()).ask(0)
     assert english(question.prompt) in texts(at)
-    at.segmented_control(key="generate_answer").set_value("ABCD"[question.right]).run()
+    answer(at, "generate", "ABCD"[question.right])
     assert f"Yes. {english(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
-    assert at.segmented_control(key="generate_answer").value is None
+    assert chosen(at, "generate") is None
 
 
 def test_the_source_shown_is_the_source_that_ran():

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from visiting import ROOT, chart, open_page, source_shown, texts
+from visiting import ROOT, answer, chart, open_page, source_shown, texts
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
@@ -442,7 +442,7 @@ def test_an_impossible_link_is_repaired_and_says_so():
 
 def test_a_question_is_answered_on_the_page():
     at = open_heads()
-    at.segmented_control(key="heads_answer").set_value("A").run()
+    answer(at, "heads", "A")
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     at.slider(key="mh_d_model").set_value(12).run()
     assert not any(line.startswith(("Yes.", "Not quite.")) for line in texts(at)), "another example, another question"

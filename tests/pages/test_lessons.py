@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import ROOT, ask_about_the_figure, chart, open_page, source_shown, texts, visitor
+from visiting import ROOT, answer, ask_about_the_figure, chart, chosen, open_page, source_shown, texts, visitor
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
@@ -123,7 +123,7 @@ def test_what_a_class_hides_is_not_there(lesson):
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_a_question_is_answered_on_the_page(lesson):
     at = open_lesson(lesson)
-    at.segmented_control(key=f"{lesson}_answer").set_value("A").run()
+    answer(at, lesson, "A")
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     assert not at.exception
 
@@ -170,7 +170,7 @@ def test_numbers_can_be_covered_until_an_answer_is_chosen(lesson):
     assert all((row["y"], row["low"], row["high"]) == (None, None, None) for row in curves)
     assert not [panel for panel in at.expander if panel.label == "Trace one number"]
     assert not at.get("download_button")
-    at.segmented_control(key=f"{lesson}_answer").set_value("B").run()
+    answer(at, lesson, "B")
     assert grid_of(at) == grid_of(plain)
     assert set(told) <= set(texts(at))
 
@@ -182,12 +182,12 @@ def all_charts(at):
 def test_another_question_and_another_example_cover_the_numbers_again():
     at = open_lesson("mask", cover="true")  # every answer of this lesson stands in its figure
     for change in (lambda: at.button(key="mask_another").click(), lambda: at.slider(key="d_k").set_value(5)):
-        at.segmented_control(key="mask_answer").set_value("A").run()
+        answer(at, "mask", "A")
         assert WAITING not in grid_of(at)[1]
         change()
         at.run()
         assert WAITING in grid_of(at)[1]
-        assert at.segmented_control(key="mask_answer").value is None
+        assert chosen(at, "mask") is None
     at.toggle(key="cover").set_value(False).run()
     assert WAITING not in grid_of(at)[1]
 

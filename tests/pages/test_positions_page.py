@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import chart, open_page, source_shown, texts
+from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
@@ -192,7 +192,7 @@ def test_the_code_that_ran_is_shown():
 
 def test_a_question_is_answered_and_a_class_can_hide_it():
     at = open_positions()
-    at.segmented_control(key="positions_answer").set_value("A").run()
+    answer(at, "positions", "A")
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     at = open_positions(hide="predict,code,trace")
     assert not [button for button in at.button if button.label == "Another question"]

@@ -4,7 +4,7 @@ import inspect
 import textwrap
 
 import pytest
-from visiting import chart, open_page, source_shown, texts
+from visiting import answer, chart, chosen, open_page, source_shown, texts
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
@@ -195,13 +195,13 @@ def test_a_question_is_answered_and_another_mask_forgets_the_answer():
     while not any(line.startswith("A boolean mask") for line in texts(at)):
         at.button(key="pytorch_another").click().run()
     prompt = asked(at)
-    at.segmented_control(key="pytorch_answer").set_value("A").run()
+    answer(at, "pytorch", "A")
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     at.segmented_control(key="mask").set_value("none").run()
     if asked(at) == prompt:  # the row that is asked about may be the same under both masks
         at.segmented_control(key="mask").set_value("window").run()
     assert asked(at) != prompt
-    assert at.segmented_control(key="pytorch_answer").value is None
+    assert chosen(at, "pytorch") is None
     at = open_pytorch(hide="predict,code,trace")
     assert not [button for button in at.button if button.label == "Another question"]
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from pathlib import Path
 
 import pyarrow as pa
@@ -48,6 +49,28 @@ def ask_about_the_figure(at, lesson):
             return at
         at.button(key=f"{lesson}_another").click().run()
     raise AssertionError(f"no question of {lesson} is about its figures")
+
+
+def answer(at, lesson, letter="A"):
+    """Press a card: A is the first."""
+    at.button(key=f"{lesson}_card_{letter}").click().run()
+    assert not at.exception, at.exception
+
+
+def chosen(at, lesson):
+    """The letter of the card that was chosen."""
+    key = f"{lesson}_answer"
+    return at.session_state[key] if key in at.session_state else None  # noqa: SIM401
+
+
+def asked(at, level="title"):
+    """The question on the page as it is read: its Markdown without the marks of colours, and what escapes signs."""
+    return read_plainly(at.get(level)[0].value)
+
+
+def read_plainly(markdown):
+    plain = re.sub(r":(?:blue|orange)\[((?:[^\[\]\\]|\\.)*)\]", r"\1", markdown)
+    return re.sub(r"\\(.)", r"\1", plain.replace("\u2060", ""))
 
 
 def texts(at):

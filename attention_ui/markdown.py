@@ -1,0 +1,42 @@
+"""Sentences where Streamlit reads Markdown: in headlines and on cards. The only way for a visitor's words to get there.
+
+Streamlit reads more than Markdown: colours, emoji, icons, formulas, arrows, bare addresses. Some of it is looked for
+only after Markdown's backslashes are gone. So before each sign stands, besides a backslash, a character that nobody
+sees and that keeps words and signs apart.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from lessons.formatting import listed, written
+from lessons.sentence import All, Argument, Sentence, Token
+
+APART = "\u2060"  # the word joiner: no width, and no line breaks at it
+SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
+OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
+ROLE_COLOURS = {"query": "blue", "key": "orange"}
+
+
+def literal(text: str) -> str:
+    """Any text as Markdown that reads as exactly this text, on one line."""
+    return SIGN.sub(rf"{APART}\\\1", " ".join(text.split()))
+
+
+def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A sentence as Markdown; arguments of these names are coloured."""
+    arguments = {}
+    for name, argument in sentence.arguments.items():
+        text = marked_argument(argument, colours)
+        arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
+    template = OUR_SIGN.sub(r"\\\1", sentence.said)
+    return template.format_map(arguments) if arguments else template
+
+
+def marked_argument(argument: Argument, colours: Mapping[str, str]) -> str:
+    """An argument as Markdown: a sentence in the same way, words literally; numbers are as they are."""
+    if isinstance(argument, Sentence):
+        return marked(argument, colours)
+    if isinstance(argument, All):
+        return listed([marked_argument(item, colours) for item in argument.items])
+    return literal(written(argument)) if isinstance(argument, str | Token) else written(argument)
