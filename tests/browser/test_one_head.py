@@ -169,7 +169,7 @@ def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
     tab.page.wait_for_url("**/softmax*")
     figure_covered(tab, "softmax_figure")
     assert tab.page.locator(".st-key-cover input").is_checked()
-    tab.page.locator(".st-key-softmax_answer").get_by_role("radio", name="B").click()
+    tab.page.locator(".st-key-softmax_card_B button").click()
     assert same(figure(tab, "softmax_figure"), 1.0)
     tab.page.locator(".st-key-softmax_another button").click()
     figure_covered(tab, "softmax_figure")
@@ -179,7 +179,7 @@ def test_a_cover_goes_along_to_the_next_lesson_and_an_answer_lifts_it(visit):
 
 def figure_covered(tab, key):
     """Wait until the figure is there without its numbers."""
-    tab.page.get_by_text("The numbers wait until you have chosen an answer below.").first.wait_for()
+    tab.page.get_by_text("The numbers wait until you have chosen an answer above.").first.wait_for()
     tab.page.wait_for_selector(f".st-key-{key} svg.marks")
     tab.settled().page.wait_for_timeout(300)
     assert not numbers(tab, key)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from visiting import ROOT, answer, chart, chosen, open_page, source_shown, texts
+from visiting import ROOT, answer, asked, chart, chosen, open_page, source_shown, texts
 
 from attention_core.generation import generate
 from attention_core.language_model import language_model, measured_model
@@ -282,7 +282,7 @@ def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
 def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
     question = generate_screen(expected()).ask(0)
-    assert english(question.prompt) in texts(at)
+    assert english(question.prompt) == asked(at, "header")
     answer(at, "generate", "ABCD"[question.right])
     assert f"Yes. {english(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
@@ -307,8 +307,8 @@ def test_the_template_stays_while_the_text_grows():
 @pytest.mark.parametrize("part", ["predict", "keep", "code"])
 def test_a_class_may_be_shown_less(part):
     at = open_page(PAGE, hide=part)
-    labels = {e.label for e in at.expander} | {s.value for s in at.subheader}
-    gone = {"predict": "Predict, then look", "keep": "Keep this model, or bring one", "code": "The code that ran"}
+    labels = {e.label for e in (*at.expander, *at.button)}
+    gone = {"predict": "Another question", "keep": "Keep this model, or bring one", "code": "The code that ran"}
     assert gone[part] not in labels
     assert labels >= set(gone.values()) - {gone[part]}
 

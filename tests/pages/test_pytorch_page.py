@@ -4,7 +4,7 @@ import inspect
 import textwrap
 
 import pytest
-from visiting import answer, chart, chosen, open_page, source_shown, texts
+from visiting import answer, asked, chart, chosen, open_page, source_shown, texts
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
@@ -185,14 +185,9 @@ def test_no_link_breaks_the_page(name, value):
     assert at.get("vega_lite_chart") and chart(at)[2] in texts(at)
 
 
-def asked(at):
-    """The prompt of the question on the page."""
-    return next((line for line in texts(at) if line.startswith("A boolean mask")), "another kind")
-
-
 def test_a_question_is_answered_and_another_mask_forgets_the_answer():
     at = open_pytorch()
-    while not any(line.startswith("A boolean mask") for line in texts(at)):
+    while not asked(at).startswith("A boolean mask"):
         at.button(key="pytorch_another").click().run()
     prompt = asked(at)
     answer(at, "pytorch", "A")

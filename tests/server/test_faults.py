@@ -14,7 +14,7 @@ from attention_core.training import TrainingSettings
 from runs.scheduler import Scheduler
 
 FIGURE = ".st-key-pipeline svg.marks"
-QUESTION = ".st-key-softmax_quiz [data-testid=stText]"
+QUESTION = ".st-key-softmax_quiz h1"
 LINK = "?d_k=5&causal=false&seed=3"
 CATCH_SOCKETS = """
 window.sockets = [];

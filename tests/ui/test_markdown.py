@@ -1,0 +1,45 @@
+"""A visitor's words in headlines and on cards: each sign is kept from meaning anything."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from attention_ui.markdown import ROLE_COLOURS, literal, marked
+from lessons.formatting import english
+from lessons.sentence import All, Number, Token, say
+
+TEXTS = [
+    "![seen](http://a.b/c.png)", "<img src=x onerror=y>", "<script>z</script>", "[seen](javascript:x)", ":red[no]",
+    ":material/home:", ":smile:", ":streamlit:", "$\\href{http://a}{x}$", "$$x$$", "**bold**", "`code`", "~~gone~~",
+    "# head", "1. list", "- list", "| a | b |", "http://a.b", "www.a.bc", "me@a.bc", "a -> b", "a <- b", "a -- b",
+    "&lt;", "\\\\", "]", ":red-background[x]", ":small[x]", "{x}", "{0}",
+]  # fmt: skip
+
+
+def plainly(markdown):
+    return re.sub(r"\\(.)", r"\1", markdown.replace("\u2060", ""))
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_every_sign_is_apart_from_its_neighbours_and_the_text_reads_the_same(text):
+    found = literal(text)
+    assert plainly(found) == text
+    assert not re.search(r"(?<!\u2060\\)[!-/:-@\[\]-`{-~]", re.sub(r"\u2060\\\\", "", found))
+
+
+@given(st.text())
+def test_any_text_stays_on_one_line(text):
+    found = literal(text)
+    assert len(found.splitlines()) <= 1 and plainly(found) == " ".join(text.split())
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_words_in_a_sentence_are_literal_and_coloured_by_role(text):
+    token = Token(text, 0)
+    sentence = say("{query} gives {key} {n} of {all}: {inner}, d_k", query=token, key=token, n=Number(-0.5),
+                   all=All((token, token)), inner=say("x of {other}", other=token))  # fmt: skip
+    found, word = marked(sentence, ROLE_COLOURS), literal(f"“{text.replace(' ', '␣')}”")
+    assert found == f":blue[{word}] gives :orange[{word}] −0.50 of {word} and {word}: x of {word}, d\\_k"
+    assert plainly(marked(sentence)) == english(sentence)
