@@ -1,12 +1,11 @@
 """The page of a lesson: its question, the running example in the sidebar, and its screen from top to bottom."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from types import ModuleType
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from attention_ui.contents import next_and_previous, opening, small_opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
@@ -32,7 +31,7 @@ class LessonPage:
 
     lesson: ModuleType
     address: str
-    top: DeltaGenerator  # where its question will stand, which is known only when the screen is
+    top: AbstractContextManager  # where its question will stand, which is known only when the screen is
     example: ExampleTrace
     head: int
 
@@ -64,7 +63,12 @@ def open_lesson(
 
 
 def draw_screen(
-    lesson: ModuleType, screen: Screen, top: DeltaGenerator, beside: Callable[[], None] | None = None, *, address: str
+    lesson: ModuleType,
+    screen: Screen,
+    top: AbstractContextManager,
+    beside: Callable[[], None] | None = None,
+    *,
+    address: str,
 ) -> None:
     """The question on top, figures with what there is to notice, the derivation of a number, the code.
 

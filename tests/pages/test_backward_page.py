@@ -90,7 +90,7 @@ def test_a_gradient_is_followed_with_numbers():
 
 def test_the_sidebar_offers_what_acts_here_and_nothing_else():
     at = open_backward()
-    assert {toggle.key for toggle in at.sidebar.toggle} == {"large", "causal", "scaling"}
+    assert {toggle.key for toggle in at.sidebar.toggle} == {"large", "cover", "causal", "scaling"}
     assert [number.key for number in at.sidebar.number_input] == ["seed"]
     assert not at.sidebar.selectbox and not at.sidebar.slider
     assert "This page has sentences of its own." in [caption.value for caption in at.sidebar.caption]
