@@ -60,11 +60,6 @@ def opening(lesson: ModuleType) -> None:
     st.markdown(english(lesson.OPENING))
 
 
-def small_opening(lesson: ModuleType) -> None:
-    """The question that a lesson answers, small, where a question about its numbers is the headline."""
-    st.caption(english(lesson.HEADING))
-
-
 def next_and_previous(address: str) -> None:
     """Buttons to the page before and the page after; Shift with an arrow key does the same."""
     here = [entry.address for entry in CONTENTS].index(address)

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import streamlit as st
 
-from attention_ui.contents import next_and_previous, opening, small_opening
+from attention_ui.contents import next_and_previous, opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
@@ -97,8 +97,7 @@ def draw_top(lesson: ModuleType, question: Question | None, address: str) -> Non
     if question is None:
         opening(lesson)
     else:
-        small_opening(lesson)
-        question_panel(address, question)
+        question_panel(address, question, about=english(lesson.HEADING))
 
 
 def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
@@ -113,12 +112,13 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
 
 
 def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] | None = None) -> Picked | None:
-    """Figures side by side, below all that they show; the cell that was picked in one of them."""
+    """Figures side by side, above all that they show; the cell that was picked in one of them."""
     if group[0].heading is not None:
         st.subheader(english(group[0].heading), anchor=False)
-    draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
     if beside is not None:
-        return draw_with_panel(lesson, group[0], beside)
+        picked = draw_with_panel(lesson, group[0], beside)
+        say_notice(lesson, group)
+        return picked
     picked = None
     for line in lines_of(group):
         places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]
@@ -126,7 +126,13 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
             with place:
                 picked = draw_figure(lesson, figure) or picked
     offer_curves(lesson, group)
+    say_notice(lesson, group)
     return picked
+
+
+def say_notice(lesson: str, group: Sequence[Figure]) -> None:
+    """Below figures that stand side by side: what there is to notice in them."""
+    draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
 
 
 def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:

@@ -17,26 +17,30 @@ MOST_SKIPPED = 20
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
 
-def question_panel(lesson: str, question: Question, *, cover: bool = True) -> None:
+def question_panel(lesson: str, question: Question, *, about: str = "", cover: bool = True) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
-    With `cover`, the question is that of the whole page, and its figures can be covered until something is chosen.
+    Above it stands, small, what it is `about`. With `cover`, the question is that of the whole page, and its figures
+    can be covered until something is chosen.
     """
     if hidden("predict"):
         return
     with st.container(gap="small", key=f"{lesson}_quiz"):
+        above = st.container(horizontal=True, vertical_alignment="center")
         prompt = marked(question.prompt, ROLE_COLOURS)
         st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
         if chosen is not None:
             reveal(lesson, question, chosen)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            left = get_state(f"{lesson}_question") or 0
-            another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
-            st.button("Another question", key=f"{lesson}_another", **another)
-            if tries := first_tries():
-                st.text(f"{sum(tries.values())} of {len(tries)} first tries", width="content")
+    with above:
+        if about:
+            st.caption(about, width="content")
+        left = get_state(f"{lesson}_question") or 0
+        another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
+        st.button("Another question", key=f"{lesson}_another", **another)
+        if tries := first_tries():
+            st.text(f"{sum(tries.values())} of {len(tries)} first tries", width="content")
     if cover:
         cover_switch()
 

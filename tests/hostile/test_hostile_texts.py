@@ -98,6 +98,23 @@ def test_a_text_in_a_link_stays_a_text(server, finish, browser_path, listener, q
     finish(look())
 
 
+def test_a_text_in_a_headline_stays_a_text(server, finish, browser_path, listener, quiet_log):
+    """Headlines and cards are read as Markdown: whatever the token wants to be, it is read there as it was typed."""
+
+    async def look():
+        async with open_tab(browser_path) as tab:
+            for what, text in TEXTS.items():
+                token = "".join(text.replace("URL", listener[0]).split())[:60]
+                await tab.goto(f"{server.url}/softmax?example=sentence&text={quote(f'{token} {token}x')}")
+                await settle(tab)
+                quiz = tab.locator(".st-key-softmax_quiz")
+                assert await quiz.locator("h1, button").count() >= 3
+                assert await quiz.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
+                await assert_only_text(tab, listener, what)
+
+    finish(look())
+
+
 def test_a_text_typed_into_a_box_stays_a_text(server, finish, browser_path, listener, quiet_log):
     async def look():
         async with open_tab(browser_path) as tab:
