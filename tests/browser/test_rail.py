@@ -23,7 +23,7 @@ def test_all_lessons_stand_in_one_line_and_an_answered_one_is_marked(visit):
     tab.settled()
     plain = link(tab, "Softmax").evaluate(COLOUR)
     assert plain == link(tab, "Mask").evaluate(COLOUR) != link(tab, "Output").evaluate(COLOUR)
-    tab.page.locator(".st-key-output_quiz button").first.click()
+    tab.page.locator(".st-key-output_card_A button").click()
     tab.settled()
     link(tab, "Softmax").click()
     tab.page.wait_for_url("**/softmax**")
