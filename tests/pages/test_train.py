@@ -18,8 +18,6 @@ from lessons.train import film_steps
 from lessons.training_curves import leak_sentences
 from runs.run import TrainingRun
 
-QUIZ = "Another question"
-
 
 @pytest.fixture
 def at():
