@@ -9,8 +9,8 @@ from attention_ui.figures.grid import cell_tag, cell_text, tiny_text
 from lessons.formatting import english, percent, seen
 from lessons.sharing import Portion, Sharing
 
-ZERO, FLOOR, WHOLE, DEEP = 104, 322, 386, 44  # pixels: of numbers, below sizes, the top of the whole and its height
-NUMBER_ROOM, SIZE_ROOM = 46, 128  # pixels of the longest bars
+ZERO, FLOOR, WHOLE, DEEP = 104, 286, 336, 40  # pixels: of numbers, below sizes, the top of the whole and its height
+NUMBER_ROOM, SIZE_ROOM = 46, 100  # pixels of the longest bars
 BAR = 0.4  # of a slot
 GAP = 0.014  # of a slot, between two parts
 CURVE = 12  # pieces of the edge of a ribbon
