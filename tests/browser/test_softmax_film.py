@@ -17,7 +17,7 @@ def answered(visit, **context):
     tab = visit(**context).open("softmax?temperature=0.3&cover=true")
     tab.page.wait_for_selector(f"{FIGURE} svg .frames_marks path")
     assert tab.page.locator(f"{FIGURE} svg .whole_marks path").count() == 0, "covered"
-    tab.settled().page.locator(".st-key-softmax_quiz button").first.click()
+    tab.settled().page.locator(".st-key-softmax_card_A button").click()
     tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
     return tab.settled()
 
