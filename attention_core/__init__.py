@@ -10,6 +10,8 @@ Order of reading
     embeddings      ids → vectors; vectors for positions
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key
+    distances       windows, global tokens, ALiBi
+    online_softmax  the same attention block by block, as FlashAttention computes it
     heads           several attentions side by side
     reference       the same attention with loops and with NumPy
     measures        what the size of d_k does

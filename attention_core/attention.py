@@ -48,22 +48,26 @@ def attend(
     may_attend: Mask | None = None,
     *,
     scale: float | None = None,
+    soft_cap: float | None = None,
+    sink: Float[Array, "*heads"] | float | None = None,
 ) -> AttentionTrace:
     """Run scaled dot-product attention and keep every intermediate tensor.
 
     `may_attend` is True where a query may look at a key; a float mask is added to the
     scaled scores instead (−∞ hides a key). It broadcasts over the batch.
     `scale` multiplies the scores; left out it is 1/√d_k.
-    Raises ValueError when the shapes do not fit together, and when a query may look
-    at nothing: its softmax would be 0/0.
+    `soft_cap` keeps them between its negative and itself: see `cap_scores`. `sink` is the score of
+    attending to nothing, one for all heads or one for each: see `softmax_with_sink`.
+    Raises ValueError when the shapes do not fit together, and when without a sink a query may look
+    at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
     """
     check_shapes(q, k, v)
     if may_attend is not None:
-        check_mask(may_attend, (*q.shape[:-1], k.shape[-2]))
+        check_mask(may_attend, (*q.shape[:-1], k.shape[-2]), may_see_nothing=sink is not None)
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    masked = mask_scores(scaled, may_attend)
-    weights = softmax_rows(masked)
+    masked = mask_scores(scaled if soft_cap is None else cap_scores(scaled, soft_cap), may_attend)
+    weights = softmax_rows(masked) if sink is None else softmax_with_sink(masked, sink)
     output = mix_values(weights, v)
     return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
 
@@ -82,6 +86,14 @@ def scale_scores(scores: Float[Array, "*batch queries keys"], scale: float) -> F
     has variance d_k; dividing by √d_k brings it back to 1, whatever d_k is.
     """
     return scores * scale
+
+
+def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: float) -> Float[Array, "*batch queries keys"]:
+    """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
+
+    Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
+    """
+    return cap * namespace(scaled).tanh(scaled / cap)
 
 
 def mask_scores(
@@ -108,6 +120,24 @@ def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*
     return exponentials / row_sum(exponentials)
 
 
+def softmax_with_sink(
+    masked: Float[Array, "*batch queries keys"], sink: Float[Array, "*heads"] | float
+) -> Float[Array, "*batch queries keys"]:
+    """exp(s[i, j]) / (exp(sink) + Σ_j exp(s[i, j])): what the sink collects is missing in the row and mixes no value.
+
+    A row that sees nothing is zeros, also where the sink is −∞ and collects nothing. Sinks that are learned, one for
+    each head: gpt-oss, https://arxiv.org/abs/2508.10925; why models want one: Xiao et al. 2023,
+    https://arxiv.org/abs/2309.17453.
+    """
+    xp = namespace(masked)
+    sink = xp.asarray(sink, dtype=masked.dtype)[..., None, None]
+    largest = xp.maximum(row_max(masked), sink)
+    largest = xp.where(largest > -math.inf, largest, xp.zeros((), dtype=masked.dtype))
+    exponentials = xp.exp(masked - largest)
+    total = xp.exp(sink - largest) + row_sum(exponentials)
+    return exponentials / (total + (total == 0))
+
+
 def mix_values(
     weights: Float[Array, "*batch queries keys"], v: Float[Array, "*batch keys d_v"]
 ) -> Float[Array, "*batch queries d_v"]:
@@ -127,13 +157,18 @@ def check_shapes(q: Array, k: Array, v: Array) -> None:
         raise ValueError(f"every key needs one value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
 
 
-def check_mask(may_attend: Mask, scores_shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless the mask fits scores of this shape and leaves each query at least one key."""
+def check_mask(may_attend: Mask, scores_shape: tuple[int, ...], *, may_see_nothing: bool = False) -> None:
+    """Raise ValueError unless the mask fits scores of this shape and leaves each query at least one key.
+
+    A query may be left without any where it may see nothing.
+    """
     if may_attend.shape != scores_shape[-2:] and not fits(may_attend.shape, scores_shape):
         raise ValueError(
             f"to fit scores of shape {tuple(scores_shape)}, the mask needs {scores_shape[-2]} rows (queries) and "
             f"{scores_shape[-1]} columns (keys), but its shape is {tuple(may_attend.shape)}"
         )
+    if may_see_nothing:
+        return
     xp = namespace(may_attend)
     visible = may_attend if may_attend.dtype == xp.bool else may_attend > -math.inf
     if visible[..., 0].all():  # as under most masks, the causal one among them: one look instead of two

@@ -36,14 +36,19 @@ from attention_core.model import Block, BlockTrace, LayerNorm, Mlp, MlpTrace, Mo
 
 
 def attend_backward(
-    trace: AttentionTrace, d_output: Float[Array, "*batch queries d_v"], scale: float | None = None
+    trace: AttentionTrace,
+    d_output: Float[Array, "*batch queries d_v"],
+    scale: float | None = None,
+    soft_cap: float | None = None,
 ) -> AttentionGradients:
-    """The steps of `attend` in reverse order, with the same `scale`."""
+    """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too."""
     scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
     d_v = trace.weights.mT @ d_output
     d_weights = d_output @ trace.v.mT
     d_masked = softmax_backward(trace.weights, d_weights)
     d_scaled = d_masked  # a mask only adds: −∞ has made the weight 0, and with it the gradient
+    if soft_cap is not None:
+        d_scaled = d_masked * (1 - namespace(trace.scaled).tanh(trace.scaled / soft_cap) ** 2)
     d_scores = d_scaled * scale
     d_q = d_scores @ trace.k
     d_k = d_scores.mT @ trace.q

@@ -233,6 +233,24 @@ def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_
     return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
 
 
+def share_heads(
+    x: Float[Array, "*batch kv_heads tokens d_head"], n_heads: int
+) -> Float[Array, "*batch heads tokens d_head"]:
+    """Keys or values of few heads for many queries' heads: neighbouring heads share one.
+
+    One for all is multi-query attention, Shazeer 2019, https://arxiv.org/abs/1911.02150; one for each group is
+    grouped-query attention, Ainslie et al. 2023, https://arxiv.org/abs/2305.13245. Raises ValueError when the groups
+    cannot be of one size.
+    """
+    *batch, kv_heads, n_tokens, d_head = x.shape
+    if kv_heads == n_heads:
+        return x
+    if n_heads % kv_heads:
+        raise ValueError(f"{n_heads} heads cannot share the keys and values of {kv_heads} evenly")
+    shape = (*batch, kv_heads, n_heads // kv_heads, n_tokens, d_head)
+    return namespace(x).broadcast_to(x[..., :, None, :, :], shape).reshape(*batch, n_heads, n_tokens, d_head)
+
+
 def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
     """The features of all heads side by side again: undoes `split_heads`."""
     *batch, n_heads, n_tokens, d_head = x.shape

@@ -12,6 +12,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from attention_core.attention import (
     AttentionTrace,
     attend,
+    cap_scores,
     check_mask,
     check_shapes,
     dot_product_scores,
@@ -19,7 +20,9 @@ from attention_core.attention import (
     mix_values,
     scale_scores,
     softmax_rows,
+    softmax_with_sink,
 )
+from attention_core.backward import attend_backward
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 
@@ -279,6 +282,88 @@ def test_autograd_through_attend_agrees_with_pytorch():
     theirs = torch.autograd.grad((expected * direction).sum(), tensors)
     for mine, reference in zip(ours, theirs, strict=True):
         torch.testing.assert_close(mine, reference)
+
+
+# Soft cap and sinks
+
+
+@pytest.mark.parametrize("cap", [0.3, 2.0, 50.0])
+def test_a_cap_bends_every_score_between_its_negative_and_itself(cap):
+    q, k, v = random_qkv((2,), dtype=torch.float64)
+    may_attend = random_mask((2,))
+    trace = attend(q, k, v, may_attend, soft_cap=cap)
+    assert torch.equal(trace.scaled, attend(q, k, v).scaled)
+    for cell in torch.cartesian_prod(torch.arange(2), torch.arange(QUERIES), torch.arange(KEYS)).tolist():
+        capped = cap * math.tanh(float(trace.scaled[*cell]) / cap)
+        assert math.isclose(trace.masked[*cell], capped if may_attend[*cell] else -math.inf)
+    assert torch.equal(trace.weights, softmax_rows(trace.masked))
+
+
+def test_a_cap_keeps_small_scores_order_and_bounds():
+    scaled = torch.linspace(-90, 90, 181, dtype=torch.float64)[None]
+    capped = cap_scores(scaled, 30.0)
+    assert (capped.diff() > 0).all() and capped.abs().max() < 30
+    torch.testing.assert_close(capped[:, 89:92], scaled[:, 89:92], rtol=1e-3, atol=0)
+
+
+@pytest.mark.parametrize("sink", [-3.0, 0.0, 40.0])
+@pytest.mark.parametrize("library", ["numpy", "torch"])
+def test_a_sink_is_a_key_more_whose_value_is_zero(sink, library):
+    q, k, v = random_qkv((2,), dtype=torch.float64)
+    may_attend = random_mask((2,))
+    masked = torch.cat([attend(q, k, v, may_attend).masked, torch.full((2, QUERIES, 1), sink).double()], dim=-1)
+    expected = masked.softmax(dim=-1)[..., :-1]
+    arrays = [array.numpy() if library == "numpy" else array for array in (q, k, v, may_attend)]
+    trace = attend(*arrays, sink=sink)
+    torch.testing.assert_close(torch.as_tensor(trace.weights), expected)
+    torch.testing.assert_close(torch.as_tensor(trace.output), expected @ v)
+
+
+def test_each_head_has_its_own_sink_and_the_lower_one_collects_less():
+    q, k, v = random_qkv((13, 2), dtype=torch.float64)
+    sink = torch.tensor([2.0, -1.0], dtype=torch.float64)
+    trace = attend(q, k, v, sink=sink)
+    for head in range(2):
+        alone = attend(q[:, head], k[:, head], v[:, head], sink=float(sink[head]))
+        torch.testing.assert_close(trace.weights[:, head], alone.weights)
+    more = attend(q, k, v, sink=sink + 1).weights
+    assert (more < trace.weights).all()
+
+
+@pytest.mark.parametrize("sink", [-math.inf, 0.5])
+def test_with_a_sink_a_query_that_sees_nothing_receives_zeros(sink):
+    q, k, v = (t.requires_grad_() for t in random_qkv((2,), dtype=torch.float64))
+    may_attend = random_mask((2,))
+    may_attend[1, 3] = False
+    trace = attend(q, k, v, may_attend, sink=sink)
+    assert not trace.weights[1, 3].any() and not trace.output[1, 3].any()
+    assert all(gradient.isfinite().all() for gradient in torch.autograd.grad(trace.output.sum(), (q, k, v)))
+
+
+def test_a_sink_of_minus_infinity_changes_no_row_that_sees_something():
+    q, k, v = random_qkv((2,), dtype=torch.float64)
+    may_attend = random_mask((2,))
+    torch.testing.assert_close(attend(q, k, v, may_attend, sink=-math.inf).output, attend(q, k, v, may_attend).output)
+    with pytest.raises(ValueError, match="5 rows"):
+        unchecked_attend(q, k, v, may_attend[:, :-1], sink=0.0)
+
+
+def test_scores_and_sinks_beyond_what_exp_can_hold_still_give_weights():
+    masked = torch.tensor([[1e6, -1e6, 0.0], [-1e6, -1e6, -math.inf]])
+    assert softmax_with_sink(masked, 0.0).tolist() == [[1, 0, 0], [0, 0, 0]]
+    assert softmax_with_sink(masked, 1e6).tolist() == [[0.5, 0, 0], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("soft_cap", [None, 1.3])
+@pytest.mark.parametrize("sink", [None, 0.7])
+def test_gradients_by_hand_hold_with_a_cap_and_a_sink(soft_cap, sink):
+    q, k, v = tensors = [t.requires_grad_() for t in random_qkv((2,), dtype=torch.float64)]
+    direction = torch.randn(2, QUERIES, D_V, generator=generator(9), dtype=torch.float64)
+    trace = attend(q, k, v, random_mask((2,)), scale=0.8, soft_cap=soft_cap, sink=sink)
+    ours = attend_backward(trace, direction, 0.8, soft_cap)
+    expected = torch.autograd.grad((trace.output * direction).sum(), tensors)
+    for mine, theirs in zip((ours.d_q, ours.d_k, ours.d_v), expected, strict=True):
+        torch.testing.assert_close(mine, theirs)
 
 
 # Errors

@@ -1,0 +1,64 @@
+"""Masks and biases that know only how far a key is from its query: windows, global tokens, ALiBi.
+
+All start from `distances`, so one rule says where queries stand among the keys. Masks combine with `&` and `|`;
+`mask_scores(biases, mask)` joins biases with a mask, and `attend` takes what comes out.
+"""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+
+def distances(n_queries: int, n_keys: int, past: int = 0) -> Int[Tensor, "queries keys"]:
+    """Position of the key less position of the query: below 0 what came before, above 0 what comes after.
+
+    `past` keys came before the first query, as those of a cache; without, both count from 0 however many there are.
+    So says ONNX's operator Attention, too: https://onnx.ai/onnx/operators/onnx__Attention.html
+    """
+    return torch.arange(n_keys) - (past + torch.arange(n_queries))[:, None]
+
+
+def within_window(
+    distance: Int[Tensor, "queries keys"], left: int | None = None, right: int | None = None
+) -> Bool[Tensor, "queries keys"]:
+    """Each query may look `left` positions back and `right` ahead; None is as far as there are keys.
+
+    With right = 0 the window is causal. Beltagy et al. 2020 (Longformer), https://arxiv.org/abs/2004.05150; as used by
+    Jiang et al. 2023 (Mistral 7B), https://arxiv.org/abs/2310.06825.
+    """
+    may_attend = torch.ones_like(distance, dtype=torch.bool)
+    if left is not None:
+        may_attend &= distance >= -left
+    if right is not None:
+        may_attend &= distance <= right
+    return may_attend
+
+
+def with_global_tokens(
+    may_attend: Bool[Tensor, "tokens tokens"], is_global: Bool[Tensor, " tokens"]
+) -> Bool[Tensor, "tokens tokens"]:
+    """Global tokens look at all, and all look at them. Beltagy et al. 2020, section 3.1.
+
+    `& causal_mask(n)` keeps the future hidden. With the first few tokens global this is the mask of StreamingLLM, whose
+    authors call those tokens attention sinks. Xiao et al. 2023, https://arxiv.org/abs/2309.17453
+    """
+    return may_attend | is_global[:, None] | is_global
+
+
+def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
+    """How steeply each head's bias falls: 2^(−8/n), 2^(−16/n), … for n heads.
+
+    Where n is no power of two, those of the next smaller one are followed by every other one of twice as many.
+    """
+    whole = 2 ** (n_heads.bit_length() - 1)  # the largest power of two up to n_heads
+    slopes = 2.0 ** (-8 * torch.arange(1, whole + 1) / whole)
+    between = 2.0 ** (-4 * torch.arange(1, 2 * whole, 2) / whole)
+    return torch.cat([slopes, between])[:n_heads]
+
+
+def alibi_biases(distance: Int[Tensor, "queries keys"], n_heads: int) -> Float[Tensor, "heads queries keys"]:
+    """Attention with linear biases: each step between query and key takes a head's slope off the scaled score.
+
+    Press et al. 2021, https://arxiv.org/abs/2108.12409
+    """
+    return -alibi_slopes(n_heads)[:, None, None] * distance.abs()
