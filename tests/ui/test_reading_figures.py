@@ -63,6 +63,9 @@ def test_maps_stand_in_rows_and_their_cells_inside_them():
         for query, key in (one.shares >= 0.02).nonzero().tolist():
             cell = next(at)
             assert cell["v"] == pytest.approx(float(one.shares[query, key]))
-            assert cell["x"] == pytest.approx(frame["x"] + key * size / 5, abs=1e-3)
-            assert cell["y"] == pytest.approx(frame["y"] + query * size / 5, abs=1e-3)
+            for start, end, before in (("x", "x2", key), ("y", "y2", query)):
+                middle = frame[start] + (before + 0.5) * size / 5
+                assert (cell[start] + cell[end]) / 2 == pytest.approx(middle, abs=1e-3)
+                side = (cell[end] - cell[start]) / (size / 5)
+                assert side**2 == pytest.approx(float(one.shares[query, key]), abs=1e-4), "the area is the weight"
     assert next(at, None) is None
