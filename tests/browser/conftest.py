@@ -66,6 +66,21 @@ COVERED_AT_FIRST = (
     "backward",
 )  # fmt: skip
 
+SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid=stSkeleton]')"""
+STANDING = """selector => {
+    const found = [...document.querySelectorAll(selector)], now = performance.now(), before = window.stood?.found ?? []
+    if (found.length !== before.length || found.some((one, at) => one !== before[at]))
+        window.stood = {found, since: now}
+    return found.length && now - window.stood.since > 1000
+}"""
+MARK = """selector => {
+    const found = [...document.querySelectorAll(selector)]
+    found.forEach(svg => svg.dataset.mine = 'yes')
+    return found.length
+}"""
+MARKED = "selector => document.querySelectorAll(`:is(${selector})[data-mine=yes]`).length"
+
 
 class Visit:
     """A tab of its own, and all that went wrong or left the machine while it was open."""
@@ -94,11 +109,21 @@ class Visit:
         return self
 
     def settled(self):
-        """Wait until the server has answered everything."""
-        self.page.wait_for_function(
-            "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-        )
+        """Wait until the server has answered everything and the browser has loaded what draws it.
+
+        Before that, the page grows by whole figures, and a press can miss the button it was meant for.
+        """
+        self.page.wait_for_function(SETTLED)
         return self
+
+    def marked(self, selector="svg.marks"):
+        """Mark these pictures, to know them again; the answer tells whether all of them are still there.
+
+        Before that, wait until they have stood for a second: Streamlit draws a first picture twice.
+        """
+        self.page.wait_for_function(STANDING, arg=selector)
+        count = self.page.evaluate(MARK, selector)
+        return lambda: self.page.evaluate(MARKED, selector) == count
 
     def cell(self, tag):
         """The ring around a cell of a figure: the element that the pointer meets."""

@@ -57,8 +57,7 @@ def test_pointing_at_a_weight_lights_its_row_and_the_values_it_mixes(visit):
 
 def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone(visit):
     tab = figure(visit().open())
-    svg = tab.page.locator(".st-key-pipeline svg.marks")
-    svg.evaluate("svg => svg.dataset.mine = 'yes'")
+    in_place = tab.marked(".st-key-pipeline svg.marks")
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**step=X**")
     tab.page.keyboard.press("ArrowRight")
@@ -70,7 +69,7 @@ def test_arrow_keys_step_through_the_stages_and_leave_sliders_alone(visit):
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**d_k=3**")
     assert "step=X" in tab.page.url
-    assert svg.evaluate("svg => svg.dataset.mine") == "yes", "the picture must change in place"
+    assert in_place()
 
 
 def test_a_cold_deep_link_opens_the_very_screen(visit, start_server):

@@ -58,12 +58,12 @@ def test_who_wants_less_motion_sees_the_end_at_once(visit):
 def test_another_temperature_moves_the_same_picture(visit):
     tab = answered(visit)
     tab.page.evaluate(STOP, 5000)
-    tab.page.locator(f"{FIGURE} svg.marks").evaluate("svg => svg.dataset.mine = 'yes'")
+    the_same = tab.marked(f"{FIGURE} svg.marks")
     tab.page.locator(".st-key-temperature input").focus()
     tab.page.keyboard.press("ArrowRight")
     tab.page.wait_for_url("**temperature=0.4**")
     tab.settled().page.wait_for_timeout(500)
-    assert tab.page.locator(f"{FIGURE} svg.marks").evaluate("svg => svg.dataset.mine") == "yes"
+    assert the_same()
 
 
 def test_a_click_on_a_part_derives_its_weight(visit):

@@ -43,9 +43,7 @@ def as_json(lines):
 
 def mark(tab):
     """Put a mark on the picture itself, to know it again."""
-    svg = tab.page.locator(".st-key-pipeline svg.marks")
-    svg.evaluate("svg => svg.dataset.mine = 'yes'")
-    return lambda: svg.evaluate("svg => svg.dataset.mine") == "yes"
+    return tab.marked(".st-key-pipeline svg.marks")
 
 
 def test_a_click_on_a_number_shows_its_arithmetic_and_the_picture_stays(visit):

@@ -73,14 +73,14 @@ def wait_for_end(tab):
 
 def test_it_starts_moves_pauses_steps_and_resets(visit):
     tab = opened(visit(), SLOW)
-    tab.page.evaluate("document.querySelectorAll('svg.marks').forEach(svg => svg.dataset.mine = 'yes')")
+    in_place = tab.marked(".st-key-run svg.marks")
     untrained, sample = tab.page.evaluate(SEEN), tab.page.locator("code").first.inner_text()
     press(tab, "Start")
     wait_for_updates(tab, 20)
     now = tab.page.evaluate(SEEN)
     assert now["heads"] != untrained["heads"]
     assert 1 <= said_moment(tab) < min(updates(tab), 1250), "progress goes on, the picture of the beginning stands"
-    assert tab.page.evaluate("document.querySelector('.st-key-run svg.marks').dataset.mine") == "yes", "in place"
+    assert in_place()
     assert part(tab, "*").count() == 0, "the present moment alone"
     press(tab, "Pause")
     tab.page.get_by_role("button", name="Go on", exact=True).wait_for()
