@@ -27,6 +27,7 @@ Order of reading
     observe         what can be seen of a trained model: attention, ablation, reading ahead
     language_model  a model of words that ships with the app: weights, pieces, what enters each head
     head_patterns   what a head looks at, as a number, and the name that this earns
+    cache           keys and values kept from token to token
     sampling        logits → the next token: temperature, top-k, top-p, one draw
     generation      token after token, with what led to each
     randomness      where every random number comes from

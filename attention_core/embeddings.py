@@ -8,10 +8,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention_core.arrays import Array, namespace
+from attention_core.randomness import generator
 
 NEGATIVE_IDS = (
     128  # ids below 0, down to the least of a byte, count from the end: they pick one of so many rows of zeros
 )
+FIXED_VECTORS_SEED = 42
 
 
 def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -> Float[Tensor, "vocabulary d_model"]:
@@ -20,6 +22,11 @@ def embedding_table(vocabulary: int, d_model: int, generator: torch.Generator) -
     Row i is the same for every size of the vocabulary larger than i.
     """
     return torch.stack([torch.randn(d_model, generator=generator) for _ in range(vocabulary)])
+
+
+def fixed_vectors(vocabulary: int, d_model: int) -> Float[Tensor, "vocabulary d_model"]:
+    """The token vectors of a model that gives vectors back: those of `nn.Embedding` after `torch.manual_seed(42)`."""
+    return torch.randn(vocabulary, d_model, generator=generator(FIXED_VECTORS_SEED))
 
 
 def embed(
@@ -46,11 +53,6 @@ def one_hot_rows(vocabulary: int, dtype: np.dtype) -> Float[np.ndarray, "rows vo
     return np.eye(vocabulary + NEGATIVE_IDS, vocabulary, dtype=dtype)
 
 
-def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
-    """The table with one row more, for tokens it does not know: the mean of all others, so it prefers none."""
-    return torch.cat([table, table.mean(dim=0, keepdim=True)])
-
-
 def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d_model"]:
     """A row of sines and cosines for each position, from quick waves to slow ones, to be added to the embeddings.
 
@@ -69,19 +71,22 @@ def rotation_angles(n_tokens: int, d_model: int) -> Float[Tensor, "tokens pairs"
     return torch.arange(n_tokens, dtype=torch.float32)[:, None] * 10000.0 ** (-pairs / d_model)
 
 
-def rotate(x: Float[Array, "*batch tokens d_head"], *, back: bool = False) -> Float[Array, "*batch tokens d_head"]:
+def rotate(
+    x: Float[Array, "*batch tokens d_head"], first: int = 0, *, back: bool = False
+) -> Float[Array, "*batch tokens d_head"]:
     """Each token's pairs of neighbouring features, turned by an angle that grows with its position (RoPE).
 
     Done to queries and keys, it makes their product depend on the distance between two tokens and not on
-    where they stand; `back` turns the other way round. Su et al. 2021. Raises ValueError when the number of
+    where they stand. The first token stands at position `first`; `back` turns the other way round. Su et al. 2021,
+    https://arxiv.org/abs/2104.09864. Raises ValueError when the number of
     features is odd.
     """
     n_tokens, d_head = x.shape[-2:]
     if d_head % 2:
         raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {d_head}")
     xp = namespace(x)
-    angles = -rotation_angles(n_tokens, d_head) if back else rotation_angles(n_tokens, d_head)
-    angles = xp.asarray(angles, dtype=x.dtype)
+    angles = xp.asarray(rotation_angles(first + n_tokens, d_head)[first:], dtype=x.dtype)
+    angles = -angles if back else angles
     even, odd = x[..., 0::2], x[..., 1::2]
     turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
     return xp.stack(turned, axis=-1).reshape(x.shape)

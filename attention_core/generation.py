@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 from jaxtyping import Float
@@ -12,7 +11,6 @@ from attention_core.arrays import namespace
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, TokenDraw, draw_token, uniform_number
-from attention_core.tasks import CharacterTask
 from attention_core.tokens import Vocabulary
 
 MAX_NEW_TOKENS = 200
@@ -91,27 +89,3 @@ def check_request(start: Sequence[str], length: int) -> None:
 def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:
     """For each layer the last token's weights in every head; copied, so that no other row is kept."""
     return tuple(torch.asarray(layer.attention.heads.weights[:, -1], copy=True) for layer in trace.layers)
-
-
-def never_an_input(task: CharacterTask) -> tuple[str, ...]:
-    """The characters that no training window has as an input, only as a target.
-
-    No gradient ever reaches their rows of the token table.
-    """
-    inputs = set(task.windows[:, :-1].flatten().tolist())
-    return tuple(token for i, token in enumerate(task.vocabulary.tokens) if i not in inputs)
-
-
-@dataclass(frozen=True)
-class LegalSteps:
-    """Steps from one token to the next: how many were generated, how many of them the training text has too."""
-
-    legal: int
-    total: int
-
-
-def legal_steps(start: Sequence[str], new_tokens: Sequence[NewToken], training_text: Sequence[str]) -> LegalSteps:
-    """Count the steps onto new tokens that also occur in the training text."""
-    text = [*start, *(new.token for new in new_tokens)]
-    steps, known = list(pairwise(text[len(start) - 1 :])), set(pairwise(training_text))
-    return LegalSteps(sum(step in known for step in steps), len(steps))

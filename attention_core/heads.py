@@ -12,6 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
@@ -28,6 +29,13 @@ QKV = tuple[
 ]
 
 
+class KeyValues(NamedTuple):
+    """What later queries need of tokens: each head's keys, before rotary positions turn them, and its values."""
+
+    k: Float[Array, "*batch heads keys d_k"]
+    v: Float[Array, "*batch heads keys d_v"]
+
+
 @dataclass(slots=True, eq=False)
 class MultiHeadTrace:
     """What several heads compute: `heads` has the axis of the heads before queries and keys.
@@ -35,6 +43,7 @@ class MultiHeadTrace:
     Heads that are ablated are zero in `concatenated` only.
     """
 
+    present: KeyValues
     heads: AttentionTrace
     concatenated: Float[Array, "*batch queries all_d_v"]
     output: Float[Array, "*batch queries d_model"]
@@ -77,8 +86,10 @@ class Heads(ABC):
         positions: Positions | None = None,
         ablated: Collection[int] = (),
         drop: torch.Generator | None = None,
+        past: KeyValues | None = None,
     ) -> tuple[Float[Array, "*batch queries d_model"], MultiHeadTrace]:
         """The output and the trace. `key_value` gives other tokens to attend to; left out, x attends to itself.
+        `past` are keys and values of tokens before these, as a trace had them `present`.
 
         A mask holds for all heads unless it has an axis of its own for them before the queries. `positions` is
         added to what queries and keys are made of, not to what values are. The heads in `ablated` are set to zero.
@@ -90,15 +101,18 @@ class Heads(ABC):
             positions = align_runs(positions, x, 2)
             query, key = x + positions, source + positions
         q, k, v = self.project(query, key, source)  # *batch heads tokens d_k; v has d_head features
+        if past is not None:
+            k, v = (namespace(x).concat(both, axis=-2) for both in zip(past, (k, v), strict=True))
+        present = KeyValues(k, v)
         if self.rotary:
-            q, k = rotate(q), rotate(k)
+            q, k = rotate(q, 0 if past is None else past.k.shape[-2]), rotate(k)
         heads = attend(q, k, v, may_attend, scale=scale)
         dropped = drop is not None and self.dropout > 0
         if dropped:
             heads = drop_weights(heads, self.dropout, drop)
         concatenated = merge_heads(ablate(heads.output, ablated))  # *batch queries all_d_v
         output = linear(concatenated, self.W_o, self.b_o)
-        return output, MultiHeadTrace(heads, concatenated, output, dropped)
+        return output, MultiHeadTrace(present, heads, concatenated, output, dropped)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

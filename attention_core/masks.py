@@ -50,24 +50,3 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
         if not any(row):
             raise ValueError(f"query {query + 1} may look at nothing; give it at least one key")
     return torch.tensor(rows)
-
-
-def mask_code(rows: list[list[bool]]) -> str:
-    """A mask as a short text for a link: one hexadecimal number for each row, a 1 for each key that may be seen.
-
-    The first key is the leftmost binary digit: with 3 tokens, the causal mask is "4-6-7".
-    """
-    return "-".join(f"{int(''.join(str(int(may)) for may in row), base=2):x}" for row in rows)
-
-
-def mask_from_code(code: str, n_tokens: int) -> Bool[Tensor, "queries keys"]:
-    """The mask with this code. Raises ValueError for what is no code, or the code of another number of tokens."""
-    rows = code.strip().lower().split("-")
-    if not all(1 <= len(row) <= 8 and set(row) <= set("0123456789abcdef") for row in rows):
-        raise ValueError("the code of a mask is one number of digits 0 to 9 and a to f for each row, with - between")
-    numbers = [int(row, base=16) for row in rows]
-    if len(rows) != n_tokens:
-        raise ValueError(f"the code describes {len(rows)} rows, but there are {n_tokens} tokens")
-    if max(numbers) >= 2**n_tokens:
-        raise ValueError(f"a row of the code has more than {n_tokens} keys, but there are {n_tokens} tokens")
-    return drawn_mask([[digit == "1" for digit in f"{number:0{n_tokens}b}"] for number in numbers])

@@ -7,7 +7,7 @@ https://arxiv.org/abs/2002.04745.) Norms, MLP and shortcuts can be left out, to 
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -15,9 +15,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum
-from attention_core.embeddings import embed, one_hot, sinusoidal_positions
+from attention_core.attention import Mask
+from attention_core.embeddings import embed, fixed_vectors, one_hot, sinusoidal_positions
 from attention_core.heads import (
     Heads,
+    KeyValues,
     MultiHeadAttention,
     MultiHeadTrace,
     SlicedHeads,
@@ -26,14 +28,12 @@ from attention_core.heads import (
     linear,
 )
 from attention_core.masks import causal_mask, full_mask
-from attention_core.randomness import generator as make_generator
 
-MAX_CONTEXT = 64
+MAX_CONTEXT = 256
 MAX_D_MODEL = 64
 MAX_LAYERS = 4
 MAX_QUERY_FEATURES = 512  # of all heads together; values too
 MOST_ONE_HOT = 512  # tokens of a vocabulary; with more, rows of zeros with a single 1 are slow and large
-FIXED_VECTORS_SEED = 42
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -222,13 +222,16 @@ class Block:
     def __call__(
         self,
         x: Tokens,
-        may_attend: Bool[Array, "tokens tokens"] | None,
+        may_attend: Mask | None,
         positions: Positions | None = None,
         ablated: Collection[int] = (),
+        past: KeyValues | None = None,
     ) -> BlockTrace:
         """Everything this layer computes, the tokens it hands on among it."""
         normed = x if self.norm is None else self.norm(x)
-        attended, attention = self.attention(normed, may_attend, scale=self.scale, positions=positions, ablated=ablated)
+        attended, attention = self.attention(
+            normed, may_attend, scale=self.scale, positions=positions, ablated=ablated, past=past
+        )
         output = after_attention = x + attended if self.residual else attended
         mlp = None if self.mlp is None else self.mlp(after_attention)
         if mlp is not None:
@@ -285,15 +288,22 @@ class TinyTransformer:
             may_attend=causal_mask(context) if config.causal else full_mask(context),
         )
 
-    def __call__(self, ids: Int[Array, "*batch tokens"], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
+    def __call__(
+        self,
+        ids: Int[Array, "*batch tokens"],
+        ablated: Collection[tuple[int, int]] = (),
+        past: Sequence[KeyValues] = (),
+    ) -> ModelTrace:
         """Everything the model computes for these tokens. `ablated` lists the (layer, head) pairs to set to zero.
 
+        `past` has for each layer the keys and values of the tokens before these: see `cache`.
         Raises ValueError when there are more tokens than the model can see.
         """
-        n_tokens = ids.shape[-1]
-        check_length(n_tokens, self.config.context)
-        added, in_attention = self.positions(n_tokens)  # *runs tokens d_model, or None
-        may_attend = self.may_attend[:n_tokens, :n_tokens]
+        begin = past[0].k.shape[-2] if past else 0
+        end = begin + ids.shape[-1]
+        check_length(end, self.config.context)
+        added, in_attention = self.positions(end, begin)  # *runs tokens d_model, or None
+        may_attend = self.may_attend[begin:end, :end]
         large = self.config.vocabulary > MOST_ONE_HOT  # such a model has no axes of runs
         rows = None if large else one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
         x = embed(ids, self.table) if large else linear(rows, self.table)  # *batch tokens d_model
@@ -301,7 +311,8 @@ class TinyTransformer:
             x = x + align_runs(added, x, 2)
         layers = []
         for i, layer in enumerate(self.layers):
-            layers.append(layer(x, may_attend, in_attention, [head for where, head in ablated if where == i]))
+            off = [head for where, head in ablated if where == i]
+            layers.append(layer(x, may_attend, in_attention, off, past[i] if past else None))
             x = layers[-1].output
         normed = x if self.norm is None else self.norm(x)
         logits = normed if self.W_unembed is None else linear(normed, self.W_unembed, self.b_unembed)
@@ -317,20 +328,15 @@ class TinyTransformer:
         """How many axes of runs stand in front of those of each weight."""
         return self.layers[0].attention.W_o.ndim - 2
 
-    def positions(self, n_tokens: int) -> tuple[Positions | None, Positions | None]:
-        """What is added to the embedding of the tokens, and to what the queries and keys of each layer are made of."""
+    def positions(self, end: int, begin: int = 0) -> tuple[Positions | None, Positions | None]:
+        """What is added to the embedding of these tokens, and to what queries and keys of each layer are made of."""
         if self.config.positions == "learned":
-            return self.position_table[..., :n_tokens, :], None
+            return self.position_table[..., begin:end, :], None
         if self.config.positions == "sinusoidal":
-            return self.waves[:n_tokens], None
+            return self.waves[begin:end], None
         if self.config.positions == "qk":
-            return None, self.position_table[..., :n_tokens, :]
+            return None, self.position_table[..., begin:end, :]
         return None, None
-
-
-def fixed_vectors(vocabulary: int, d_model: int) -> Float[torch.Tensor, "vocabulary d_model"]:
-    """The token vectors of a model that gives vectors back: those of `nn.Embedding` after `torch.manual_seed(42)`."""
-    return torch.randn(vocabulary, d_model, generator=make_generator(FIXED_VECTORS_SEED))
 
 
 def new_norm(config: ModelConfig) -> LayerNorm | None:

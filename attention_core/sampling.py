@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-from attention_core.arrays import namespace
+from attention_core.cache import present, read_newest
 from attention_core.model import TinyTransformer
 
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
@@ -136,20 +136,27 @@ def pick(probabilities: Float[Tensor, "*runs vocabulary"], uniform: float) -> In
 
 
 def continue_text(
-    model: TinyTransformer, start: list[int], n_new: int, *, temperature: float = 1.0, generator: torch.Generator
+    model: TinyTransformer,
+    start: list[int],
+    n_new: int,
+    *,
+    temperature: float = 1.0,
+    generator: torch.Generator,
+    cached: bool = False,
 ) -> Int[Tensor, "*runs tokens"]:
     """`start` and n_new more ids, each drawn after looking at the last `context` ids before it.
 
     They are those that `draw_token` draws where nothing is cut off; runs side by side have the same random numbers.
+    With `cached` keys and values are kept: the same text sooner, up to the context; then see `cache`.
     Raises ValueError when there is nothing to start from.
     """
     if not start:
         raise ValueError("a text needs at least one character to go on from")
-    xp, runs = namespace(model.table), model.table.shape[:-2]
-    ids = torch.tensor(start).expand(*runs, len(start))
+    ids, past = torch.tensor(start).expand(*model.table.shape[:-2], len(start)), ()
     for _ in range(n_new):
-        seen = xp.asarray(ids[..., -model.config.context :])
-        logits = torch.as_tensor(model(seen).logits[..., -1, :]).double()
+        trace = read_newest(model, ids, past)
+        past = present(trace) if cached else ()
+        logits = torch.as_tensor(trace.logits[..., -1, :]).double()
         token = pick(next_token_probabilities(logits, temperature), uniform_number(generator))
         ids = torch.cat([ids, token[..., None]], dim=-1)
     return ids

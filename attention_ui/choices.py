@@ -6,12 +6,13 @@ import pandas as pd
 import streamlit as st
 
 from attention_core.attention import Mask
-from attention_core.masks import causal_mask, full_mask, mask_code, mask_from_code, padding_mask, sliding_window_mask
+from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
 from attention_ui.controls.bound import bound_within, changing_slider, one_in_row, stepper
 from attention_ui.editing import typed_cells
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule
+from attention_ui.mask_codes import mask_code, mask_from_code
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.formatting import written

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from attention_core import sampling
-from attention_core.generation import GeneratedToken, NewToken, generate, generate_token, legal_steps, never_an_input
+from attention_core.generation import GeneratedToken, NewToken, generate, generate_token
 from attention_core.model import TinyTransformer
 from attention_core.pieces import START
 from attention_core.sampling import Sampling, ranked
@@ -21,6 +21,7 @@ from lessons.questions.base import asking
 from lessons.questions.generate import QUESTIONS
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 from lessons.sentence import All, Number, Sentence, Share, Token, say, say_count
+from lessons.text_learnt import legal_steps, never_an_input
 from lessons.writing_pieces import about_the_writer, written_pieces
 
 HEADING = say("How does it write?")

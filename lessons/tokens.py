@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.embeddings import embed, with_unknown_row
+from attention_core.embeddings import embed
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, clean_text, tokenize
 from lessons.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
@@ -155,6 +155,11 @@ def in_pieces(example: ExampleTrace, text: str) -> Lookup:
     encoded, table = language_model().encode(clean_text(text).text), example.trained.table
     tokens, ids = encoded.tokens[1 : MAX_TOKENS + 1], encoded.ids[1 : MAX_TOKENS + 1]  # the start is no word of these
     return Lookup(tuple(map(shown, tokens)), None, ids, table[list(ids)], len(table))
+
+
+def with_unknown_row(table: Float[Tensor, "vocabulary d_model"]) -> Float[Tensor, "larger_vocabulary d_model"]:
+    """The table with one row more, for tokens it does not know: the mean of all others, so it prefers none."""
+    return torch.cat([table, table.mean(dim=0, keepdim=True)])
 
 
 def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabulary d_model"]]:

@@ -9,7 +9,6 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from attention_core.model import MAX_CONTEXT
 from attention_core.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
@@ -22,6 +21,7 @@ from attention_core.tasks.base import (
 )
 from attention_core.tokens import Vocabulary, tokenize
 
+MAX_WINDOW = 64
 HOUSE = (
     "this is the house that jack built. this is the malt that lay in the house that jack built. "
     "this is the rat that ate the malt that lay in the house that jack built. "
@@ -50,8 +50,8 @@ class CharacterTask(Task):
     held_out_share: float = 0.0
 
     def __post_init__(self):
-        if not 1 <= self.window <= MAX_CONTEXT:
-            raise ValueError(f"a window goes from 1 to {MAX_CONTEXT} characters, but got {self.window}")
+        if not 1 <= self.window <= MAX_WINDOW:
+            raise ValueError(f"a window goes from 1 to {MAX_WINDOW} characters, but got {self.window}")
         n, distinct = len(self.tokens), len(self.vocabulary)
         if n < self.window + 1:
             raise ValueError(

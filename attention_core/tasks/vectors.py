@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import torch
 
-from attention_core.model import fixed_vectors
+from attention_core.embeddings import fixed_vectors
 from attention_core.tasks.base import Baseline, Batch, Task, attention_to, shuffles
 from attention_core.tokens import Vocabulary
 

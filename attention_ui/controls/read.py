@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_core.model import MAX_CONTEXT
+from attention_core.language_model import language_model
 from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import bound_within, one_in_list
 from attention_ui.links import SWITCH, Length, LinkRule, go_to
@@ -34,7 +34,7 @@ LINK_RULES: dict[str, LinkRule] = {
     "read": OF_OURS,
     "read_text": Length(LONGEST_TEXT),
     "read_head": HEADS_READ,
-    "word": Limit(1, MAX_CONTEXT),
+    "word": Limit(1, language_model().model.config.context),
     **dict.fromkeys(("twice", "names_swapped", "head_off"), SWITCH),
 }
 

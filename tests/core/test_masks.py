@@ -9,12 +9,11 @@ from attention_core.masks import (
     causal_mask,
     drawn_mask,
     full_mask,
-    mask_code,
-    mask_from_code,
     padding_mask,
     sliding_window_mask,
 )
 from attention_core.randomness import generator
+from attention_ui.mask_codes import mask_code, mask_from_code
 
 SIZES = st.integers(1, 13)
 

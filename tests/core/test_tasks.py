@@ -6,9 +6,9 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.model import MAX_CONTEXT
 from attention_core.randomness import generator
 from attention_core.tasks import MAX_VOCABULARY, CharacterTask, conditional_entropy
+from attention_core.tasks.text import MAX_WINDOW
 
 
 def decoded(task, rows):
@@ -123,9 +123,9 @@ def test_too_many_different_characters_are_an_error_that_names_both_numbers():
     assert len(CharacterTask(letters[1:]).vocabulary) == MAX_VOCABULARY
 
 
-@pytest.mark.parametrize("window", [0, -1, MAX_CONTEXT + 1])
+@pytest.mark.parametrize("window", [0, -1, MAX_WINDOW + 1])
 def test_an_impossible_window_is_an_error_that_says_what_is_possible(window):
-    with pytest.raises(ValueError, match=f"from 1 to {MAX_CONTEXT} characters, but got {window}"):
+    with pytest.raises(ValueError, match=f"from 1 to {MAX_WINDOW} characters, but got {window}"):
         CharacterTask("ab" * 100, window=window)
 
 

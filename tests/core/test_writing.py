@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_core.generation import MAX_NEW_TOKENS, generate, never_an_input, regenerate_last
+from attention_core.generation import MAX_NEW_TOKENS, generate, regenerate_last
 from attention_core.model import ModelConfig, TinyTransformer, notebook_model
 from attention_core.observe import SAMPLE_CHARACTERS, observe_texts
 from attention_core.randomness import generator
@@ -13,6 +13,7 @@ from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
+from lessons.text_learnt import never_an_input
 from runs.recording import Recording
 
 HELLO = CharacterTask("hello world")

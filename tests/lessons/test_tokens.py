@@ -6,13 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from screens import chosen
 
-from attention_core.embeddings import with_unknown_row
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example import Example, model_settings, run_example
 from lessons.formatting import english, together
 from lessons.reader import LANGUAGE
-from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen
+from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
 from lessons.trained import TASK_SOURCES, recorded
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")

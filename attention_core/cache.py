@@ -1,0 +1,73 @@
+"""Token after token, and nothing computed twice: the key-value cache.
+
+In a causal model no token sees what comes after it. So its keys and values stay what they are while the text grows;
+kept, they leave one row to compute in each layer for each new token, where reading all again computes every row.
+
+A text longer than the context slides through the window. Keys are kept before rotary positions turn them, and turned
+by where they stand in the window: Xiao et al. 2023, section 3.2, https://arxiv.org/abs/2309.17453. In the first layer
+they are then what reading the window anew gives. In deeper layers they are not: they were made of tokens that saw what
+has left the window since, and remember it; `measure_sliding` says how much that changes. Some models are trained so:
+Dai et al. 2019 (Transformer-XL), https://arxiv.org/abs/1901.02860. Where positions are vectors that belong to places
+in the window, every row changes as it slides, and the window is read anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from attention_core.arrays import namespace
+from attention_core.head_measures import total_variation
+from attention_core.heads import KeyValues
+from attention_core.model import ModelTrace, TinyTransformer
+
+SLIDING_POSITIONS = ("none", "rotary")  # those that know distances alone
+
+
+def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: Sequence[KeyValues] = ()) -> ModelTrace:
+    """What the model computes at the end of a text: with the `past` of all ids but the last, for that one alone.
+
+    Without it, the last `context` ids are read. Raises ValueError for a cache of a model that is not causal.
+    """
+    context, xp = model.config.context, namespace(model.table)
+    if past and not model.config.causal:
+        raise ValueError("keys and values can be kept where tokens do not see what comes after them, but the model "
+                         "is not causal; read the whole text instead")  # fmt: skip
+    if not past or (ids.shape[-1] > context and model.config.positions not in SLIDING_POSITIONS):
+        return model(xp.asarray(ids[..., -context:]))
+    seen = max(0, past[0].k.shape[-2] + 1 - context)  # what leaves the window
+    return model(xp.asarray(ids[..., -1:]), past=[KeyValues(k[..., seen:, :], v[..., seen:, :]) for k, v in past])
+
+
+def present(trace: ModelTrace) -> tuple[KeyValues, ...]:
+    """What is to be kept of all tokens read so far: the past of the next one, layer by layer."""
+    return tuple(layer.attention.present for layer in trace.layers)
+
+
+@dataclass(frozen=True, eq=False)
+class SlidingDifference:
+    """What a cache changes once the window slides, on average over `n` windows, beside reading each window anew."""
+
+    keys: Float[Tensor, " layers"]  # how far kept keys are from those computed anew, as a share of their length
+    moved: float  # the probability of the next token that lies elsewhere: half the sum of all differences
+    same: float  # the share of windows after which the likeliest token is the same
+    n: int
+
+
+def measure_sliding(model: TinyTransformer, ids: Int[Tensor, " tokens"]) -> SlidingDifference:
+    """The difference on a text that is longer than the context. Raises ValueError for one that is not."""
+    context = model.config.context
+    if len(ids) <= context:
+        raise ValueError(f"the window slides after {context} tokens, but the text has {len(ids)}")
+    past, keys, moved, same = present(read_newest(model, ids[:context])), [], [], []
+    for end in range(context + 1, len(ids) + 1):
+        kept, anew = read_newest(model, ids[:end], past), read_newest(model, ids[:end])
+        past, own = present(kept), present(anew)
+        keys.append(torch.stack([(a.k - b.k).norm() / b.k.norm() for a, b in zip(past, own, strict=True)]))
+        a, b = (trace.logits[-1].softmax(dim=-1) for trace in (kept, anew))
+        moved.append(float(total_variation(a, b)))
+        same.append(bool(a.argmax() == b.argmax()))
+    n = len(keys)
+    return SlidingDifference(torch.stack(keys).mean(dim=0), sum(moved) / n, sum(same) / n, n)
