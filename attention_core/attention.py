@@ -111,6 +111,13 @@ def mask_scores(
     return scaled + may_attend
 
 
+def see_both(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
+    """One mask of two: what either hides is hidden, and a bias stays where neither does."""
+    if may_attend is None:
+        return near
+    return may_attend & near if may_attend.dtype == near.dtype else mask_scores(may_attend, near)
+
+
 def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
     """Each row turned into positive weights that sum to 1: exp(s[i, j]) / Σ_j exp(s[i, j]).
 

@@ -113,22 +113,44 @@ def heads_backward(
 ) -> HeadsGradients:
     """The gradients of self-attention with several heads.
 
-    Raises ValueError after dropout: the trace then lacks the weights before dropping.
+    Raises ValueError after dropout, when the trace lacks the weights before dropping, and with a QK norm.
     """
-    if trace.dropped:
-        raise ValueError("these gradients hold without dropout only; use autograd, or drop nothing")
+    if trace.dropped or getattr(heads, "q_gain", None) is not None:
+        raise ValueError("these gradients hold without dropout and without a QK norm; use autograd, or leave them out")
     d_concatenated, d_W_o, d_b_o = linear_backward(trace.concatenated, heads.W_o, heads.b_o, d_output)
-    attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale)
-    d_q, d_k = attention.d_q, attention.d_k
-    if heads.rotary:
-        d_q, d_k = rotate(d_q, back=True), rotate(d_k, back=True)
+    attention = attend_backward(trace.heads, split_heads(d_concatenated, heads.n_heads), scale, heads.soft_cap)
+    d_q, d_k, d_v = (
+        attention.d_q,
+        *(unshare_heads(d, trace.present.k.shape[-3]) for d in (attention.d_k, attention.d_v)),
+    )
+    if heads.rotary is not None:
+        d_q, d_k = (rotate(d, how=heads.rotary, back=True) for d in (d_q, d_k))
     backward = slices_backward if isinstance(heads, SlicedHeads) else projections_backward
-    projections = backward(heads, x, positions, d_q, d_k, attention.d_v)
+    projections = backward(heads, x, positions, d_q, d_k, d_v)
     return HeadsGradients(
         d_output=d_output, d_W_o=d_W_o, d_b_o=d_b_o, d_concatenated=d_concatenated,
         attention=attention, projections=projections, d_x=projections.d_x,
+        d_sink=None if heads.sink is None else sink_backward(heads, trace.heads, attention.d_weights),
         d_positions=None if positions is None else added_backward(positions, projections.d_source, 2),
     )  # fmt: skip
+
+
+def unshare_heads(
+    d_shared: Float[Array, "*batch heads tokens d_head"], kv_heads: int
+) -> Float[Array, "*batch kv_heads tokens d_head"]:
+    """The gradient of keys or values that several heads share: the sum of theirs."""
+    *batch, n_heads, n_tokens, d_head = d_shared.shape
+    if kv_heads == n_heads:
+        return d_shared
+    return d_shared.reshape(*batch, kv_heads, n_heads // kv_heads, n_tokens, d_head).sum(axis=-3)
+
+
+def sink_backward(
+    heads: Heads, trace: AttentionTrace, d_weights: Float[Array, "*batch heads queries keys"]
+) -> Float[Array, "*runs heads"]:
+    """A sink is one more score, whose value is 0: what it collects times −Σ_j w[i, j] d_w[i, j], over all queries."""
+    d_score = -(1 - row_sum(trace.weights)[..., 0]) * row_products(trace.weights, d_weights)
+    return added_backward(heads.sink, d_score.mT, 1)
 
 
 def projections_backward(
@@ -136,8 +158,8 @@ def projections_backward(
     x: Tokens,
     positions: Positions | None,
     d_q: Float[Array, "*batch heads tokens d_k"],
-    d_k: Float[Array, "*batch heads tokens d_k"],
-    d_v: Float[Array, "*batch heads tokens d_v"],
+    d_k: Float[Array, "*batch kv_heads tokens d_k"],
+    d_v: Float[Array, "*batch kv_heads tokens d_v"],
 ) -> ProjectionGradients:
     """The gradients through W_q and W_k to x + positions, and through W_v to x."""
     source = x if positions is None else x + align_runs(positions, x, 2)

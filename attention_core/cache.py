@@ -23,7 +23,7 @@ from attention_core.head_measures import total_variation
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace, TinyTransformer
 
-SLIDING_POSITIONS = ("none", "rotary")  # those that know distances alone
+SLIDING_POSITIONS = ("none", "rotary", "alibi")  # those that know distances alone
 
 
 def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: Sequence[KeyValues] = ()) -> ModelTrace:

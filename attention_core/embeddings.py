@@ -1,6 +1,7 @@
 """From ids to vectors: one row of a table for each token of the vocabulary; and vectors for its position."""
 
 import functools
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -65,14 +66,29 @@ def sinusoidal_positions(n_tokens: int, d_model: int) -> Float[Tensor, "tokens d
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[:, :d_model]
 
 
-def rotation_angles(n_tokens: int, d_model: int) -> Float[Tensor, "tokens pairs"]:
-    """position · ω_i in radians, for each position and each pair of neighbouring features."""
+def rotation_angles(n_tokens: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "tokens pairs"]:
+    """position · ω_i in radians, for each position and each pair of neighbouring features: ω_i = base^(−2i/d_model)."""
     pairs = torch.arange(0, d_model, 2, dtype=torch.float32)
-    return torch.arange(n_tokens, dtype=torch.float32)[:, None] * 10000.0 ** (-pairs / d_model)
+    return torch.arange(n_tokens, dtype=torch.float32)[:, None] * base ** (-pairs / d_model)
+
+
+@dataclass(frozen=True)
+class Rotary:
+    """How rotary positions turn.
+
+    A larger `base` turns slower: Rozière et al. 2023 (Code Llama), https://arxiv.org/abs/2308.12950. Only the first
+    `features` turn, or all: partial rotary, Black et al. 2022 (GPT-NeoX), https://arxiv.org/abs/2204.06745. Positions
+    are divided by `stretch`, so that a longer text has the angles of a shorter one: position interpolation, Chen et
+    al. 2023, https://arxiv.org/abs/2306.15595.
+    """
+
+    base: float = 10000.0
+    features: int | None = None
+    stretch: float = 1.0
 
 
 def rotate(
-    x: Float[Array, "*batch tokens d_head"], first: int = 0, *, back: bool = False
+    x: Float[Array, "*batch tokens d_head"], first: int = 0, *, how: Rotary = Rotary(), back: bool = False
 ) -> Float[Array, "*batch tokens d_head"]:
     """Each token's pairs of neighbouring features, turned by an angle that grows with its position (RoPE).
 
@@ -81,12 +97,15 @@ def rotate(
     https://arxiv.org/abs/2104.09864. Raises ValueError when the number of
     features is odd.
     """
-    n_tokens, d_head = x.shape[-2:]
-    if d_head % 2:
-        raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {d_head}")
-    xp = namespace(x)
-    angles = xp.asarray(rotation_angles(first + n_tokens, d_head)[first:], dtype=x.dtype)
-    angles = -angles if back else angles
-    even, odd = x[..., 0::2], x[..., 1::2]
+    (n_tokens, d_head), xp = x.shape[-2:], namespace(x)
+    width = d_head if how.features is None else how.features
+    if width % 2:
+        raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {width}")
+    if width > d_head:
+        raise ValueError(f"rotary positions can turn at most all {d_head} features, but got {width}")
+    angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
+    angles = xp.asarray(angles, dtype=x.dtype)
+    even, odd = x[..., 0:width:2], x[..., 1:width:2]
     turned = [even * xp.cos(angles) - odd * xp.sin(angles), even * xp.sin(angles) + odd * xp.cos(angles)]
-    return xp.stack(turned, axis=-1).reshape(x.shape)
+    turned = xp.stack(turned, axis=-1).reshape(*x.shape[:-1], width)
+    return turned if width == d_head else xp.concat([turned, x[..., width:]], axis=-1)

@@ -34,11 +34,11 @@ class ProjectionGradients:
 
     d_W_q: Float[Array, "*runs d_model d_qk"]
     d_b_q: Float[Array, "*runs d_qk"] | None
-    d_W_k: Float[Array, "*runs d_model d_qk"]
-    d_b_k: Float[Array, "*runs d_qk"] | None
+    d_W_k: Float[Array, "*runs d_model kv_d_k"]
+    d_b_k: Float[Array, "*runs kv_d_k"] | None
     d_source: Tokens
-    d_W_v: Float[Array, "*runs d_model all_d_v"]
-    d_b_v: Float[Array, "*runs all_d_v"] | None
+    d_W_v: Float[Array, "*runs d_model kv_d_v"]
+    d_b_v: Float[Array, "*runs kv_d_v"] | None
     d_x: Tokens
 
     @property
@@ -63,7 +63,7 @@ class SliceGradients:
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class HeadsGradients:
-    """Every gradient of several heads, in the order in which it is computed. Where there is no bias it is None."""
+    """Every gradient of several heads, in the order in which it is computed. What there is not has None."""
 
     d_output: Tokens
     d_W_o: Float[Array, "*runs all_d_v d_model"]
@@ -73,11 +73,12 @@ class HeadsGradients:
     projections: ProjectionGradients | SliceGradients
     d_x: Tokens
     d_positions: Positions | None
+    d_sink: Float[Array, "*runs heads"] | None = None
 
     @property
     def weights(self) -> Weights:
         """Those of the weights."""
-        return [*self.projections.weights, self.d_W_o, self.d_b_o]
+        return [*self.projections.weights, self.d_sink, self.d_W_o, self.d_b_o]
 
 
 @dataclass(slots=True, eq=False)

@@ -8,7 +8,6 @@ Vaswani et al. 2017, section 3.2.2. The projections of all heads are packed into
 A weight may have axes of runs in front, (*runs, d_in, d_out), and then x has them too: see `training`.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -16,24 +15,26 @@ from typing import NamedTuple
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
 
-from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace
-from attention_core.attention import AttentionTrace, Mask, attend, mix_values
-from attention_core.embeddings import rotate
+from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products
+from attention_core.attention import AttentionTrace, Mask, attend, mix_values, see_both
+from attention_core.distances import distances, within_window
+from attention_core.embeddings import Rotary, rotate
+from attention_core.randomness import draw_linear, draw_map
 
 QKV = tuple[
     Float[Array, "*batch heads queries d_k"],
-    Float[Array, "*batch heads keys d_k"],
-    Float[Array, "*batch heads keys d_head"],
+    Float[Array, "*batch kv_heads keys d_k"],
+    Float[Array, "*batch kv_heads keys d_head"],
 ]
+Window = tuple[int | None, int | None]  # how far a query may look back and ahead: see `within_window`
 
 
 class KeyValues(NamedTuple):
     """What later queries need of tokens: each head's keys, before rotary positions turn them, and its values."""
 
-    k: Float[Array, "*batch heads keys d_k"]
-    v: Float[Array, "*batch heads keys d_v"]
+    k: Float[Array, "*batch kv_heads keys d_k"]
+    v: Float[Array, "*batch kv_heads keys d_v"]
 
 
 @dataclass(slots=True, eq=False)
@@ -53,14 +54,18 @@ class MultiHeadTrace:
 class Heads(ABC):
     """Several heads and the map W_o that mixes what they find; a subclass holds the weights and says how they project.
 
-    All maps are used as x @ W. `rotary` rotates queries and keys by their positions.
+    All maps are used as x @ W. `rotary` rotates queries and keys by their positions. `soft_cap` and `sink` are those of
+    `attend`; the sink is a weight of each head. All heads look no further than the `window`.
     """
 
     W_o: Float[Array, "*runs all_d_v d_model"]
     b_o: Float[Array, "*runs d_model"] | None
     n_heads: int
-    rotary: bool
+    rotary: Rotary | None
     dropout: float
+    sink: Float[Array, "*runs heads"] | None = None
+    soft_cap: float | None = None
+    window: Window | None = None
 
     @abstractmethod
     def project(
@@ -104,9 +109,15 @@ class Heads(ABC):
         if past is not None:
             k, v = (namespace(x).concat(both, axis=-2) for both in zip(past, (k, v), strict=True))
         present = KeyValues(k, v)
-        if self.rotary:
-            q, k = rotate(q, 0 if past is None else past.k.shape[-2]), rotate(k)
-        heads = attend(q, k, v, may_attend, scale=scale)
+        n_past = 0 if past is None else past.k.shape[-2]
+        if self.rotary is not None:
+            q, k = rotate(q, n_past, how=self.rotary), rotate(k, how=self.rotary)
+        if self.window is not None:
+            distance = distances(q.shape[-2], k.shape[-2], n_past)
+            may_attend = see_both(may_attend, namespace(x).asarray(within_window(distance, *self.window)))
+        k, v = share_heads(k, self.n_heads), share_heads(v, self.n_heads)
+        sink = None if self.sink is None else align_runs(self.sink, q[..., 0, 0], 1)
+        heads = attend(q, k, v, may_attend, scale=scale, soft_cap=self.soft_cap, sink=sink)
         dropped = drop is not None and self.dropout > 0
         if dropped:
             heads = drop_weights(heads, self.dropout, drop)
@@ -117,19 +128,28 @@ class Heads(ABC):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MultiHeadAttention(Heads):
-    """Multi-head attention: every head projects all features, with one packed map each for q, k and v."""
+    """Multi-head attention: every head projects all features, with one packed map each for q, k and v.
+
+    W_k and W_v may be those of fewer heads, whose keys and values the queries' heads share: see `share_heads`. With
+    `q_gain` and `k_gain` each query and key has the same length, then times a gain for each feature: see `unit_rms`.
+    """
 
     W_q: Float[Array, "*runs d_model d_qk"]
     b_q: Float[Array, "*runs d_qk"] | None = None
-    W_k: Float[Array, "*runs d_model d_qk"]
-    b_k: Float[Array, "*runs d_qk"] | None = None
-    W_v: Float[Array, "*runs d_model all_d_v"]
-    b_v: Float[Array, "*runs all_d_v"] | None = None
+    W_k: Float[Array, "*runs d_model kv_d_k"]
+    b_k: Float[Array, "*runs kv_d_k"] | None = None
+    W_v: Float[Array, "*runs d_model kv_d_v"]
+    b_v: Float[Array, "*runs kv_d_v"] | None = None
+    q_gain: Float[Array, "*runs d_k"] | None = None
+    k_gain: Float[Array, "*runs d_k"] | None = None
+    sink: Float[Array, "*runs heads"] | None = None
     W_o: Float[Array, "*runs all_d_v d_model"]
     b_o: Float[Array, "*runs d_model"] | None = None
     n_heads: int
-    rotary: bool = False
+    rotary: Rotary | None = None
     dropout: float = 0.0
+    soft_cap: float | None = None
+    window: Window | None = None
 
     @classmethod
     def draw(
@@ -137,26 +157,29 @@ class MultiHeadAttention(Heads):
         d_model: int,
         n_heads: int,
         *,
+        kv_heads: int | None = None,
         d_k: int | None = None,
         d_v: int | None = None,
-        rotary: bool = False,
+        rotary: Rotary | None = None,
         bias: bool = False,
         dropout: float = 0.0,
         generator: torch.Generator,
     ) -> "MultiHeadAttention":
         """Weights drawn in the order W_q, W_k, W_v, W_o, as PyTorch draws those of `nn.Linear`.
 
-        Left out, `d_k` and `d_v` are d_head; ValueError is raised when the heads cannot share the features evenly.
+        Left out, `d_k` and `d_v` are d_head, and all heads have keys and values of their own. ValueError is raised
+        when the heads cannot share the features, or the keys and values of `kv_heads`, evenly.
         """
-        d_qk, d_values = (
-            n_heads * (features_per_head(d_model, n_heads) if each is None else each) for each in (d_k, d_v)
-        )
+        d_k, d_v = (features_per_head(d_model, n_heads) if each is None else each for each in (d_k, d_v))
+        kv_heads = n_heads if kv_heads is None else kv_heads
+        if kv_heads < 1 or n_heads % kv_heads:
+            raise ValueError(f"{n_heads} heads cannot share the keys and values of {kv_heads} evenly")
         if not 0 <= dropout <= 1:
             raise ValueError(f"dropout is a probability from 0 to 1, but got {dropout}")
-        W_q, b_q = draw_linear(d_model, d_qk, bias=bias, generator=generator)
-        W_k, b_k = draw_linear(d_model, d_qk, bias=bias, generator=generator)
-        W_v, b_v = draw_linear(d_model, d_values, bias=bias, generator=generator)
-        W_o, b_o = draw_linear(d_values, d_model, bias=bias, generator=generator)
+        W_q, b_q = draw_linear(d_model, n_heads * d_k, bias=bias, generator=generator)
+        W_k, b_k = draw_linear(d_model, kv_heads * d_k, bias=bias, generator=generator)
+        W_v, b_v = draw_linear(d_model, kv_heads * d_v, bias=bias, generator=generator)
+        W_o, b_o = draw_linear(n_heads * d_v, d_model, bias=bias, generator=generator)
         return cls(
             W_q=W_q, b_q=b_q, W_k=W_k, b_k=b_k, W_v=W_v, b_v=b_v, W_o=W_o, b_o=b_o,
             n_heads=n_heads, rotary=rotary, dropout=dropout,
@@ -170,9 +193,16 @@ class MultiHeadAttention(Heads):
     ) -> QKV:
         """Each head's q, made of `query`, its k, made of `key`, and its v, made of `value`."""
         q = split_heads(linear(query, self.W_q, self.b_q), self.n_heads)
-        k = split_heads(linear(key, self.W_k, self.b_k), self.n_heads)
-        v = split_heads(linear(value, self.W_v, self.b_v), self.n_heads)
+        k = split_heads(linear(key, self.W_k, self.b_k), self.kv_heads)
+        v = split_heads(linear(value, self.W_v, self.b_v), self.kv_heads)
+        if self.q_gain is not None:
+            q, k = (unit_rms(x) * align_runs(gain, x, 1) for x, gain in ((q, self.q_gain), (k, self.k_gain)))
         return q, k, v
+
+    @property
+    def kv_heads(self) -> int:
+        """How many heads have keys and values of their own."""
+        return self.W_v.shape[-1] // self.d_head
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -188,11 +218,13 @@ class SlicedHeads(Heads):
     W_o: Float[Array, "*runs d_model d_model"]
     b_o: Float[Array, "*runs d_model"] | None = None
     n_heads: int
-    rotary: bool = False
+    rotary: Rotary | None = None
     dropout: float = 0.0
 
     @classmethod
-    def draw(cls, d_model: int, n_heads: int, *, rotary: bool = False, generator: torch.Generator) -> "SlicedHeads":
+    def draw(
+        cls, d_model: int, n_heads: int, *, rotary: Rotary | None = None, generator: torch.Generator
+    ) -> "SlicedHeads":
         """Weights drawn head by head in the order key, query, value, then W_o, as the notebook draws them."""
         d_head = features_per_head(d_model, n_heads)
         drawn = [[draw_map(d_head, d_head, generator) for _ in "kqv"] for _ in range(n_heads)]
@@ -265,6 +297,15 @@ def share_heads(
     return namespace(x).broadcast_to(x[..., :, None, :, :], shape).reshape(*batch, n_heads, n_tokens, d_head)
 
 
+def unit_rms(x: Float[Array, "*batch d_k"], epsilon: float = 1e-6) -> Float[Array, "*batch d_k"]:
+    """x / √(mean of its squares): queries and keys of one length, so no score outgrows √d_k times their gains.
+
+    Henry et al. 2020 (QK norm), https://arxiv.org/abs/2010.04245; in this form in OLMo 2,
+    https://arxiv.org/abs/2501.00656.
+    """
+    return x / namespace(x).sqrt(row_products(x, x)[..., None] / x.shape[-1] + epsilon)
+
+
 def merge_heads(x: Float[Array, "*batch heads tokens d_head"]) -> Tokens:
     """The features of all heads side by side again: undoes `split_heads`."""
     *batch, n_heads, n_tokens, d_head = x.shape
@@ -303,21 +344,3 @@ def features_per_head(d_model: int, n_heads: int) -> int:
             f"but n_heads is {n_heads}"
         )
     return d_model // n_heads
-
-
-def draw_linear(
-    d_in: int, d_out: int, *, bias: bool, generator: torch.Generator
-) -> tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]:
-    """W and b of a linear map, x @ W + b, drawn as PyTorch draws those of `nn.Linear`, which stores W transposed."""
-    W, bound = draw_map(d_in, d_out, generator), 1 / math.sqrt(d_in)
-    return W, torch.empty(d_out).uniform_(-bound, bound, generator=generator) if bias else None
-
-
-def draw_map(d_in: int, d_out: int, generator: torch.Generator) -> Float[Tensor, "d_in d_out"]:
-    """W of a linear map, x @ W, drawn as PyTorch draws that of `nn.Linear`: uniform between ±1/√d_in."""
-    return default_weight(d_out, d_in, generator).T.contiguous()
-
-
-def default_weight(d_out: int, d_in: int, generator: torch.Generator) -> Float[Tensor, "d_out d_in"]:
-    """PyTorch's default for `nn.Linear`: uniform between ±1/√d_in, written as `nn.Linear` writes it."""
-    return torch.nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)

@@ -12,22 +12,23 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum
-from attention_core.attention import Mask
-from attention_core.embeddings import embed, fixed_vectors, one_hot, sinusoidal_positions
+from attention_core.attention import Mask, mask_scores
+from attention_core.distances import alibi_biases, distances
+from attention_core.embeddings import Rotary, embed, fixed_vectors, one_hot, sinusoidal_positions
 from attention_core.heads import (
     Heads,
     KeyValues,
     MultiHeadAttention,
     MultiHeadTrace,
     SlicedHeads,
-    draw_linear,
     features_per_head,
     linear,
 )
 from attention_core.masks import causal_mask, full_mask
+from attention_core.randomness import draw_linear
 
 MAX_CONTEXT = 256
 MAX_D_MODEL = 64
@@ -41,7 +42,8 @@ class ModelConfig:
     """The size and the parts of a `TinyTransformer`. Raises ValueError for what cannot be built.
 
     `positions`: "learned" and "sinusoidal" vectors are added to the embedding; "qk" are learned vectors added to what
-    queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys.
+    queries and keys are made of, in every layer, but never to the values; "rotary" rotates queries and keys; "alibi"
+    takes something off each score for every step between query and key.
     """
 
     vocabulary: int
@@ -52,7 +54,7 @@ class ModelConfig:
     d_k: int | None = None  # features of each head's queries and keys; None means d_model / n_heads, as usual
     d_v: int | None = None  # features of each head's values; None means the same
     heads: Literal["projected", "sliced"] = "projected"  # `MultiHeadAttention`; "sliced" for comparison
-    positions: Literal["learned", "none", "sinusoidal", "rotary", "qk"] = "learned"  # as in GPT-2
+    positions: Literal["learned", "none", "sinusoidal", "rotary", "alibi", "qk"] = "learned"  # as in GPT-2
     causal: bool = True  # what predicts the next token must not see it
     scaling: bool = True  # scores are divided by √d_k; without it a large d_k makes softmax too hard to train
     residual: bool = True  # x + attention(x): gradients reach the first layer as they are
@@ -101,13 +103,6 @@ def check_head_features(config: ModelConfig) -> None:
     d_k = config.query_features
     if config.positions == "rotary" and d_k % 2:
         raise ValueError(f"rotary positions turn pairs of features, so d_k must be even, but it is {d_k}")
-
-
-def notebook_model(vocabulary: int) -> ModelConfig:
-    """The model that the “hello world” notebook trains: sliced heads, nothing around the attention."""
-    return ModelConfig(
-        vocabulary=vocabulary, context=8, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0
-    )
 
 
 FIXED = {"trained": False}  # what belongs to the task or to the sizes, and is never changed
@@ -206,7 +201,8 @@ class Block:
     @classmethod
     def draw(cls, config: ModelConfig, generator: torch.Generator) -> "Block":
         """New weights, drawn in the order of the computation."""
-        sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": config.positions == "rotary"}
+        rotary = Rotary() if config.positions == "rotary" else None
+        sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": rotary}
         return cls(
             attention=(
                 MultiHeadAttention.draw(**sizes, d_k=config.d_k, d_v=config.d_v, generator=generator)
@@ -256,7 +252,7 @@ class TinyTransformer:
     norm: LayerNorm | None
     W_unembed: Float[Array, "*runs d_model vocabulary"] | None
     b_unembed: Float[Array, "*runs vocabulary"] | None
-    may_attend: Bool[Array, "context context"] = field(metadata=FIXED)
+    may_attend: Mask = field(metadata=FIXED)  # of all positions; for ALiBi a bias for each head
 
     @classmethod
     def draw(cls, config: ModelConfig, generator: torch.Generator) -> "TinyTransformer":
@@ -272,6 +268,9 @@ class TinyTransformer:
             token_table = torch.randn(config.vocabulary, d_model, generator=generator) * std
         if config.positions in ("learned", "qk"):
             position_table = torch.randn(context, d_model, generator=generator) * std
+        may_attend = causal_mask(context) if config.causal else full_mask(context)
+        if config.positions == "alibi":
+            may_attend = mask_scores(alibi_biases(distances(context, context), config.n_heads), may_attend)
         layers = tuple(Block.draw(config, generator) for _ in range(config.n_layers))
         if config.output == "scores":
             W_unembed, b_unembed = draw_linear(d_model, config.vocabulary, bias=True, generator=generator)
@@ -285,7 +284,7 @@ class TinyTransformer:
             norm=new_norm(config),
             W_unembed=W_unembed,
             b_unembed=b_unembed,
-            may_attend=causal_mask(context) if config.causal else full_mask(context),
+            may_attend=may_attend,
         )
 
     def __call__(
@@ -303,7 +302,7 @@ class TinyTransformer:
         end = begin + ids.shape[-1]
         check_length(end, self.config.context)
         added, in_attention = self.positions(end, begin)  # *runs tokens d_model, or None
-        may_attend = self.may_attend[begin:end, :end]
+        may_attend = self.may_attend[..., begin:end, :end]
         large = self.config.vocabulary > MOST_ONE_HOT  # such a model has no axes of runs
         rows = None if large else one_hot(ids, self.config.vocabulary, self.table)  # *batch tokens vocabulary
         x = embed(ids, self.table) if large else linear(rows, self.table)  # *batch tokens d_model

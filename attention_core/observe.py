@@ -1,13 +1,12 @@
-"""What can be seen of a trained model: its attention on an example, what its heads are worth, how it reads ahead."""
+"""What can be seen of a trained model: its attention on an example, what its heads are worth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from attention_core.attention import AttentionTrace
 from attention_core.evaluation import Evaluation, accuracy_of, evaluate, no_roles, predicted_ids, weights_on_targets
@@ -15,7 +14,7 @@ from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.tasks import Batch, TaskExample
-from attention_core.training import HELD_OUT, Snapshot, TrainingSettings, held_out_batch
+from attention_core.training import Snapshot, TrainingSettings, held_out_batch
 from attention_core.weights import model_with
 
 SAMPLE_CHARACTERS = 20  # a class that trains together draws them all again and again
@@ -126,44 +125,3 @@ def evaluate_without(settings: TrainingSettings, snapshot: Snapshot, ablated: Se
     """The answers on held-out sequences without these heads, with NumPy, which is quicker. Nobody's attention."""
     model, batch = model_with(settings.model, snapshot.weights), held_out_batch(settings)
     return evaluate(settings.task, model, Batch(batch.inputs.numpy(), batch.targets.numpy()), snapshot.step, ablated)
-
-
-@dataclass(frozen=True, eq=False)
-class FutureLeak:
-    """How far a model without a mask reads the next token instead of predicting it."""
-
-    ahead: Float[Tensor, "layers heads"]  # mean weight of a position on the next one, where the answer stands
-    loss_seeing: float  # at the positions whose answer stands in the sequence
-    loss_hidden: float  # at the same positions, each with nothing after it
-
-    @property
-    def strongest(self) -> float:
-        """The weight on the answer in the head that puts most there."""
-        return float(self.ahead.max())
-
-
-def measure_future_leak(settings: TrainingSettings, snapshot: Snapshot, most: int = HELD_OUT) -> FutureLeak:
-    """The leak in a model of next tokens, on at most so many held-out sequences.
-
-    With the future hidden, position i is predicted from the tokens 0 … i alone, as in generation. In a causal
-    model nothing leaks: its weights ahead are 0 and the two losses agree. Raises ValueError for tasks where the
-    answer at a position is not the next token.
-    """
-    task, batch = settings.task, held_out_batch(settings)
-    inputs, targets = batch.inputs[:most], batch.targets[:most]
-    if not torch.equal(inputs[:, 1:], targets[:, :-1]) or task.window < 2:
-        raise ValueError(f"a leak is reading the next token, but the task “{task.key}” does not ask for it")
-    model = model_at(settings, snapshot)
-    trace, following = model(inputs), targets[:, :-1]
-    hidden = [model(inputs[:, : i + 1]).logits[:, -1] for i in range(task.window - 1)]
-    ahead = [layer.attention.heads.weights.diagonal(1, -2, -1).mean(dim=(0, 2)) for layer in trace.layers]
-    return FutureLeak(
-        ahead=torch.stack(ahead),
-        loss_seeing=mean_loss(trace.logits[:, :-1], following),
-        loss_hidden=mean_loss(torch.stack(hidden, dim=1), following),
-    )
-
-
-def mean_loss(logits: Float[Tensor, "batch tokens vocabulary"], targets: Int[Tensor, "batch tokens"]) -> float:
-    """The mean cross-entropy over all positions."""
-    return cross_entropy(logits.flatten(0, 1), targets.flatten()).item()

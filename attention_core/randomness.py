@@ -4,10 +4,13 @@ Global random state is shared by all visitors of a server, so nothing here or el
 """
 
 import functools
+import math
 import zlib
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from torch import Tensor
 
 MAX_SEED = 2**31 - 1
 
@@ -30,3 +33,21 @@ def mixed(seed: int, purpose: str) -> int:
     """A seed made of a seed and a purpose. Mixing takes longer than making the generator."""
     mixture = np.random.SeedSequence([seed, zlib.crc32(purpose.encode())])
     return int(mixture.generate_state(1, np.uint64)[0] >> np.uint64(1))
+
+
+def draw_linear(
+    d_in: int, d_out: int, *, bias: bool, generator: torch.Generator
+) -> tuple[Float[Tensor, "d_in d_out"], Float[Tensor, " d_out"] | None]:
+    """W and b of a linear map, x @ W + b, drawn as PyTorch draws those of `nn.Linear`, which stores W transposed."""
+    W, bound = draw_map(d_in, d_out, generator), 1 / math.sqrt(d_in)
+    return W, torch.empty(d_out).uniform_(-bound, bound, generator=generator) if bias else None
+
+
+def draw_map(d_in: int, d_out: int, generator: torch.Generator) -> Float[Tensor, "d_in d_out"]:
+    """W of a linear map, x @ W, drawn as PyTorch draws that of `nn.Linear`: uniform between ±1/√d_in."""
+    return default_weight(d_out, d_in, generator).T.contiguous()
+
+
+def default_weight(d_out: int, d_in: int, generator: torch.Generator) -> Float[Tensor, "d_out d_in"]:
+    """PyTorch's default for `nn.Linear`: uniform between ±1/√d_in, written as `nn.Linear` writes it."""
+    return torch.nn.init.kaiming_uniform_(torch.empty(d_out, d_in), a=math.sqrt(5), generator=generator)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from attention_core.model import ModelConfig, notebook_model
+from attention_core.model import ModelConfig
 from attention_core.tasks import CharacterTask
+from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import one_in_row
 from attention_ui.lesson import fold

@@ -35,11 +35,11 @@ from client import Session  # noqa: E402
 from notebook_loop import train_in_notebook  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
-from attention_core.model import notebook_model  # noqa: E402
 from attention_core.optimiser import adamw  # noqa: E402
 from attention_core.randomness import generator  # noqa: E402
 from attention_core.sampling import continue_text  # noqa: E402
 from attention_core.tasks import TASKS, CharacterTask  # noqa: E402
+from attention_core.tasks.text import notebook_model  # noqa: E402
 from attention_core.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
 from attention_core.weights import model_with  # noqa: E402
 from attention_ui.server.memory import keep_heaps_small  # noqa: E402

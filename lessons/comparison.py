@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from attention_core.observe import measure_future_leak
 from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.formatting import percent
+from lessons.future_leak import measure_future_leak
 from lessons.sentence import Argument, Number, Sentence, Share, Size, say
 from lessons.task_texts import texts_of
 from lessons.training_curves import asks_for_next, may_read_ahead

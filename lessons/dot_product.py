@@ -9,7 +9,6 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
-from attention_core.reference import LoopsBesideMatrices, loops_beside_matrices
 from lessons.derivation import HeadDerivation, derive_without_weights
 from lessons.example import ExampleTrace, whose_vectors
 from lessons.formatting import digits, factor, subtraction
@@ -17,6 +16,7 @@ from lessons.matrices import QUERIES, feature_axis, head_matrix, token_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.dot_product import QUESTIONS
+from lessons.references import LoopsBesideMatrices, loops_beside_matrices
 from lessons.row_notice import notice_row
 from lessons.screen import Code, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, Size, say

@@ -251,7 +251,7 @@ def given_by_training(example: Example) -> Given:
     sizes = learnt.sizes if example.source == MINE else {}
     unit = "words" if learnt.words else "characters"
     example = replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes)
-    drawn = Drawn(x, *maps_of(maps), added=model.positions(len(tokens))[1], rotary=maps.rotary)
+    drawn = Drawn(x, *maps_of(maps), added=model.positions(len(tokens))[1], rotary=maps.rotary is not None)
     whole = torch.equal(x, trained.embedded) and drawn.added is None and not drawn.rotary  # the token alone makes x
     ids = tuple(ids.tolist())
     return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
@@ -286,7 +286,7 @@ def given_by_reading(example: Example) -> Given:
         layer=layer, n_heads=config.n_heads, vocabulary=Vocabulary(reader.pieces.tokens), table=reader.model.table,
         embedded=reader.model.table[list(ids)],
     )  # fmt: skip
-    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary)
+    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary is not None)
     return Given(example, tuple(map(shown, encoded.tokens[:MAX_TOKENS])), ids, tuple(range(len(ids))), drawn,
                  tuple(notes), trained)  # fmt: skip
 

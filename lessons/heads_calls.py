@@ -1,11 +1,12 @@
 """How the heads of the lesson were computed, step by step: what its program does."""
 
 from attention_core.attention import AttentionTrace, attend
-from attention_core.head_measures import head_reach, total_variation
+from attention_core.head_measures import total_variation
 from attention_core.heads import SlicedHeads, drop_weights, linear, merge_heads, split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from attention_core.weights import count_weights
+from lessons.head_reach import head_reach
 from lessons.heads_example import HeadsTrace, SideBySide, dropped_out, tensors_of_heads
 from lessons.heads_slices import reach_of_heads
 from lessons.program import Ran

@@ -15,9 +15,9 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
-from attention_core.heads import MultiHeadAttention, draw_linear, drop_weights, linear
+from attention_core.heads import MultiHeadAttention, drop_weights, linear
 from attention_core.masks import causal_mask
-from attention_core.randomness import MAX_SEED, generator
+from attention_core.randomness import MAX_SEED, draw_linear, generator
 from lessons.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X
 from lessons.sentence import Sentence, say

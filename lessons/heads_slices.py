@@ -7,11 +7,11 @@ from typing import Literal
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.head_measures import head_reach, outside_slice
 from attention_core.heads import SlicedHeads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.formatting import digits
+from lessons.head_reach import head_reach, outside_slice
 from lessons.heads_example import HeadsTrace, shown_features
 from lessons.heads_way import heads_figure
 from lessons.matrices import FEATURES, single_axis

@@ -1,11 +1,11 @@
 """What comes of a training run, as curves and sentences: its loss, its right answers, and whether it looks ahead."""
 
-from attention_core.observe import FutureLeak, measure_future_leak
 from attention_core.tasks import CharacterTask, NoiseTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings
 from lessons.ablation import WithoutHead
 from lessons.every_head import head_name
 from lessons.formatting import apart, leaders, number, percent
+from lessons.future_leak import FutureLeak, measure_future_leak
 from lessons.head_jobs import by_step, formed_heads
 from lessons.screen import Array, Curves, Line
 from lessons.sentence import All, Number, Sentence, Share, say, say_count

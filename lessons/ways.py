@@ -1,7 +1,7 @@
 """The same attention in three ways of writing it, run on the numbers of a screen."""
 
 from attention_core.attention import AttentionTrace
-from attention_core.reference import compare_references
+from lessons.references import compare_references
 from lessons.sentence import Sentence, Size, say
 
 

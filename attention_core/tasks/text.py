@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from attention_core.model import ModelConfig
 from attention_core.tasks.base import (
     ENOUGH_RIGHT,
     MAX_VOCABULARY,
@@ -156,3 +157,10 @@ class CharacterTask(Task):
             Baseline("letter_before", conditional_entropy((row[i - 1], row[i]) for i, row in targets)),
             Baseline("all_visible", conditional_entropy((tuple(row[:i]), row[i]) for i, row in targets)),
         ]
+
+
+def notebook_model(vocabulary: int) -> ModelConfig:
+    """The model that the “hello world” notebook trains: sliced heads, nothing around the attention."""
+    return ModelConfig(
+        vocabulary=vocabulary, context=8, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0
+    )

@@ -69,7 +69,7 @@ SIZES_CHOSEN = examples("journey", "sentence")  # where all sizes are those that
 def models(draw, **fixed):
     """Models of every kind, small, with sizes that cannot be mistaken for each other."""
     n_heads = draw(st.sampled_from([1, 3]))
-    positions = draw(st.sampled_from(["learned", "none", "sinusoidal", "rotary", "qk"]))
+    positions = draw(st.sampled_from(["learned", "none", "sinusoidal", "rotary", "alibi", "qk"]))
     heads = draw(st.sampled_from(["projected", "sliced"]))
     d_k, d_v = (None if heads == "sliced" else draw(st.sampled_from([None, own, 10])) for own in (2, 5))
     switches = ("causal", "scaling", "residual", "layer_norm", "mlp")

@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from attention_core.sampling import continue_text
 from attention_core.weights import model_with, weights_of
 
-POSITIONS = ["learned", "none", "sinusoidal", "rotary", "qk"]
+POSITIONS = ["learned", "none", "sinusoidal", "rotary", "alibi", "qk"]
 
 
 def in_double(config, seed=0):

@@ -10,14 +10,13 @@ from attention_core.attention import attend
 from attention_core.heads import (
     MultiHeadAttention,
     SlicedHeads,
-    draw_linear,
     drop_weights,
     features_per_head,
     merge_heads,
     split_heads,
 )
 from attention_core.masks import causal_mask
-from attention_core.randomness import generator
+from attention_core.randomness import draw_linear, generator
 from attention_core.weights import count_weights, named_weights
 
 BATCH, QUERIES, KEYS, HEADS, D_HEAD = 2, 5, 7, 3, 11

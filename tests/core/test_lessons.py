@@ -6,8 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from attention_core.reference import compare_references
 from lessons.example import Example, projection_of, run_example
+from lessons.references import compare_references
 from lessons.shapes import shape_table
 
 examples = st.builds(

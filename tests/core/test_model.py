@@ -10,9 +10,10 @@ from torch.nn.functional import cross_entropy
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, full_mask
-from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer, notebook_model
+from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
+from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings, train
 from attention_core.weights import count_weights, weights_of
 

@@ -16,8 +16,8 @@ from attention_core import backward, heads
 from attention_core.arrays import align_runs, namespace, row_max, row_sum, sum_of_rows
 from attention_core.attention import attend
 from attention_core.backward import attend_backward
-from attention_core.model import notebook_model
 from attention_core.tasks import TASKS, CharacterTask
+from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings, TrainingStack, begin_run, recommended, stack_shape, train
 
 HELLO = CharacterTask("hello world")
@@ -62,7 +62,7 @@ def test_training_goes_through_the_attention_that_the_lessons_show(monkeypatch, 
 
 def test_a_change_of_attention_changes_what_is_trained(monkeypatch):
     before = losses_of(notebook())
-    monkeypatch.setattr(heads, "attend", lambda q, k, v, mask, scale: attend(q, k, 1.001 * v, mask, scale=scale))
+    monkeypatch.setattr(heads, "attend", lambda q, k, v, *how, **options: attend(q, k, 1.001 * v, *how, **options))
     assert losses_of(notebook())[1:] != before[1:]
 
 

@@ -9,8 +9,7 @@ import torch
 from overview_cells import matrices_of
 from torch import nn
 
-from attention_core.heads import default_weight
-from attention_core.randomness import generator
+from attention_core.randomness import default_weight, generator
 from lessons.example import LIMITS, Example, run_example
 from lessons.formatting import english
 from lessons.notebooks import JOURNEY_X, PRESETS

@@ -8,7 +8,6 @@ from attention_core.model import ModelConfig
 from attention_core.observe import (
     SAMPLE_CHARACTERS,
     ablate_heads,
-    measure_future_leak,
     observe_task,
     observe_texts,
 )
@@ -19,6 +18,7 @@ from attention_core.training import TrainingSettings, held_out_batch, recommende
 from attention_core.weights import model_with
 from lessons.beginning import read_probe
 from lessons.formatting import written
+from lessons.future_leak import measure_future_leak
 from runs.recording import Recording
 from runs.run import TrainingRun
 

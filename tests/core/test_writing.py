@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.generation import MAX_NEW_TOKENS, generate, regenerate_last
-from attention_core.model import ModelConfig, TinyTransformer, notebook_model
+from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.observe import SAMPLE_CHARACTERS, observe_texts
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, continue_text
 from attention_core.tasks import CharacterTask
+from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
 from lessons.text_learnt import never_an_input

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from screens import Ranked, chosen
 
-from attention_core.reference import loops_beside_matrices
 from lessons.dot_product import Choices, attend_without_weights, notice_ways, screen
 from lessons.example import Example, run_example
 from lessons.formatting import english, percent
+from lessons.references import loops_beside_matrices
 
 VIEWS = ("one", "all", "equal")
 

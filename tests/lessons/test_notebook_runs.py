@@ -5,9 +5,10 @@ import dataclasses
 import pytest
 import torch
 
-from attention_core.model import TinyTransformer, notebook_model
+from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS, CharacterTask
+from attention_core.tasks.text import notebook_model
 from attention_core.tasks.vectors import TRAINED
 from attention_core.training import recommended
 from lessons.formatting import english, number

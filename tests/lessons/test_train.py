@@ -19,7 +19,6 @@ from attention_core.observe import (
     SAMPLE_CHARACTERS,
     Ablation,
     ablate_heads,
-    measure_future_leak,
     observe_task,
     observe_texts,
 )
@@ -32,6 +31,7 @@ from attention_core.weights import weights_of as in_one_vector
 from lessons.ablation import ablation_sentences, ablation_table, without_head, without_heads
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import english, number, percent, seen, together
+from lessons.future_leak import measure_future_leak
 from lessons.head_jobs import JOBS
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on

@@ -10,11 +10,12 @@ from visiting import chart, open_page, texts
 
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, padding_mask, sliding_window_mask
-from attention_core.reference import attend_with_loops, attend_with_numpy, compare_references, loops_beside_matrices
+from attention_core.reference import attend_with_loops, attend_with_numpy
 from attention_ui.mask_codes import mask_code
 from lessons.dot_product import attend_without_weights, notice_ways
 from lessons.example import Example, run_example
 from lessons.formatting import english, magnitude
+from lessons.references import compare_references, loops_beside_matrices
 from lessons.softmax import softmax_row
 
 

@@ -5,13 +5,14 @@ import threading
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
-from attention_core.observe import ablate_heads, measure_future_leak
+from attention_core.observe import ablate_heads
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
 from attention_ui.server import process
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
 from lessons.formatting import english, number, together
+from lessons.future_leak import measure_future_leak
 from lessons.notebook_runs import HELLO_WORLD
 from lessons.task_texts import texts_of
 from lessons.train import film_steps

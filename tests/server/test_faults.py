@@ -145,7 +145,7 @@ def mounted_full(folder):
 
 
 def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, caplog):
-    from attention_core.model import notebook_model
+    from attention_core.tasks.text import notebook_model
     from runs import recording
 
     class Failing(recording.TrainingStack):
