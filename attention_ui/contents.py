@@ -60,15 +60,9 @@ def opening(lesson: ModuleType) -> None:
     st.markdown(english(lesson.OPENING))
 
 
-def next_and_previous(address: str) -> None:
-    """Buttons to the page before and the page after; Shift with an arrow key does the same."""
-    here = [entry.address for entry in CONTENTS].index(address)
-    with st.container(horizontal=True, horizontal_alignment="distribute" if here > 0 else "right"):
-        if here > 0:
-            before = CONTENTS[here - 1]
-            if st.button(f"← {before.title}", key="lesson_before", shortcut="Shift+Left"):
-                go_to(before.page(default=here == 1))
-        if here + 1 < len(CONTENTS):
-            after = CONTENTS[here + 1]
-            if st.button(f"{after.title} →", key="lesson_after", shortcut="Shift+Right"):
-                go_to(after.page())
+def step_to(place: int, key: str, label: str, shortcut: str) -> None:
+    """A button to the page at this place of the contents, if there is one; a key of the keyboard does the same."""
+    if 0 <= place < len(CONTENTS):
+        entry = CONTENTS[place]
+        if st.button(label.format(entry.title), key=key, shortcut=shortcut, type="tertiary"):
+            go_to(entry.page(default=place == 0))

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
-from attention_ui.figures.curves import curves_numbers, curves_tables, shape_of
+from attention_ui.figures.curves import curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
@@ -14,7 +14,7 @@ from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import Picked, covered, fold, liked, offer_numbers, show_chart, show_rows
+from attention_ui.lesson import Picked, covered, fold, liked, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
@@ -81,14 +81,6 @@ def say_whose_weights(figure: Figure) -> None:
     """Below a figure that does not say so itself."""
     if figure.weights is not None:
         st.caption(english(figure.weights))
-
-
-def offer_curves(lesson: str, figures: Sequence[Figure]) -> None:
-    """The numbers of all curves that belong together, as one file."""
-    curves = [figure for figure in figures if isinstance(figure, Curves)]
-    if curves:
-        key = curves[0].key if len(curves) == 1 else "curves"
-        offer_numbers(key, curves_numbers(curves), lesson)
 
 
 def draw_film(lesson: str | None, film: Film) -> None:

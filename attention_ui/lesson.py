@@ -9,7 +9,6 @@ import streamlit as st
 
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
-from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.template import alt_table
 from attention_ui.links import hidden, switched_off_in_link
 from attention_ui.server.process import yield_turn
@@ -65,15 +64,12 @@ def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: 
     with st.container(key=figure.key):
         if not picking:
             st.vega_lite_chart(chart, width=width, alt=name)
-            offer_numbers(figure.key, cells, lesson)
+            if lesson is None:  # elsewhere the drawer offers them
+                offer_numbers(figure.key, cells, lesson)
             return None
         state = st.vega_lite_chart(
             chart, width=width, alt=name, key=f"{figure.key}_chart", on_select="rerun", selection_mode=["pick"]
         )
-        if cells is not None:
-            with st.container(horizontal=True):
-                offer_numbers(figure.key, cells, lesson)
-                offer_picture(figure.key, cells, spec, lesson)
     return None if covered(lesson) else picked_cell(state)
 
 
@@ -90,13 +86,6 @@ def offer_numbers(key: str, table: pa.Table | None, lesson: str | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
     if table is not None and not covered(lesson):
         offer("Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv")
-
-
-def offer_picture(key: str, table: pa.Table, spec: dict, lesson: str | None) -> None:
-    """A button that saves a figure of matrices as a picture that stays sharp at any size; Streamlit itself has PNG."""
-    if not covered(lesson) and can_be_drawn(table):
-        picture = functools.partial(svg_of, table, spec["width"]["step"])
-        offer("Picture as SVG", picture, f"{key}.svg", "image/svg+xml")
 
 
 def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:

@@ -7,14 +7,14 @@ from types import ModuleType
 
 import streamlit as st
 
-from attention_ui.contents import next_and_previous, opening
-from attention_ui.drawing import draw_figure, draw_notice, drawn_width, offer_curves
+from attention_ui.contents import opening
+from attention_ui.drawing import draw_figure, draw_notice, drawn_width
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.links import hidden
-from attention_ui.panels.code import show_code
 from attention_ui.panels.derivation import derivation_panel
+from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
@@ -44,7 +44,6 @@ class LessonPage:
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
         draw_screen(self.lesson, screen, self.top, beside, address=self.address)
-        next_and_previous(self.address)
 
 
 def open_lesson(
@@ -89,7 +88,7 @@ def draw_screen(
         st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
     if not covered(coverable):
         derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
-    show_code(screen.code)
+    show_drawer(address, screen.code, screen.figures, coverable)
 
 
 def draw_top(lesson: ModuleType, question: Question | None, address: str) -> None:
@@ -125,7 +124,6 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
         for place, figure in zip(places, line, strict=True):
             with place:
                 picked = draw_figure(lesson, figure) or picked
-    offer_curves(lesson, group)
     say_notice(lesson, group)
     return picked
 

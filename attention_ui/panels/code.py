@@ -3,14 +3,12 @@
 import inspect
 import textwrap
 from collections.abc import Callable
-from functools import partial
 
 import streamlit as st
 
 from attention_ui.controls.bound import one_in_row
-from attention_ui.lesson import fold, show_rows
-from attention_ui.links import text_in_link
-from attention_ui.state import get_state, set_state
+from attention_ui.lesson import show_rows
+from attention_ui.state import get_state
 from lessons.formatting import english
 from lessons.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen import Code
@@ -20,18 +18,6 @@ from lessons.ways import compared
 WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
 PROGRAM_HEIGHT = 420  # pixels
-
-
-def show_code(code: Code) -> None:
-    """The functions of this lesson, in a fold, and in another one the whole program that can be copied and run.
-
-    A link that asks for one way of writing opens the functions, once.
-    """
-    if get_state("code_open") is None and text_in_link("code"):
-        set_state("code_open", True)
-    fold("code", "The code that ran", "code_open", partial(draw_code, code))
-    if code.ran is not None:
-        fold("code", "The whole program, to copy and run", "program_open", partial(draw_program, code))
 
 
 def draw_code(code: Code) -> None:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from attention_ui.contents import next_and_previous
 from attention_ui.controls.read import open_in_lessons, read_choices
 from attention_ui.lesson import show_notes
 from attention_ui.lesson_page import draw_screen
@@ -14,4 +13,3 @@ choices = read_choices()
 show_notes(*link_notes(), *read.how_it_was_read(choices))
 open_in_lessons(choices)
 draw_screen(read, read.read_screen(choices), top, address="read")
-next_and_previous("read")

@@ -1,9 +1,9 @@
 """Lesson: how does it write?"""
 
-from attention_ui.contents import next_and_previous, opening
+from attention_ui.contents import opening
 from attention_ui.lesson import show_notes
 from attention_ui.links import link_notes
-from attention_ui.panels.code import show_code
+from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, question_panel
 from attention_ui.writers import chosen_writer, keep_panel
 from attention_ui.writing_controls import writing_buttons, writing_controls
@@ -19,5 +19,4 @@ screen = live_writing(request)
 if screen is not None:
     question_panel("generate", current_question("generate", screen.ask), cover=False)
 keep_panel(writer)
-show_code(code_of(request))
-next_and_previous("generate")
+show_drawer("generate", code_of(request))

@@ -1,10 +1,10 @@
 """Train: a small transformer learns a task while one watches."""
 
 from attention_ui.comparing import compare_panel, live_run
-from attention_ui.contents import next_and_previous, opening
+from attention_ui.contents import opening
 from attention_ui.drawing import draw_notice
 from attention_ui.lesson import show_notes
-from attention_ui.panels.code import show_code
+from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, question_panel
 from attention_ui.run_tools import run_tools
 from attention_ui.training_controls import training_controls
@@ -21,5 +21,4 @@ if choice.settings is not None:
 compare_panel(run)
 if run is not None:
     run_tools(run)
-    show_code(train.code_of_run(run.recording.settings))
-next_and_previous("train")
+show_drawer("train", run and train.code_of_run(run.recording.settings))

@@ -109,6 +109,9 @@ def test_a_figure_leaves_as_a_picture_and_as_a_table(visit):
     with tab.page.expect_download() as arriving:
         box.get_by_role("button", name="Download as PNG").click()
     assert Path(arriving.value.path()).read_bytes().startswith(b"\x89PNG")
+    assert tab.page.get_by_role("button", name="Picture as SVG").count() == 0, "the drawer is closed"
+    tab.page.locator(".st-key-drawer").get_by_text("Numbers and pictures").click()
+    box = tab.page.locator(".st-key-drawer_open")
     with tab.page.expect_download() as arriving:
         box.get_by_role("button", name="Picture as SVG").click()
     drawn = Path(arriving.value.path()).read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from visiting import ROOT, answer, asked, chart, chosen, open_page, source_shown, texts
+from visiting import ROOT, answer, asked, chart, chosen, in_drawer, open_page, source_shown, texts
 
 from attention_core.generation import generate
 from attention_core.language_model import language_model, measured_model
@@ -307,7 +307,7 @@ def test_the_template_stays_while_the_text_grows():
 @pytest.mark.parametrize("part", ["predict", "keep", "code"])
 def test_a_class_may_be_shown_less(part):
     at = open_page(PAGE, hide=part)
-    labels = {e.label for e in (*at.expander, *at.button)}
+    labels = {e.label for e in (*at.expander, *at.button)} | set(in_drawer(at))
     gone = {"predict": "Another question", "keep": "Keep this model, or bring one", "code": "The code that ran"}
     assert gone[part] not in labels
     assert labels >= set(gone.values()) - {gone[part]}

@@ -6,7 +6,7 @@ import textwrap
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from visiting import ROOT, answer, chart, open_page, source_shown, texts
+from visiting import ROOT, answer, chart, in_drawer, open_page, source_shown, texts
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
@@ -451,6 +451,7 @@ def test_a_question_is_answered_on_the_page():
 def test_what_a_class_hides_is_not_there():
     at = open_heads(hide="predict,code,trace")
     assert {panel.label for panel in at.expander} <= {"More", "The parameters"}
+    assert in_drawer(at) == ["Numbers and pictures"]
     assert not [button for button in at.button if button.label == "Another question"]
 
 

@@ -3,7 +3,18 @@
 import inspect
 
 import pytest
-from visiting import ROOT, answer, ask_about_the_figure, chart, chosen, open_page, source_shown, texts, visitor
+from visiting import (
+    ROOT,
+    answer,
+    ask_about_the_figure,
+    chart,
+    chosen,
+    in_drawer,
+    open_page,
+    source_shown,
+    texts,
+    visitor,
+)
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
@@ -116,6 +127,7 @@ def test_what_a_class_hides_is_not_there(lesson):
     at = open_lesson(lesson, hide="predict,trace,code,edit")
     assert not at.exception
     assert not at.expander or {panel.label for panel in at.expander} <= {"More"}
+    assert in_drawer(at) == ["Numbers and pictures"]
     assert not any("first tries" in line for line in texts(at))
     assert not [button for button in at.button if button.label == "Another question"]
 

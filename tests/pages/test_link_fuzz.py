@@ -17,7 +17,7 @@ PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 FREE = ("text", "learn", "edits")  # texts of any length, which say themselves what was changed in them
 OTHERS = ("own", "hide", "nonsense", "tokens_answer", "embed", "start", "<b>", "‮", "a" * 500)
 OPENINGS = 10  # of each page
-FOLDS = ("code_open", "editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open",
+FOLDS = ("editing_open", "mh_parameters", "copied", "compare_open", "heads_off_open",
          "keep_open")  # fmt: skip
 # What brings controls onto a page that are not always there.
 WAYS = {
@@ -122,6 +122,7 @@ def openings(page):
     for at in visitors:
         for fold in FOLDS:
             at.session_state[fold] = True
+        at.session_state["drawer"] = "code"
         at.run()
     return list(zip(links, visitors, strict=True))
 

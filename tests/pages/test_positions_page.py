@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from visiting import answer, chart, open_page, source_shown, texts
+from visiting import answer, chart, in_drawer, open_page, source_shown, texts
 
 from attention_ui.figures.grid import SMALLEST_CELL
 from lessons.example import Example, run_example
@@ -196,7 +196,7 @@ def test_a_question_is_answered_and_a_class_can_hide_it():
     assert any(line.startswith(("Yes.", "Not quite.")) for line in texts(at))
     at = open_positions(hide="predict,code,trace")
     assert not [button for button in at.button if button.label == "Another question"]
-    assert not [panel for panel in at.expander if panel.label == "The code that ran"]
+    assert in_drawer(at) == ["Numbers and pictures"] and "The code that ran" in in_drawer(open_positions())
 
 
 def test_the_lessons_before_and_after_are_one_press_away():

@@ -37,9 +37,14 @@ def open_page(page="start/overview", **query):
 def source_shown(at):
     """The first piece of source on the page, once the panel is opened."""
     assert not [code for code in at.code if code.language == "python"], "the panel is folded at first"
-    at.session_state["code_open"] = True
+    at.session_state["drawer"] = "code"
     at.run()
     return next(code.value for code in at.code if code.language == "python")
+
+
+def in_drawer(at):
+    """What the drawer at the foot of the page holds."""
+    return [option.content for pills in at.pills if pills.key == "drawer" for option in pills.proto.options]
 
 
 def ask_about_the_figure(at, lesson):

@@ -1,0 +1,84 @@
+"""The drawer at the foot of a page: its code, its numbers and pictures; beside it the lessons before and after.
+
+What is not open is neither computed nor sent.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from attention_ui.contents import CONTENTS, step_to
+from attention_ui.drawing import matrices_template
+from attention_ui.figures.curves import curves_numbers
+from attention_ui.figures.export import csv_of
+from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.picture import can_be_drawn, svg_of
+from attention_ui.lesson import COVERED, covered, offer, offer_numbers
+from attention_ui.links import hidden, text_in_link
+from attention_ui.panels.code import draw_code, draw_program
+from attention_ui.state import get_state, set_state
+from lessons.formatting import english
+from lessons.screen import Code, Curves, Figure, Matrices
+
+OPEN = "drawer"
+IN_DRAWER = {"code": "The code that ran", "program": "A program to copy", "numbers": "Numbers and pictures"}
+
+
+def show_drawer(address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "") -> None:
+    """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
+
+    The numbers of a `lesson` that is covered are not given away.
+    """
+    parts = drawer_parts(code, figures, lesson)
+    if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
+        set_state(OPEN, "code")
+    here = [entry.address for entry in CONTENTS].index(address)
+    with st.container(key="foot"):
+        step_to(here - 1, "lesson_before", "← {}", "Shift+Left")
+        if parts:
+            st.pills("More of this screen", list(parts), format_func=IN_DRAWER.get, key=OPEN, label_visibility="collapsed")
+        step_to(here + 1, "lesson_after", "{} →", "Shift+Right")
+    if get_state(OPEN) in parts:
+        with st.container(border=True, key="drawer_open"):
+            parts[get_state(OPEN)]()
+
+
+def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> Mapping[str, Callable[[], None]]:
+    """What the drawer of a screen holds, and how each part is drawn."""
+    parts: dict[str, Callable[[], None]] = {}
+    if code is not None and not hidden("code"):
+        parts["code"] = partial(draw_code, code)
+        if code.ran is not None:
+            parts["program"] = partial(draw_program, code)
+    if any(isinstance(figure, Matrices | Curves) for figure in figures):
+        parts["numbers"] = partial(draw_offers, figures, lesson)
+    return parts
+
+
+def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
+    """The numbers of matrices and of curves as tables for a spreadsheet, and matrices as pictures."""
+    if covered(lesson):
+        st.text(COVERED)
+        return
+    for figure in figures:
+        if isinstance(figure, Matrices):
+            offer_matrices(figure)
+    if curves := [figure for figure in figures if isinstance(figure, Curves)]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(english(curves[0].name), width="content")
+            offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves), lesson)
+    st.caption("Streamlit's own menu at the top right corner of each figure saves it as a PNG.")
+
+
+def offer_matrices(figure: Matrices) -> None:
+    """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
+    layout = Layout(figure)
+    spec, numbered = matrices_template(layout)
+    table = matrices_table(figure, layout, numbered=numbered)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(english(figure.name), width="content")
+        offer("Numbers as CSV", partial(csv_of, table), f"{figure.key}.csv", "text/csv")
+        if can_be_drawn(table):
+            picture = partial(svg_of, table, spec["width"]["step"])
+            offer("Picture as SVG", picture, f"{figure.key}.svg", "image/svg+xml")
