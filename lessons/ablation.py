@@ -72,7 +72,7 @@ class WithoutHead:
     @property
     def line(self) -> Line:
         """Its loss, beside that of the whole model."""
-        return Line(key="ablated", name=self.name, colour="k", style="dashed", points=True, x=self.steps,
+        return Line(key="ablated", name=self.name, colour="muted", style="dashed", points=True, x=self.steps,
                     y=self.losses)  # fmt: skip
 
     @property

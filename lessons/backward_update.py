@@ -39,9 +39,9 @@ def update_figures(correction: Correction, rate: float) -> Iterator[Figure]:
         notice=tuple(notice_update(correction, rate)), weights=whose_gradients(correction.learner),
         lines=(
             Line(key="loss", name=say("this sentence"), x=rates, y=losses_after(correction, rates)),
-            Line(key="promise", name=say("promised by its gradient"), x=straight, colour="q", style="dashed",
+            Line(key="promise", name=say("promised by its gradient"), x=straight, colour="muted", style="dashed",
                  y=before - straight * slope),
-            Line(key="others", name=say("{count} other sentences", count=HELD_OUT), x=rates, colour="k",
+            Line(key="others", name=say("{count} other sentences", count=HELD_OUT), x=rates, colour="muted",
                  y=losses_of_others(correction, rates)),
         ),
         chosen=float(rates[POINTS_ALONG // 2]), width=760, height=320)  # fmt: skip

@@ -122,7 +122,7 @@ def distance_view(example: ExampleTrace, own: PositionedHead, token: int) -> Cur
     else:
         similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
         notice, axis = notice_rows(similarity, own), say("positions from one to the other")
-    line = Line(key="mean", name=say("mean cosine"), x=similarity.distances, y=similarity.mean, colour="weight",
+    line = Line(key="mean", name=say("mean cosine"), x=similarity.distances, y=similarity.mean,
                 low=similarity.least, high=similarity.most)  # fmt: skip
     return Curves(key="distance_figure", name=say("Similarity over distance"), lines=(line,), width=760,
                   notice=tuple(notice), weights=None if own.kind == "sinusoidal" else whose_head(example, own),

@@ -77,8 +77,9 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
     notice = notice_measured(plain, divided)
     for measure in MEASURES:
         lines = tuple(
-            Line(key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, colour="q" if way else "k",
-                 style="line" if way else "dashed", points=True, x=tuple(m.d_k for m in measured if m.divided is way),
+            Line(key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, points=True,
+                 colour="ink" if way else "muted", style="line" if way else "dashed",
+                 x=tuple(m.d_k for m in measured if m.divided is way),
                  y=tuple(getattr(m, measure) for m in measured if m.divided is way))
             for way in (False, True))  # fmt: skip
         yield Curves(key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),

@@ -39,7 +39,7 @@ class Cells(NamedTuple):
 
 # Around 0; from 0 to 1; from −1 to 1; around 0, and possibly tiny; the same, drawn so that small numbers show as well.
 Scale = Literal["number", "weight", "change", "difference", "gradient"]
-Colour = Literal["ink", "q", "k", "v", "weight"]
+Colour = Literal["ink", "muted", "q", "k", "v", "weight"]
 
 
 @dataclass(frozen=True)

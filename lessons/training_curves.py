@@ -24,9 +24,8 @@ def loss_figure(history: TrainingHistory, less: WithoutHead | None = None) -> Cu
     """
     settings, evaluations = history.settings, history.evaluations
     vectors = settings.model.output == "vectors"
-    line = Line(key="training", name=say("training loss"), colour="weight",
-                x=range(len(history.losses)), y=history.losses)  # fmt: skip
-    dots = Line(key="evaluation", name=say("evaluation loss"), colour="ink", style="dots",
+    line = Line(key="training", name=say("training loss"), x=range(len(history.losses)), y=history.losses)
+    dots = Line(key="evaluation", name=say("evaluation loss"), style="dots",
                 x=[e.step for e in evaluations], y=[e.loss for e in evaluations])  # fmt: skip
     return Curves(
         key="loss", name=say("The loss while the model trains"),

@@ -37,7 +37,7 @@ def show_drawer(address: str, code: Code | None, figures: Sequence[Figure] = (),
     with st.container(key="foot"):
         step_to(here - 1, "lesson_before", "← {}", "Shift+Left")
         if parts:
-            st.pills("More of this screen", list(parts), format_func=IN_DRAWER.get, key=OPEN, label_visibility="collapsed")
+            st.pills("In the drawer", list(parts), format_func=IN_DRAWER.get, key=OPEN, label_visibility="collapsed")
         step_to(here + 1, "lesson_after", "{} →", "Shift+Right")
     if get_state(OPEN) in parts:
         with st.container(border=True, key="drawer_open"):
