@@ -1,12 +1,13 @@
 """What every control that a link can set takes, from all parts of the app."""
 
 from attention_ui import choices, example, training_controls, writing_controls
-from attention_ui.controls import backward, heads, learnt, positions, pytorch, read
+from attention_ui.controls import backward, cost, heads, learnt, positions, pytorch, read
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 
 CONTROLS = (
-    backward, choices, code, example, heads, learnt, positions, pytorch, read, training_controls, writing_controls,
+    backward, choices, code, cost, example, heads, learnt, positions, pytorch, read, training_controls,
+    writing_controls,
 )  # fmt: skip
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
 for controls in CONTROLS:

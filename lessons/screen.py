@@ -162,6 +162,7 @@ class Curves(Figure):
     x: Sentence
     y: Sentence
     logarithmic: bool = False  # the x axis, in powers of two
+    logarithmic_y: bool = False  # the y axis, in powers of ten: no number is 0
     x_domain: tuple[float, float] | None = None
     y_domain: tuple[float, float] | None = None
     percent: bool = False  # y is a share, written in percent

@@ -37,6 +37,7 @@ class CurveShape(NamedTuple):
     levelled: bool
     chosen: bool
     marked: bool
+    logarithmic_y: bool = False
     film: str = ""  # where the curves stand above a film: what their tables are called by
 
 
@@ -48,7 +49,7 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
         len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
-        bool(figure.marks), film,
+        bool(figure.marks), figure.logarithmic_y, film,
     )  # fmt: skip
 
 
@@ -98,7 +99,7 @@ def marks_of(figure: Curves) -> Iterator[dict[str, object]]:
     edges = sorted({0.0, 1.0, *(1 - part(y, least, most) for _, y in figure.levels)})  # from the top of the plot
     gap, top = max((low - high, high) for high, low in pairwise(edges))
     for place, (name, x) in enumerate(figure.marks):
-        along = part(x, *(figure.x_domain or reach([x for line in figure.lines for x in line.x])))
+        along = along_axis(figure, x)
         yield {
             "x": float(x), "from_top": top + gap / 2, "down": NAME_HEIGHT * (2 * place + 1 - len(figure.marks)) / 2,
             "name": "" if name is None else english(name), "tone": "ink",
@@ -120,21 +121,20 @@ NAMES = pa.schema(
 def line_names(figure: Curves) -> Iterator[dict[str, object]]:
     """The name of each line near its end: off the line, in the picture, and clear of the names before."""
     ends = [(line, float(line.x[-1]), float(line.y[-1])) for line in paths(figure) if len(line.x)]
-    y_range = figure.y_domain or reach([0.0, *(y for line in figure.lines for y in line.y)])
-    x_range = figure.x_domain or reach([x for line in figure.lines for x in line.x])
+    least = [] if figure.logarithmic_y else [0.0]
+    y_range = figure.y_domain or reach([*least, *(y for line in figure.lines for y in line.y)])
     top = -10 if figure.above else 4  # a title above leaves room below it
     plot, taken = figure.height - AXIS - TITLE_HEIGHT * figure.above, []
     for line, x, y in sorted(ends, key=lambda end: -end[2]):
-        from_top = plot * (1 - part(y, *y_range))
+        from_top = plot * (1 - part(y, *y_range, logarithmic=figure.logarithmic_y))
         places = BELOW if line.y[len(line.y) // 2] > y else ABOVE
         free = [a for a in places if top <= from_top + a <= plot - 4
                 and all(abs(from_top + a - other) >= NAME_HEIGHT for other in taken)]  # fmt: skip
         away = (free or places)[0]
         taken.append(from_top + away)
-        along = part(math.log(x), *map(math.log, x_range)) if figure.logarithmic else part(x, *x_range)
         yield {
             "x": x, "y": y, "away": away, "name": english(line.name), "tone": line.colour,
-            "align": "right" if along >= ROOM_FOR_NAMES else "left",
+            "align": "right" if along_axis(figure, x) >= ROOM_FOR_NAMES else "left",
         }  # fmt: skip
 
 
@@ -143,8 +143,16 @@ def reach(values: Sequence[float]) -> tuple[float, float]:
     return min(values), max(values)
 
 
-def part(value: float, low: float, high: float) -> float:
+def along_axis(figure: Curves, x: float) -> float:
+    """Where an x lies on its axis, from 0 to 1."""
+    x_range = figure.x_domain or reach([x for line in figure.lines for x in line.x])
+    return part(x, *x_range, logarithmic=figure.logarithmic)
+
+
+def part(value: float, low: float, high: float, *, logarithmic: bool = False) -> float:
     """Where a number lies between two others, from 0 to 1."""
+    if logarithmic:
+        value, low, high = map(math.log, (value, low, high))
     return (value - low) / (high - low) if high > low else 1.0
 
 

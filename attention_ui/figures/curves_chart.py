@@ -58,12 +58,14 @@ def x_axis(shape: CurveShape) -> alt.X:
 
 def y_axis(shape: CurveShape, field: str) -> alt.Y:
     """The axis of the numbers, for one of the columns."""
-    ends = {} if shape.y_domain is None else {"scale": alt.Scale(domain=list(shape.y_domain))}
-    written = {"format": "%"} if shape.percent else {}
+    ends = {} if shape.y_domain is None else {"domain": list(shape.y_domain)}
+    kind = {"type": "log", "base": 10} if shape.logarithmic_y else {}
+    scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
+    written = {"format": "%"} if shape.percent else {"format": "~g"} if shape.logarithmic_y else {}
     # While the heights are covered there is nothing between which ticks could stand.
     covered = {"labelExpr": "datum.label === '0.000000' ? '' : datum.label"}
     axis = alt.Axis(tickCount=5, titlePadding=8, **written, **covered)
-    return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **ends)
+    return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)
 
 
 def levels(shape: CurveShape) -> list[alt.Chart]:
@@ -91,7 +93,7 @@ def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone
     near = alt.selection_point(
         name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
     )
-    written = ".1%" if shape.percent else ".3f"
+    written = ".1%" if shape.percent else ",.4~r" if shape.logarithmic_y else ".3f"
     edges = (("low", "least"), ("high", "most")) if shape.banded else ()
     says = [
         alt.Tooltip("line:N", title="curve"),

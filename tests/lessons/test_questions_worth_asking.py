@@ -19,7 +19,21 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import recommended
-from lessons import backward, dot_product, heads, mask, output, positions, projections, pytorch, scores, softmax, tokens
+from lessons import (
+    backward,
+    cost,
+    dot_product,
+    heads,
+    mask,
+    output,
+    positions,
+    projections,
+    pytorch,
+    scores,
+    softmax,
+    tokens,
+)
+from lessons.cost_counted import sizes_of_example
 from lessons.example import Example, run_example
 from lessons.formatting import english
 from lessons.heads_example import heads_example, run_heads
@@ -92,6 +106,7 @@ ABOUT = {
     "positions": lambda seed: (example_of(seed), 0),
     "pytorch": lambda seed: (parity(seed % FEW),),
     "backward": lambda seed: (mistake(seed % FEW),),
+    "cost": lambda seed: (sizes_of_example(example_of(seed)),),
     "generate": lambda seed: newest_character(seed % FEW),
     "read": lambda seed: (reading(seed * FEW // SEEDS),),  # one after the other: few texts are kept at a time
     "train": lambda seed: (recommended(PRONOUNS, seed),),
@@ -108,6 +123,7 @@ FIRST_SCREENS = {
     "positions": positions.Choices((5, 4, 3, 2, 1, 0)),
     "pytorch": pytorch.Choices(heads_example(example_of(1), "sentence"), causal_mask(6)),
     "backward": backward.Choices(sentence=1),
+    "cost": cost.Choices(),
 }
 
 

@@ -79,6 +79,16 @@ def test_names_of_several_lines_do_not_lie_on_each_other():
     assert not rows(curves(), "names"), "a single curve is named by its axis"
 
 
+def test_on_logarithmic_axes_names_stand_where_the_ends_are():
+    lines = [curve(key, heights, (1.0, 10.0, 100.0)) for key, heights in (("a", (1.0, 10.0, 90.0)), ("b", (1, 2, 3)))]
+    figure = curves(*lines, logarithmic=True, logarithmic_y=True, y_domain=(1, 1000), marks=((say("middle"), 10.0),))
+    assert {name["align"] for name in rows(figure, "names")} == {"right"}
+    (mark,) = rows(figure, "marks")
+    assert mark["align"] == "right", "halfway from 1 to 100"
+    scales = [part for part in str(template(curves_chart, *shape_of(figure))).split("scale") if "'log'" in part]
+    assert any("'base': 10" in part for part in scales) and any("'base': 2" in part for part in scales)
+
+
 def test_a_line_without_a_point_yet_draws_nothing():
     empty = curve("b", (), (), style="dots")
     assert {p["line"] for p in rows(curves(curve("a"), empty))} == {"a"}

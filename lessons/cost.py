@@ -1,0 +1,77 @@
+"""What does it cost?"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from lessons.cost_counted import counted_figures, sizes_of_example
+from lessons.costs import (
+    LayerSizes,
+    cached_numbers,
+    layer_parameters,
+    multiplications,
+    numbers_moved,
+    squared_from,
+)
+from lessons.example import ExampleTrace
+from lessons.program import Ran
+from lessons.published import PUBLISHED
+from lessons.questions.base import asking
+from lessons.questions.cost import QUESTIONS
+from lessons.screen import Code, Screen
+from lessons.sentence import say
+
+HEADING = say("What does it cost?")
+OPENING = say(
+    "Every token is compared with every other, so attention costs more and more as a text grows. Count it, step by "
+    "step."
+)
+
+CostView = Literal["counted"]
+EXAMPLE_SIZES = "example"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
+
+    The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`.
+    """
+
+    view: CostView = "counted"
+    model: str = EXAMPLE_SIZES
+    tokens: int = 1024
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """The cost of one layer, counted."""
+    model = PUBLISHED.get(choices.model)
+    sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)
+    return Screen(
+        formula=cost_formula(sizes), figures=tuple(counted_figures(sizes, model)),
+        code=Code((multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
+                  ran=partial(ran_counts, sizes)),
+        ask=asking("cost", QUESTIONS, example.example.seed, sizes))  # fmt: skip
+
+
+def cost_formula(s: LayerSizes) -> str:
+    """LaTeX: what grows with n and what with its square, with the widths filled in."""
+    maps = rf"{s.d_model}\,({s.n_heads}\cdot{s.d_k} + {s.n_kv_heads}\cdot{s.d_k + s.d_v} + {s.n_heads}\cdot{s.d_v})"
+    pairs = rf"{s.n_heads}\,({s.d_k} + 2 + {s.d_v})"
+    return (
+        rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o}}"
+        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture}}}}"
+    )
+
+
+def ran_counts(sizes: LayerSizes) -> Ran:
+    """The counts of these sizes."""
+    counts = {"products": multiplications, "moved": numbers_moved}
+    return Ran(
+        {"sizes": sizes},
+        (*(f"{name} = list({count.__name__}(sizes).values())" for name, count in counts.items()),
+         "parameters, cache = layer_parameters(sizes), cached_numbers(sizes)",
+         "equal = squared_from(sizes)"),
+        {**{name: list(count(sizes).values()) for name, count in counts.items()},
+         "parameters": layer_parameters(sizes), "cache": cached_numbers(sizes),
+         "equal": squared_from(sizes)})  # fmt: skip

@@ -1,0 +1,8 @@
+"""Lesson: what does it cost?"""
+
+from attention_ui.controls.cost import cost_choices
+from attention_ui.lesson_page import open_lesson
+from lessons import cost
+
+page = open_lesson(cost, heads=False)
+page.show(cost_choices())

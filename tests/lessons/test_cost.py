@@ -1,0 +1,308 @@
+"""The lesson on cost: every count again with plain loops, every sentence from those."""
+
+import pytest
+from arithmetic_checks import evaluate
+from hypothesis import given
+from hypothesis import strategies as st
+from screens import chosen
+
+from lessons.cost import Choices, screen
+from lessons.cost_counted import COST_STEPS
+from lessons.costs import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
+from lessons.example import Example, run_example
+from lessons.formatting import english, together, written
+from lessons.published import PUBLISHED
+from lessons.screen import Curves, Facts, Parts, Table
+
+SQUARED = ("scores", "softmax", "mix")
+STEP_NAMES = {english(name): step for step, name in COST_STEPS.items()}
+
+
+def cases(example):
+    yield Choices()
+    for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072)):
+        yield Choices(model=model, tokens=tokens)
+
+
+def sizes_of(case):
+    if case.choices.model != "example":
+        model = PUBLISHED[case.choices.model]
+        heads = {"n_heads": model.n_heads, "n_kv_heads": model.n_kv_heads}
+        widths = {"d_model": model.d_model, "d_k": model.d_head, "d_v": model.d_head}
+        return LayerSizes(tokens=case.choices.tokens, **heads, **widths)
+    (h, n, d_k), d_v = case.example.heads.q.shape, case.example.heads.v.shape[-1]
+    return LayerSizes(tokens=n, d_model=case.example.x.shape[1], n_heads=h, n_kv_heads=h, d_k=d_k, d_v=d_v)
+
+
+class Loops:
+    """One layer in plain loops that count: products, and which numbers each step reads and writes."""
+
+    def __init__(self, s):
+        self.products, self.touched = dict.fromkeys(STEP_NAMES.values(), 0), {}
+        n, d, h, g = s.tokens, s.d_model, s.n_heads, s.n_kv_heads
+        for name, heads, width in (("q", h, s.d_k), ("k", g, s.d_k), ("v", g, s.d_v)):
+            for a in range(heads):
+                for i in range(n):
+                    for j in range(width):
+                        for c in range(d):
+                            self.multiply("projections", (name, "x", i, c), (name, "W", a, c, j), (name, a, i, j))
+        for a in range(h):
+            of = a * g // h
+            for i in range(n):
+                for j in range(n):
+                    for c in range(s.d_k):
+                        self.multiply("scores", ("q", a, i, c), ("k", of, j, c), ("s", a, i, j))
+                    self.multiply("softmax", ("s", a, i, j), None, ("w", a, i, j))  # by the scale
+                    self.multiply("softmax", None, None, ("w", a, i, j))  # by 1 over the sum of the row
+                    for c in range(s.d_v):
+                        self.multiply("mix", ("w", a, i, j), ("v", of, j, c), ("o", a, i, c))
+        for i in range(n):
+            for j in range(d):
+                for a in range(h):
+                    for c in range(s.d_v):
+                        self.multiply("join", ("o", a, i, c), ("W_o", a, c, j), ("y", i, j))
+
+    def multiply(self, step, one, other, result):
+        self.products[step] += 1
+        self.touched.setdefault(step, set()).update({one, other, result} - {None})
+
+    def moved(self):
+        return {step: len(numbers) for step, numbers in self.touched.items()}
+
+    def parameters(self):
+        numbers = set().union(*self.touched.values())
+        return len([number for number in numbers if "W" in str(number[:2])])
+
+    def cached(self):
+        return len([number for number in set().union(*self.touched.values()) if number[0] in "kv" and number[1] != "x"
+                    and number[1] != "W"])  # fmt: skip
+
+
+SMALL = st.builds(
+    LayerSizes, tokens=st.sampled_from([1, 2, 5]), d_model=st.sampled_from([1, 3, 7]),
+    n_heads=st.sampled_from([4, 8]), n_kv_heads=st.sampled_from([1, 2, 4]), d_k=st.sampled_from([1, 3]),
+    d_v=st.sampled_from([2, 5]),
+)  # fmt: skip
+
+
+@given(SMALL)
+def test_the_counts_are_those_of_plain_loops(sizes):
+    loops, counts = Loops(sizes), counts_of(sizes)
+    assert counts["multiplications"] == loops.products
+    assert counts["numbers moved"] == loops.moved()
+    assert counts["kept"] == {"parameters": loops.parameters(), "cache": loops.cached()}
+
+
+@given(SMALL)
+def test_the_formulas_give_the_counts(sizes):
+    for of, numbers in counts_of(sizes).items():
+        assert FORMULAS[of].keys() == numbers.keys()
+        for step, number in numbers.items():
+            assert evaluate(arithmetic_of(of, step, sizes)) == number
+
+
+def squares(sizes, tokens=None):
+    """What grows with n², and all, multiplied out."""
+    n = sizes.tokens if tokens is None else tokens
+    squared = n * n * sizes.n_heads * (sizes.d_k + sizes.d_v + 2)
+    return squared, squared + n * layer_parameters(sizes)
+
+
+@given(SMALL)
+def test_the_square_takes_over_where_it_is_said_to(sizes):
+    equal = squared_from(sizes)
+    for tokens in range(1, equal + 5):
+        squared, all_of_it = squares(sizes, tokens)
+        assert (squared > all_of_it - squared) == (tokens >= equal)
+
+
+def test_published_models_keep_what_is_known_of_them():
+    assert {key: model.bytes_of_token for key, model in PUBLISHED.items() if key != "gpt3"} == {
+        "gpt2": 36 * 1024, "llama2_7b": 512 * 1024, "llama2_70b": 320 * 1024, "mistral_7b": 128 * 1024,
+        "gemma_2b": 18 * 1024, "llama3_8b": 128 * 1024,
+    }  # fmt: skip
+    assert PUBLISHED["llama2_7b"].bytes_of_cache == 2 * 2**30
+    assert PUBLISHED["mistral_7b"].bytes_of_cache == PUBLISHED["llama3_8b"].bytes_of_cache / 2 == 2**29
+    for model in PUBLISHED.values():
+        assert model.n_heads % model.n_kv_heads == 0 and model.n_heads * model.d_head == model.d_model
+
+
+def figures_of(example, choices, kind):
+    return [figure for figure in screen(run_example(example), 0, choices).figures if isinstance(figure, kind)]
+
+
+def test_tables_facts_shares_and_curves_show_the_counts():
+    example = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, n_heads=2)
+    loops = Loops(LayerSizes(tokens=5, d_model=7, n_heads=2, n_kv_heads=2, d_k=3, d_v=2))
+    (parts,), (facts,) = (figures_of(example, Choices(), kind) for kind in (Parts, Facts))
+    for part in parts.parts:
+        for numbers, share in zip((loops.products, loops.moved()), part.shares, strict=True):
+            assert share == pytest.approx(numbers[STEP_NAMES[part.name]] / sum(numbers.values()))
+    everything = [sum(loops.products.values()), sum(loops.moved().values()), loops.parameters(), loops.cached()]
+    assert [fact.value for _, fact in facts.facts] == everything
+    products, moved, caches = figures_of(example, Choices(), Table)
+    for table, numbers in ((products, loops.products), (moved, loops.moved())):
+        for (what, _, arithmetic, number), (step, count) in zip(table.cells, numbers.items(), strict=False):
+            assert STEP_NAMES[english(what)] == step and evaluate(arithmetic) == number.value == count
+    assert [row[3].value for row in moved.cells[5:]] == everything[2:]
+    for row in caches.cells:
+        arithmetic, said = written(row[1]).split(" = ")
+        assert evaluate(arithmetic) == int(said.replace(",", ""))
+        assert row[3].value * 2**30 == int(said.replace(",", "")) * row[2].value
+    (curves,) = figures_of(example, Choices(), Curves)
+    squared, rest = curves.lines
+    for n, one, other in zip(squared.x, squared.y, rest.y, strict=True):
+        counted = Loops(LayerSizes(tokens=n, d_model=7, n_heads=2, n_kv_heads=2, d_k=3, d_v=2)).products if n < 9 else 0
+        assert not counted or (one, one + other) == (sum(counted[s] for s in SQUARED), sum(counted.values()))
+
+
+def test_what_is_beyond_the_context_of_a_model_is_said():
+    def said(**choices):
+        (parts,) = figures_of(Example(), Choices(**choices), Parts)
+        return together(parts.notice)
+
+    assert "GPT-2 small was trained to read at most 1,024 tokens" in said(model="gpt2", tokens=2048)
+    assert "trained to read" not in said(model="llama3_8b", tokens=4096)
+    assert "That is more than the 1,024 tokens that GPT-2 small" in said(model="gpt2", tokens=1024)
+
+
+def share_of_square(case, sentence):
+    squared, everything = squares(sizes_of(case))
+    return {"tokens": sizes_of(case).tokens, "share": squared / everything}
+
+
+def greater_from(case, sentence):
+    sizes = sizes_of(case)
+    tokens = sentence.arguments["tokens"].value
+    for n, more in ((tokens, True), (tokens - 1, False)):
+        squared, everything = squares(sizes, n)
+        assert (2 * squared > everything) == more
+    return {"tokens": tokens}
+
+
+def doubled(case, sentence):
+    n = 2 * sizes_of(case).tokens
+    return {"twice": n, "times": squares(sizes_of(case), n)[1] / squares(sizes_of(case))[1]}
+
+
+def share_of_step(case, sentence):
+    step = STEP_NAMES[english(sentence.arguments["step"])]
+    said = [sentence.arguments[name].value for name in ("count", "all")]
+    several = [counts_of(sizes_of(case))[of] for of in ("multiplications", "numbers moved")]
+    numbers = next(numbers for numbers in several if [numbers[step], sum(numbers.values())] == said)
+    count = numbers[step]
+    return {"step": ..., "count": count, "all": sum(numbers.values()), "share": count / sum(numbers.values())}
+
+
+def bytes_kept(case, sentence):
+    said = sentence.arguments
+    return {name: said[name] for name in ("layers", "heads", "features")} | {
+        "bytes": 4 * said["layers"] * said["heads"] * said["features"]
+    }
+
+
+def context_of(case, sentence):
+    return {"model": PUBLISHED[case.choices.model].name, "context": PUBLISHED[case.choices.model].context}
+
+
+def products_of_step(case, sentence):
+    return {"step": ..., "count": counts_of(sizes_of(case))["multiplications"][
+        STEP_NAMES[english(sentence.arguments["step"])]], "concept": True}  # fmt: skip
+
+
+PRODUCTS = (
+    "The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
+    "d_k = {d_k}?"
+)
+LONGER = (
+    "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many are they with {times} times as many tokens?"
+)
+CACHE = (
+    "A cache keeps what later tokens need of the earlier ones. How many numbers are that in this layer after {tokens} "
+    "tokens, with g = {heads}, d_k = {d_k} and d_v = {d_v}?"
+)
+BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?"
+TAKES_MOST = "{step} takes {count} multiplications, more than any other step."
+TAKES_LESS = "{step} takes {count} multiplications, and another step takes more."
+
+ORACLE = {
+    "{step}: {count} of {all}, {share}": share_of_step,
+    "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
+    "n = {tokens}, what grows with n² takes {share} of the multiplications.": share_of_square,
+    "It is the greater part from n = {tokens} on.": greater_from,
+    "n² is more from {tokens} on": greater_from,
+    "here, n = {tokens}": lambda case, sentence: {"tokens": sizes_of(case).tokens},
+    "With twice as many tokens, {twice}, the layer takes {times} times as many multiplications.": doubled,
+    "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
+    "{model} was trained to read at most {context} tokens at once; the count goes on all the same.": context_of,
+    "That is more than the {context} tokens that {model} was trained to read at once.": context_of,
+    PRODUCTS: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_heads", d_k="d_k"),
+    CACHE: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_kv_heads", d_k="d_k", d_v="d_v"),
+    LONGER: lambda case, sentence: (
+        chosen(case, sentence) | {"count": products_of_scores(case, sentence.arguments["tokens"])}
+    ),
+    BUSIEST: lambda case, sentence: widths(case, tokens="tokens", features="d_model") | {"concept": True},
+    TAKES_MOST: products_of_step,
+    TAKES_LESS: products_of_step,
+}
+
+
+def widths(case, **names):
+    return {name: getattr(sizes_of(case), size) for name, size in names.items()}
+
+
+def products_of_scores(case, n):
+    return sum(sizes_of(case).n_heads * sizes_of(case).d_k for _ in range(n)) * n
+
+
+def answer_products(case, prompt):
+    s, n = sizes_of(case), prompt.arguments["tokens"]
+    right = products_of_scores(case, n)
+    return {
+        "Each of the n·n pairs takes a dot product of d_k products, in each head.": right,
+        "That counts the scores. Each of them is a dot product of d_k products.": s.n_heads * n * n,
+        "That is one key for each query. Every query meets every key, n·n pairs.": s.n_heads * n * s.d_k,
+        "That counts the additions as well.": 2 * right,
+        "A query and a key have d_k features each, but these meet one to one.": right * s.d_k,
+        "That has one n too many: a score belongs to a pair of tokens.": right * n,
+    }
+
+
+def answer_longer(case, prompt):
+    n, times = prompt.arguments["tokens"], prompt.arguments["times"]
+    before, after = products_of_scores(case, n), products_of_scores(case, n * times)
+    return {
+        "Both the queries and the keys become more, so the pairs grow with the square.": after,
+        "That lets only the queries become more; the keys do, too.": before * times,
+        "That is what is added to those that there were.": after - before,
+        "That is the third power: a pair has two tokens, not three.": before * times**3,
+        "The pairs grow with the square, and nothing else doubles.": 2 * after,
+    }
+
+
+def answer_cache(case, prompt):
+    s, n = sizes_of(case), prompt.arguments["tokens"]
+    keys, values = n * s.n_kv_heads * s.d_k, n * s.n_kv_heads * s.d_v
+    return {
+        "A key and a value for each token and each key/value head.": keys + values,
+        "Those are the keys alone. The values are needed as well.": keys,
+        "That is one token. Every old one keeps its own key and value.": (keys + values) // n,
+        "Old queries are never asked again, so they need not be kept.": keys + values + n * s.n_heads * s.d_k,
+        "Scores and weights of old queries are not needed again.": keys + values + n * n * s.n_heads,
+    }
+
+
+def answer_busiest(case, prompt):
+    counts = counts_of(sizes_of(case))["multiplications"]
+    assert sorted(counts.values())[-1] > sorted(counts.values())[-2], "no question where two tie"
+    return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...)
+
+
+ANSWERS = {PRODUCTS: answer_products, LONGER: answer_longer, CACHE: answer_cache, BUSIEST: answer_busiest}
+
+
+def test_the_right_card_is_the_busiest_step():
+    ask = screen(run_example(Example()), 0, Choices(model="gpt2", tokens=16)).ask
+    question = next(q for q in map(ask, range(50)) if q.prompt.template == BUSIEST)
+    assert english(question.cards[question.right].text) == "Q, K and V"
+    assert question.cards[question.right].reply.arguments["count"].value == 16 * 768 * 3 * 768

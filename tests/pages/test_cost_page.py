@@ -1,0 +1,41 @@
+"""The lesson on cost as a visitor uses it."""
+
+from visiting import chart, open_page, source_shown, texts
+
+from lessons.cost import Choices, screen
+from lessons.example import Example, run_example
+from lessons.formatting import english
+
+COST = "todays_attention/cost"
+
+
+def open_cost(**query):
+    return open_page(COST, **query)
+
+
+def test_the_page_counts_the_layer_of_the_running_example():
+    at, shown = open_cost(), screen(run_example(Example()), 0, Choices())
+    said = " ".join(texts(at))
+    assert all(english(sentence) in said for figure in shown.figures for sentence in figure.notice)
+    names = [row["text"] for row in chart(at)[1]["bars"] if row["kind"] == "name"]
+    assert names == [part.name for part in shown.figures[0].parts]
+    products, moved = 108 + 72 + 72 + 72 + 36, 108 + 60 + 72 + 60 + 36  # 6 tokens, d_model 3, d_k = d_v = 2
+    assert [metric.value for metric in at.metric] == [f"{products}", f"{moved}", "24", "24"]
+    assert source_shown(at).startswith("def multiplications(")
+
+
+def test_a_published_model_has_as_many_tokens_as_one_likes():
+    at = open_cost(cost_of="gpt2", cost_tokens="2048")
+    assert any(
+        "At n = 2,048," in line and "GPT-2 small was trained to read at most 1,024" in line for line in texts(at)
+    )
+    at.selectbox(key="cost_of").set_value("example").run()
+    assert not at.exception and any("At n = 6," in line for line in texts(at))
+
+
+def test_many_multiplications_stand_on_logarithmic_axes():
+    spec, tables, _ = chart(open_cost(cost_of="llama3_8b"), 1)
+    scales = [layer["encoding"][axis]["scale"]["type"] for layer in spec["layer"] for axis in "xy"
+              if "scale" in layer["encoding"].get(axis, {})]  # fmt: skip
+    assert scales and set(scales) == {"log"}
+    assert min(row["y"] for row in tables["curves"]) > 0
