@@ -12,6 +12,7 @@ from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
+from attention_ui.figures.passing import passing_table
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.lesson import Picked, covered, fold, liked, show_chart, show_rows
@@ -20,6 +21,7 @@ from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, written
+from lessons.passing import Passing
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
@@ -116,6 +118,14 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
     return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
 
 
+def draw_passing(lesson: str | None, figure: Passing) -> None:
+    """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
+    from attention_ui.figures.passing_chart import passing_template  # with Altair
+
+    chart = passing_template(len(figure.keys), len(figure.moments))
+    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
+
+
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
@@ -165,7 +175,7 @@ def draw_rows(figure: Table) -> None:
 
 CHARTS = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
-    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing,
 }  # fmt: skip
 NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 

@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
+from attention_core.online_softmax import attend_in_blocks, take_block
 from lessons.cost_counted import counted_figures, sizes_of_example
+from lessons.cost_online import OnlineRow, online_figures, ran_online
 from lessons.costs import (
     LayerSizes,
     cached_numbers,
@@ -17,17 +19,17 @@ from lessons.example import ExampleTrace
 from lessons.program import Ran
 from lessons.published import PUBLISHED
 from lessons.questions.base import asking
-from lessons.questions.cost import QUESTIONS
+from lessons.questions.cost import BLOCK_QUESTIONS, QUESTIONS
 from lessons.screen import Code, Screen
 from lessons.sentence import say
 
 HEADING = say("What does it cost?")
 OPENING = say(
-    "Every token is compared with every other, so attention costs more and more as a text grows. Count it, step by "
-    "step."
+    "Every token is compared with every other: twice as many tokens, four times as many scores. What that takes, and "
+    "how to do it without ever holding all the scores."
 )
 
-CostView = Literal["counted"]
+CostView = Literal["counted", "blocks"]
 EXAMPLE_SIZES = "example"
 
 
@@ -35,15 +37,38 @@ EXAMPLE_SIZES = "example"
 class Choices:
     """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
 
-    The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`.
+    The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
+    block by block is that of one query, counted from 0, with so many keys in a `block`.
     """
 
     view: CostView = "counted"
     model: str = EXAMPLE_SIZES
     tokens: int = 1024
+    query: int = -1
+    block: int = 2
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What attention costs, or how it is computed without ever holding a whole row of scores."""
+    return {"counted": counted_screen, "blocks": blocks_screen}[choices.view](example, head, choices)
+
+
+def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One query's softmax, block by block."""
+    row = OnlineRow(example, head, choices.query % len(example.tokens), choices.block)
+    return Screen(
+        formula=BLOCK_FORMULA, figures=online_figures(row),
+        code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
+        ask=asking("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
+
+
+BLOCK_FORMULA = (
+    r"m' = \max(m,\ \max_j s_j) \qquad \ell' = \ell\,e^{m - m'} + \textstyle\sum_j e^{s_j - m'}"
+    r" \qquad o' = o\,e^{m - m'} + \textstyle\sum_j e^{s_j - m'} \textcolor{v}{v_j}"
+)
+
+
+def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The cost of one layer, counted."""
     model = PUBLISHED.get(choices.model)
     sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)

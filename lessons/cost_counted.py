@@ -105,8 +105,8 @@ def growth_curves(sizes: LayerSizes) -> Curves:
     return Curves(
         key="cost_growth", name=say("Multiplications over the number of tokens"),
         heading=say("Where n² begins to matter"), x=say("tokens n"), y=say("multiplications of one layer"),
-        lines=(Line(key="squared", name=say("grows with n²"), x=n, y=squared, colour="weight"),
-               Line(key="rest", name=say("grows with n"), x=n, y=rest, colour="ink", style="dashed")),
+        lines=(Line(key="squared", name=say("grows with n²"), x=n, y=squared),
+               Line(key="rest", name=say("grows with n"), x=n, y=rest, colour="muted", style="dashed")),
         marks=((say("here, n = {tokens}", tokens=Count(sizes.tokens)), sizes.tokens),
                (say("n² is more from {tokens} on", tokens=Count(equal)), equal)),
         logarithmic=True, logarithmic_y=True, y_domain=(1, 10 ** (len(str(max(squared))) + 1)), width=760, height=300,

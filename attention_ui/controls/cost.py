@@ -2,21 +2,31 @@
 
 import streamlit as st
 
+from attention_ui.choices import query_choice
 from attention_ui.controls.backward import one_of_numbers
-from attention_ui.controls.bound import one_in_list
+from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.links import LinkRule
 from lessons.cost import EXAMPLE_SIZES, Choices
+from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.published import PUBLISHED
 
+COST_VIEWS = {"counted": "counted", "blocks": "block by block"}
+BLOCK_SIZES = Limit(1, MAX_TOKENS)
 SIZES_OF = {EXAMPLE_SIZES: "this example"} | {key: model.name for key, model in PUBLISHED.items()}
 COST_TOKENS = {str(2**power): str(2**power) for power in range(4, 18)}
-LINK_RULES: dict[str, LinkRule] = {"cost_of": SIZES_OF, "cost_tokens": COST_TOKENS}
+LINK_RULES: dict[str, LinkRule] = {
+    "cost_view": COST_VIEWS, "cost_of": SIZES_OF, "cost_tokens": COST_TOKENS, "block": BLOCK_SIZES,
+}  # fmt: skip
 COST_DEFAULTS = Choices()
 
 
-def cost_choices() -> Choices:
+def cost_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        view = one_in_row("What does it cost?", "cost_view", COST_VIEWS)
+        if view == "blocks":
+            block = bound_slider("Keys in a block", "block", BLOCK_SIZES, COST_DEFAULTS.block, width=200)
+            return Choices("blocks", query=query_choice(example), block=block)
         model = one_in_list("A layer of", "cost_of", SIZES_OF, width=220)
         if model not in PUBLISHED:
             return Choices()

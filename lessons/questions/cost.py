@@ -1,16 +1,20 @@
-"""What does it cost? Questions about the sizes of a layer."""
+"""What does it cost? Questions about the sizes of a layer, and about a row that is read in blocks."""
 
+import math
 from dataclasses import replace
 
 import torch
 from torch import Generator
 
 from lessons.cost_counted import COST_STEPS
+from lessons.cost_online import OnlineRow
 from lessons.costs import LayerSizes, cached_numbers, multiplications
-from lessons.questions.base import Asked, among, among_counts, below, beyond_figure
+from lessons.questions.base import Asked, among, among_counts, among_numbers, below, beyond_figure, one_of
 from lessons.screen import Card
-from lessons.sentence import Count, say
+from lessons.sentence import Count, Number, say
 
+MOST_EXPONENT = 80.0
+ASKED_MAXIMA = (-1.4, -0.5, 0.2, 0.6, 1.1, 2.3)
 FEWEST_ASKED, MORE_ASKED = 3, 60  # tokens
 
 
@@ -76,9 +80,62 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
         (kept + h * n * n, say("Scores and weights of old queries are not needed again.")))  # fmt: skip
 
 
+def what_rescales(row: OnlineRow, random: Generator) -> Asked:
+    """e to the difference of the maxima: not their quotient, not the other way round."""
+    b = one_of(torch.tensor([place in row.rises for place in range(len(row.steps))]), random)
+    before, after = row.before(b)[0], float(row.steps[b].largest[0])
+    return among_numbers(
+        lambda shown: say("Block {block} takes the largest score from {before} to {after}. By what is all that was "
+                          "summed so far multiplied?", block=b + 1, before=shown(before), after=shown(after)),
+        (math.exp(before - after), say("Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as "
+                                       "much.")),
+        (math.exp(min(after - before, MOST_EXPONENT)), say("That is turned round: a larger maximum makes the powers "
+                                                           "smaller.")),
+        (1.0, say("Those powers were taken from the old maximum; from the new one they are smaller.")),
+        (after - before, say("That is the difference itself. The powers change by e to it.")),
+        (before / after, say("That is the quotient of the maxima. Powers change by e to their difference.")),
+        (0.0, say("That would forget all the keys before.")))  # fmt: skip
+
+
+@beyond_figure
+def sum_after_block(row: OnlineRow, random: Generator) -> Asked:
+    """The old sum is rescaled, and the powers of the block are added."""
+    m, total = ASKED_MAXIMA[below(len(ASKED_MAXIMA), random)], 1 + (1 + below(15, random)) / 10
+    up = (3 + below(12, random)) / 10
+    new = m + up
+    return among_numbers(
+        say("So far the largest score is {m} and the sum {total}. The next block is a single key with "
+                          "score {new}. What is the sum now?", m=Number(m, 1), total=Number(total, 1),
+                          new=Number(new, 1)),
+        (total * math.exp(-up) + 1, say("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1.")),
+        (total + 1, say("The old powers were taken from the old maximum: they shrink first.")),
+        (total + math.exp(up), say("Right about the old maximum, but the sum is kept for the new one.")),
+        (total * math.exp(-up), say("The new key adds its own power, e^0 = 1.")),
+        (1.0, say("The keys before still count, only less.")),
+        (total * math.exp(up) + 1, say("That grows the old sum; a larger maximum makes old powers smaller.")),
+    )  # fmt: skip
+
+
+@beyond_figure
+def scores_held(row: OnlineRow, random: Generator) -> Asked:
+    """A block at a time, whatever the length."""
+    size = 2 + below(7, random)
+    n = size * (3 + below(20, random))
+    return among_counts(
+        say("{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?", tokens=n,
+            block=size),
+        (size, say("Those of one block. What is kept of all before are a maximum, a sum and one row of values.")),
+        (n, say("That is the plain softmax, which needs the whole row before it can divide.")),
+        (n // size, say("That is the number of blocks.")),
+        (1, say("All scores of a block are computed together.")),
+        (n * n, say("Those are the scores of all queries, when nothing is read in blocks.")),
+        (n - size, say("Those are the scores that are not there: they are gone, or still to come.")))  # fmt: skip
+
+
 def asked_tokens(random: Generator) -> int:
     """A random number of tokens."""
     return FEWEST_ASKED + int(torch.randint(MORE_ASKED, (), generator=random))
 
 
+BLOCK_QUESTIONS = (sum_after_block, scores_held, what_rescales)
 QUESTIONS = (score_products, longer_text, cache_of, busiest_step)

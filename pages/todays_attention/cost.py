@@ -4,5 +4,5 @@ from attention_ui.controls.cost import cost_choices
 from attention_ui.lesson_page import open_lesson
 from lessons import cost
 
-page = open_lesson(cost, heads=False)
-page.show(cost_choices())
+page = open_lesson(cost, heads=True)
+page.show(cost_choices(page.example))

@@ -20,6 +20,7 @@ from learnt_oracle import ORACLE as LEARNT
 
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
+from lessons.passing import Passing
 from lessons.screen import (
     Arcs,
     Curves,
@@ -173,6 +174,10 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
             case Sharing():
                 yield from (said for line in figure.lines for said in line)
                 yield from (figure.asks, *(portion.says for portion in figure.portions))
+            case Passing():
+                yield from figure.titles
+                for known in figure.moments:
+                    yield from (*known.lines, *known.says, *known.output_says)
             case Table():
                 yield from figure.columns
                 yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))

@@ -1,5 +1,8 @@
 """The lesson on cost: every count again with plain loops, every sentence from those."""
 
+import math
+
+import numpy as np
 import pytest
 from arithmetic_checks import evaluate
 from hypothesis import given
@@ -22,6 +25,8 @@ def cases(example):
     yield Choices()
     for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072)):
         yield Choices(model=model, tokens=tokens)
+    for query, block in ((-1, 2), (0, 1), (len(example.tokens) // 2, 1), (-1, 5), (-1, 12)):
+        yield Choices("blocks", query=query, block=block)
 
 
 def sizes_of(case):
@@ -225,7 +230,137 @@ BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes t
 TAKES_MOST = "{step} takes {count} multiplications, more than any other step."
 TAKES_LESS = "{step} takes {count} multiplications, and another step takes more."
 
+
+def row_of(case):
+    """The scores of the query in NumPy, of the keys that it may look at, and their values; the ends of the blocks."""
+    a, n = case.attention, len(case.example.tokens)
+    query = case.choices.query % n
+    scale = case.example.example.d_k**-0.5 if case.example.example.scaling else 1.0
+    keys = [key for key in range(n) if key <= query or not case.example.example.causal]
+    scores = np.array([float(a.q[query].double() @ a.k[key].double()) * scale for key in keys])
+    ends = [min(begin + case.choices.block, len(keys)) for begin in range(0, len(keys), case.choices.block)]
+    return keys, scores, a.v[keys].double().numpy(), ends
+
+
+def same_row(case, sentence):
+    """No matter to which moment a sentence belongs: there must be one at which all of its numbers are right."""
+    keys, scores, values, ends = row_of(case)
+    said, several = sentence.arguments, []
+    for before, end in zip([0, *ends], ends, strict=False):
+        largest = scores[:end].max()
+        powers = np.exp(scores[:end] - largest)
+        rescale = np.exp(scores[:before].max() - largest) if before else 0.0
+        known = {"largest": largest, "factor": rescale, "total": powers.sum(), "count": end}
+        if "key" in said and said["key"].position in keys[:end]:
+            at = keys.index(said["key"].position)
+            known |= {"key": keys[at], "score": scores[at], "power": powers[at], "share": powers[at] / powers.sum()}
+        if "feature" in said:
+            output = (powers[:, None] * values[:end]).sum(0) / powers.sum()
+            known |= {"feature": said["feature"], "value": output[said["feature"] - 1]}
+        several.append({name: known[name] for name in said if name in known})
+    full = [known for known in several if known.keys() == said.keys()]
+    return min(full, key=lambda known: abs(float(known[min(said)]) - as_float(said[min(said)]))
+               + sum(abs(float(known[name]) - as_float(said[name])) for name in said))  # fmt: skip
+
+
+def as_float(argument):
+    return float(getattr(argument, "position", getattr(argument, "value", argument)))
+
+
+def rising(case, sentence):
+    _, scores, _, ends = row_of(case)
+    rises = [b for b in range(1, len(ends)) if scores[: ends[b]].max() > scores[: ends[b - 1]].max()]
+    by = [np.exp(scores[: ends[b - 1]].max() - scores[: ends[b]].max()) for b in rises]
+    return {"blocks": [b + 1 for b in rises], "by": by, "count": len(rises), "concept": True}
+
+
+def same_output(case, sentence):
+    _, scores, values, _ = row_of(case)
+    powers = np.exp(scores - scores.max())
+    last = case.screen.figures[1].matrices[5].values[-1].double().numpy()
+    assert last == pytest.approx((powers[:, None] * values).sum(0) / powers.sum(), rel=1e-4, abs=1e-5)
+    plain = case.attention.output[case.choices.query % len(case.example.tokens)]
+    assert float(np.abs(last - plain.double().numpy()).max()) < 1e-4
+    return {"difference": sentence.arguments["difference"].value}
+
+
+def chosen_with_maxima(case, sentence):
+    _, scores, _, ends = row_of(case)
+    block = sentence.arguments["block"]
+    before, after = (scores[: ends[b]].max() for b in (block - 2, block - 1))
+    return {"block": block, "before": before, "after": after, "concept": True}
+
+
+def of_their_own(case, sentence):
+    """The numbers of the prompt were drawn."""
+    return {name: value.value for name, value in sentence.arguments.items()} | {"concept": True}
+
+
+def answer_rescaled(case, prompt):
+    before, after = (prompt.arguments[name].value for name in ("before", "after"))
+    return {
+        "Each power was e^(s − m) and shall be e^(s − m'): that is e^(m − m') times as much.": math.exp(before - after),
+        "That is turned round: a larger maximum makes the powers smaller.": math.exp(min(after - before, 80)),
+        "Those powers were taken from the old maximum; from the new one they are smaller.": 1,
+        "That is the difference itself. The powers change by e to it.": after - before,
+        "That is the quotient of the maxima. Powers change by e to their difference.": before / after,
+        "That would forget all the keys before.": 0,
+    }
+
+
+def answer_sum(case, prompt):
+    m, total, new = (prompt.arguments[name].value for name in ("m", "total", "new"))
+    powers = [math.exp(score - new) for score in (m, new)]
+    return {
+        "The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1.": total * powers[0] + powers[1],
+        "The old powers were taken from the old maximum: they shrink first.": total + 1,
+        "Right about the old maximum, but the sum is kept for the new one.": total + math.exp(new - m),
+        "The new key adds its own power, e^0 = 1.": total * powers[0],
+        "The keys before still count, only less.": 1,
+        "That grows the old sum; a larger maximum makes old powers smaller.": total / powers[0] + 1,
+    }
+
+
+def answer_held(case, prompt):
+    n, block = prompt.arguments["tokens"], prompt.arguments["block"]
+    return {
+        "Those of one block. What is kept of all before are a maximum, a sum and one row of values.": block,
+        "That is the plain softmax, which needs the whole row before it can divide.": n,
+        "That is the number of blocks.": len(range(0, n, block)),
+        "All scores of a block are computed together.": 1,
+        "Those are the scores of all queries, when nothing is read in blocks.": n * n,
+        "Those are the scores that are not there: they are gone, or still to come.": n - block,
+    }
+
+
+RESCALED = (
+    "Block {block} takes the largest score from {before} to {after}. By what is all that was summed so far multiplied?"
+)
+SUM_NOW = (
+    "So far the largest score is {m} and the sum {total}. The next block is a single key with score {new}. What is the "
+    "sum now?"
+)
+HELD = "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?"
+
 ORACLE = {
+    "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
+    "from the largest so far": lambda case, sentence: {"concept": True},
+    "largest m": lambda case, sentence: {"concept": True},
+    "all before × {factor}": same_row,
+    "sum so far {total}": same_row,
+    "output if {count} key were all": same_row,
+    "{key}: score {score}, e to the difference {power}, {share} of the sum so far": same_row,
+    "output so far, feature {feature}: {value}": same_row,
+    "One block holds all the keys that {query} may look at, so nothing is left to rescale.": lambda case, sentence: (
+        {"query": case.choices.query % len(case.example.tokens)} if len(row_of(case)[3]) == 1 else {}
+    ),
+    "Block {blocks} brings a larger score than all before it: what was summed so far is multiplied by {by}, e to the "
+    "difference of the two maxima.": rising,
+    "After the last block the output is that of the plain softmax; by rounding, features differ by up to "
+    "{difference}.": same_output,
+    RESCALED: chosen_with_maxima,
+    SUM_NOW: of_their_own,
+    HELD: chosen,
     "{step}: {count} of {all}, {share}": share_of_step,
     "Scores, softmax and weights · V grow with the square of the number of tokens, n²; the rest grows with n. At "
     "n = {tokens}, what grows with n² takes {share} of the multiplications.": share_of_square,
@@ -298,7 +433,26 @@ def answer_busiest(case, prompt):
     return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...)
 
 
-ANSWERS = {PRODUCTS: answer_products, LONGER: answer_longer, CACHE: answer_cache, BUSIEST: answer_busiest}
+ANSWERS = {
+    RESCALED: answer_rescaled,
+    SUM_NOW: answer_sum,
+    HELD: answer_held,
+    PRODUCTS: answer_products,
+    LONGER: answer_longer,
+    CACHE: answer_cache,
+    BUSIEST: answer_busiest,
+}
+
+
+def test_the_film_ends_with_the_plain_softmax_whatever_the_block():
+    example = run_example(Example(source="sentence", text="a b c d e f g", d_k=3, d_v=5, causal=False))
+    for block in (1, 2, 3, 7, 12):
+        passing, figure = screen(example, 0, Choices("blocks", query=4, block=block)).figures
+        assert len(passing.moments) == -(-7 // block)
+        assert passing.moments[-1].output == pytest.approx(example.heads.output[0, 4].tolist(), abs=1e-6)
+        shares = [size / passing.moments[-1].total for size in passing.moments[-1].sizes]
+        assert shares == pytest.approx(example.heads.weights[0, 4].tolist(), abs=1e-6)
+        assert figure.matrices[-1].values[0].tolist() == example.heads.output[0, 4].tolist()
 
 
 def test_the_right_card_is_the_busiest_step():

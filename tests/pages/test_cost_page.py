@@ -39,3 +39,15 @@ def test_many_multiplications_stand_on_logarithmic_axes():
               if "scale" in layer["encoding"].get(axis, {})]  # fmt: skip
     assert scales and set(scales) == {"log"}
     assert min(row["y"] for row in tables["curves"]) > 0
+
+
+def test_the_softmax_block_by_block_of_any_query():
+    at = open_cost(cost_view="blocks", block="4", asks="3")
+    shown = screen(run_example(Example()), 0, Choices("blocks", query=2, block=4))
+    assert all(english(sentence) in " ".join(texts(at)) for sentence in shown.figures[0].notice)
+    assert {row["moment"] for row in chart(at)[1]["passing"]} == {-1, 0}, "one block holds the three keys"
+    at.slider(key="block").set_value(1).run()
+    assert {row["moment"] for row in chart(at)[1]["passing"]} == {-1, 0, 1, 2}
+    at.session_state["trace_open"] = True
+    at.run()
+    assert any("if the keys up to block 3 were all" in line for line in texts(at))

@@ -8,7 +8,7 @@ from visiting import chart, open_page
 
 from attention_ui import choices
 from attention_ui.contents import CONTENTS
-from attention_ui.controls import backward, heads, positions, pytorch
+from attention_ui.controls import backward, cost, heads, positions, pytorch
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -20,6 +20,7 @@ VIEWS = {
     "positions": ("order_view", positions.ORDER_VIEWS),
     "backward": ("back_view", backward.BACK_VIEWS),
     "pytorch": ("parity", pytorch.PARITY_VIEWS),
+    "cost": ("cost_view", cost.COST_VIEWS),
 }
 SCREENS = [
     (entry.file.removesuffix(".py"), name, view)
@@ -46,7 +47,7 @@ def test_a_layer_draws_at_most_one_thing_at_a_place(page, name, view):
         for table, kinds in layers_of_cells(spec):
             assert kinds
             drawn = [row for row in tables[table] if row["kind"] in kinds]
-            counted = Counter((row.get("frame"), row["place"]) for row in drawn)
+            counted = Counter((row.get("frame", row.get("moment")), row["place"]) for row in drawn)
             assert not [place for place, count in counted.items() if count > 1]
             if table == "cells":
                 assert all(row["place"] == row["gy"] * 10_000 + row["gx"] for row in drawn)

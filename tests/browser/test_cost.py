@@ -1,0 +1,65 @@
+"""The film of the softmax block by block: a moment in its middle is what the numbers say."""
+
+import pytest
+
+from lessons.cost import Choices, screen
+from lessons.example import Example, run_example
+
+FIGURE = ".st-key-cost_passing"
+HEIGHTS = """kind => [...document.querySelectorAll(`.st-key-cost_passing .passing_${kind}_marks path`)]
+    .map(path => path.getBoundingClientRect().height)"""
+WIDTHS = HEIGHTS.replace("height", "width")
+
+
+def opened(visit, **context):
+    tab = visit(**context).open("cost?cost_view=blocks&block=2&cover=false")
+    tab.page.wait_for_selector(f"{FIGURE} svg .passing_whole_marks path")
+    return tab.settled()
+
+
+def moved_to(tab, moment):
+    """Let the slider stand at a moment, and wait until the picture has arrived there."""
+    slider = tab.page.locator(f"{FIGURE} input[type=range]")
+    slider.evaluate("(slider, at) => { slider.value = at; slider.dispatchEvent(new Event('input')) }", str(moment))
+    count = len(passing().moments[moment].sizes)
+    tab.page.wait_for_function(
+        f"count => document.querySelectorAll('{FIGURE} .passing_sizes_marks path').length === count", arg=count
+    )
+    tab.page.evaluate("() => Promise.all(document.getAnimations().map(film => film.finished.catch(() => {})))")
+
+
+def passing():
+    return screen(run_example(Example()), 0, Choices("blocks", block=2)).figures[0]
+
+
+def check(tab, known):
+    sizes, parts = tab.page.evaluate(HEIGHTS, "sizes"), tab.page.evaluate(WIDTHS, "whole")
+    assert [size / max(sizes) for size in sizes] == pytest.approx(list(known.sizes), abs=0.03)
+    shares = [size / known.total for size in known.sizes]
+    assert [part / sum(parts) for part in parts] == pytest.approx(shares, abs=0.01)
+    output = tab.page.evaluate(HEIGHTS, "output")
+    heights = [abs(value) / max(map(abs, known.output)) for value in known.output]
+    assert [height / max(output) for height in output] == pytest.approx(heights, abs=0.05)
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_it_stands_at_its_end_and_each_moment_is_what_is_computed(visit, motion):
+    tab, moments = opened(visit, reduced_motion=motion), passing().moments
+    check(tab, moments[-1])
+    for moment in (1, 0):
+        moved_to(tab, moment)
+        check(tab, moments[moment])
+    tab.page.locator(f"{FIGURE} input[type=checkbox]").click()
+    count = len(moments[-1].sizes)
+    tab.page.wait_for_function(
+        f"count => document.querySelectorAll('{FIGURE} .passing_sizes_marks path').length === count", arg=count
+    )
+    tab.page.evaluate("() => Promise.all(document.getAnimations().map(film => film.finished.catch(() => {})))")
+    check(tab, moments[-1])
+
+
+def test_on_a_phone_the_figure_is_as_wide_as_the_screen(visit):
+    tab = opened(visit, viewport={"width": 390, "height": 844})
+    box = tab.page.locator(f"{FIGURE} svg.marks").bounding_box()
+    assert box["x"] >= 0 and box["x"] + box["width"] <= 390
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
