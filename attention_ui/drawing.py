@@ -13,6 +13,7 @@ from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.passing import passing_table
+from attention_ui.figures.ribbons import ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.lesson import Picked, covered, fold, liked, show_chart, show_rows
@@ -22,6 +23,7 @@ from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, written
 from lessons.passing import Passing
+from lessons.ribbons import Ribbons
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
@@ -126,6 +128,15 @@ def draw_passing(lesson: str | None, figure: Passing) -> None:
     show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
 
 
+def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
+    """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
+    from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
+
+    spec = ribbons_template(len(figure.tokens), len(figure.moments), bool(get_state("large")))
+    tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
+    show_chart(figure, spec, {f"ribbon_{name}": table(figure) for name, table in tables}, lesson)
+
+
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
@@ -175,7 +186,7 @@ def draw_rows(figure: Table) -> None:
 
 CHARTS = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
-    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing, Ribbons: draw_ribbons,
 }  # fmt: skip
 NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 

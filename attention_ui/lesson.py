@@ -15,6 +15,7 @@ from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, together, written
 from lessons.passing import Passing
+from lessons.ribbons import Ribbons
 from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
@@ -60,7 +61,7 @@ def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: 
     alt, name, cells = together(figure.notice) or english(figure.name), english(figure.name), tables.get("cells")
     picking = isinstance(figure, Matrices | Sharing) and lesson is not None
     given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
-    width = "stretch" if isinstance(figure, Sharing | Passing) else "content"
+    width = "stretch" if isinstance(figure, Sharing | Passing | Ribbons) else "content"
     chart = {**spec, "datasets": datasets_of(tables, alt, lesson, given)}
     with st.container(key=figure.key):
         if not picking:

@@ -13,15 +13,18 @@ from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
 from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.links import hidden
+from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.panels.derivation import derivation_panel
 from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
+from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
 
 MARGIN, PANEL_WIDTH = 30, 420  # pixels
+NOWHERE_ELSE = nullcontext()
 LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
 
 
@@ -34,6 +37,7 @@ class LessonPage:
     top: AbstractContextManager  # where its question will stand, which is known only when the screen is
     example: ExampleTrace
     head: int
+    stage: AbstractContextManager  # where its first figure will stand
 
     def show(self, choices: object, beside: Callable[[], None] | None = None) -> None:
         """Draw the screen that these choices make, with what the learner's edits changed in it.
@@ -43,22 +47,24 @@ class LessonPage:
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
-        draw_screen(self.lesson, screen, self.top, beside, address=self.address)
+        draw_screen(self.lesson, screen, self.top, beside, address=self.address, stage=self.stage)
 
 
 def open_lesson(
     lesson: ModuleType, *, address: str = "", heads: bool = True, own_sizes: bool = False, own_mask: bool = False,
-    own_tokens: bool = False,
+    own_tokens: bool = False, controls_below: bool = False,
 ) -> LessonPage:  # fmt: skip
     """Open the page of a lesson: the question it answers, the controls of the running example, the choice of a head.
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
+    Controls of its own that are drawn from now on stand above its first figure, or `controls_below` it.
     """
     address = address or lesson.__name__.rpartition(".")[2]
     top = st.container()
     example = current_trace(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
-    return LessonPage(lesson, address, top, example, head_choice(example) if heads else 0)
+    head = head_choice(example) if heads else 0
+    return LessonPage(lesson, address, top, example, head, st.container() if controls_below else NOWHERE_ELSE)
 
 
 def draw_screen(
@@ -68,6 +74,7 @@ def draw_screen(
     beside: Callable[[], None] | None = None,
     *,
     address: str,
+    stage: AbstractContextManager = NOWHERE_ELSE,
 ) -> None:
     """The question on top, figures with what there is to notice, the derivation of a number, the code.
 
@@ -77,10 +84,11 @@ def draw_screen(
     question = screen.ask and current_question(address, screen.ask)
     asks = question is not None and not hidden("predict")
     with top:
-        draw_top(lesson, question if asks else None, address)
+        draw_top(lesson, screen, question if asks else None, address)
     say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
-        picked = draw_group(coverable, group, beside if place == 0 else None) or picked
+        with stage if place == 0 else NOWHERE_ELSE:
+            picked = draw_group(coverable, group, beside if place == 0 else None) or picked
     draw_notice(coverable, screen.remarks)
     if asks:
         st.markdown(english(lesson.OPENING))
@@ -91,9 +99,14 @@ def draw_screen(
     show_drawer(address, screen.code, screen.figures, coverable)
 
 
-def draw_top(lesson: ModuleType, question: Question | None, address: str) -> None:
-    """The headline of the page: a question about its numbers, or else the one that the lesson answers."""
-    if question is None:
+def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str) -> None:
+    """The headline of the page: a question about its numbers, what it shows, or else the question it answers."""
+    if screen.headline is not None:
+        with st.container(key=f"{address}_headline", gap="small"):
+            st.caption(english(lesson.HEADING))
+            st.title(marked(screen.headline, ROLE_COLOURS), anchor=False)
+            st.markdown(" ".join(map(marked, screen.lead)))
+    elif question is None:
         opening(lesson)
     else:
         question_panel(address, question, about=english(lesson.HEADING))
@@ -129,8 +142,9 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
 
 
 def say_notice(lesson: str, group: Sequence[Figure]) -> None:
-    """Below figures that stand side by side: what there is to notice in them."""
-    draw_notice(lesson, [sentence for figure in group for sentence in figure.notice])
+    """Below figures that stand side by side: what there is to notice in them; ribbons say it themselves."""
+    several = [figure for figure in group if not isinstance(figure, Ribbons)]
+    draw_notice(lesson, [sentence for figure in several for sentence in figure.notice])
 
 
 def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:

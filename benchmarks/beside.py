@@ -29,8 +29,8 @@ from servers import OURS, Server  # noqa: E402
 
 # Pages with a slider that changes every number, and the control to move.
 RERUNS = {
-    "overview": ("?example=journey", "d_k"),
-    "overview, 12 tokens": ("?example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l", "d_k"),
+    "overview": ("?example=journey&picture=steps", "d_k"),
+    "overview, 12 tokens": ("?example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l&picture=steps", "d_k"),
     "softmax": ("softmax?example=journey", "d_k"),
     "heads, 16 heads": ("heads?example=journey&mh_d_model=16&mh_heads=16", "seed"),
     "positions": ("positions?example=journey", "d_v"),
@@ -54,7 +54,7 @@ def main() -> None:
         say("pressing keys")
         with chromium() as browser:
             pages = {
-                name: Pressed(open_page(browser, server.url, FIGURE), FIGURE)
+                name: Pressed(open_page(browser, f"{server.url}/?picture=steps&example=journey", FIGURE), FIGURE)
                 for name, server in (("this", this), ("other", other))
             }
             keys = ["ArrowRight" if n % 10 < 5 else "ArrowLeft" for n in range(WARM_UP + options.presses)]

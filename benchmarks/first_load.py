@@ -18,7 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from browser import FIGURE, NEXT_FRAME, PAINTED, PATIENCE_MS, SIZE, chromium  # noqa: E402
+from browser import FIRST_FIGURE, NEXT_FRAME, PAINTED, PATIENCE_MS, SIZE, chromium  # noqa: E402
 from playwright.sync_api import Browser  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def load(browser: Browser, server: Server, limits: tuple[float, float] | None) -> Load:
-    """From navigation to the painted overview, and all that came over the wire until then."""
+    """From navigation to the painted first screen, and all that came over the wire until then."""
     context = browser.new_context(viewport=SIZE)
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
@@ -72,7 +72,7 @@ def load(browser: Browser, server: Server, limits: tuple[float, float] | None) -
     chrome.on("Network.loadingFinished", lambda event: sizes.append(event["encodedDataLength"]))
     started = time.perf_counter()
     page.goto(server.url, wait_until="commit")
-    page.wait_for_function(PAINTED, arg=FIGURE)
+    page.wait_for_function(PAINTED, arg=FIRST_FIGURE)
     page.evaluate(NEXT_FRAME)
     seconds = time.perf_counter() - started
     context.close()

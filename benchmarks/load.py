@@ -15,7 +15,7 @@ from servers import OURS, Server
 
 THINK_SECONDS = (2.0, 3.0)
 SLIDERS = {"d_k": (1, 8), "d_v": (1, 8)}  # of the first notebook's example
-EXAMPLE = "example=journey"
+EXAMPLE = "example=journey&picture=steps"
 AT_ONCE = 4  # how many sessions connect at the same time
 DRAIN_SECONDS = 45.0  # how long reruns that were asked for in time may still take
 SETTLE_SECONDS = 5.0  # a new server still prepares itself

@@ -189,6 +189,11 @@ def run_example(example: Example) -> ExampleTrace:
     The example in the trace has the sizes that were used: those of the notebook where it fixes them. The sidebar and
     the page ask for the same one, so the last few are kept, for all visitors: never change one.
     """
+    return run_afresh(example)
+
+
+def run_afresh(example: Example) -> ExampleTrace:
+    """The same, which nobody keeps."""
     given_by = given_by_reading if example.source == LANGUAGE else given_by_training
     given = given_at_random(example) if example.source in PRESETS else given_by(example)
     example = given.example

@@ -327,10 +327,15 @@ class Code:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Screen:
-    """Everything one screen of a lesson shows, says and asks."""
+    """Everything one screen of a lesson shows, says and asks.
+
+    A `headline` and what follows it stand on top in the place of the question that the lesson answers.
+    """
 
     figures: tuple[Figure, ...]
     code: Code
     formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
     ask: Callable[[int], Question] | None = None  # the same number gives the same question
+    headline: Sentence | None = None
+    lead: tuple[Sentence, ...] = ()
     remarks: tuple[Sentence, ...] = ()  # what else there is to say, such as what follows from the learner's edits

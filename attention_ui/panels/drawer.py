@@ -14,11 +14,13 @@ from attention_ui.figures.curves import curves_numbers
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import can_be_drawn, svg_of
+from attention_ui.figures.ribbons import ribbon_numbers
 from attention_ui.lesson import COVERED, covered, offer, offer_numbers
 from attention_ui.links import hidden, text_in_link
 from attention_ui.panels.code import draw_code, draw_program
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
+from lessons.ribbons import Ribbons
 from lessons.screen import Code, Curves, Figure, Matrices
 
 OPEN = "drawer"
@@ -51,19 +53,23 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
         parts["code"] = partial(draw_code, code)
         if code.ran is not None:
             parts["program"] = partial(draw_program, code)
-    if any(isinstance(figure, Matrices | Curves) for figure in figures):
+    if any(isinstance(figure, Matrices | Curves | Ribbons) for figure in figures):
         parts["numbers"] = partial(draw_offers, figures, lesson)
     return parts
 
 
 def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
-    """The numbers of matrices and of curves as tables for a spreadsheet, and matrices as pictures."""
+    """The numbers of matrices, ribbons and curves as tables for a spreadsheet, and matrices as pictures."""
     if covered(lesson):
         st.text(COVERED)
         return
     for figure in figures:
         if isinstance(figure, Matrices):
             offer_matrices(figure)
+        if isinstance(figure, Ribbons):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(english(figure.name), width="content")
+                offer_numbers(figure.key, ribbon_numbers(figure), lesson)
     if curves := [figure for figure in figures if isinstance(figure, Curves)]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(english(curves[0].name), width="content")

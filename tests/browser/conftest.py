@@ -98,10 +98,11 @@ class Visit:
 
     def open(self, path=""):
         """Open a link. On a lesson, numbers do not wait for an answer and the weights are the first notebook's, unless
-        the link says so.
+        the link says so; and the first page shows all steps.
         """
         page, _, query = path.partition("?")
-        usual = {"example": "journey"} | ({"cover": "false"} if page in COVERED_AT_FIRST else {})
+        of_page = {"cover": "false"} if page in COVERED_AT_FIRST else {"picture": "steps"}
+        usual = {"example": "journey"} | of_page
         if page in ("", "overview", *COVERED_AT_FIRST):
             query = "&".join(filter(None, [query, *(f"{k}={v}" for k, v in usual.items() if f"{k}=" not in query)]))
             path = f"{page}?{query}"

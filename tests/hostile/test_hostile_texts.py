@@ -105,12 +105,13 @@ def test_a_text_in_a_headline_stays_a_text(server, finish, browser_path, listene
         async with open_tab(browser_path) as tab:
             for what, text in TEXTS.items():
                 token = "".join(text.replace("URL", listener[0]).split())[:60]
-                await tab.goto(f"{server.url}/softmax?example=sentence&text={quote(f'{token} {token}x')}")
-                await settle(tab)
-                quiz = tab.locator(".st-key-softmax_quiz")
-                assert await quiz.locator("h1, button").count() >= 3
-                assert await quiz.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
-                await assert_only_text(tab, listener, what)
+                for path, key in (("softmax", "softmax_quiz"), ("", "home_headline")):
+                    await tab.goto(f"{server.url}/{path}?example=sentence&text={quote(f'{token} {token}x')}")
+                    await settle(tab)
+                    top = tab.locator(f".st-key-{key}")
+                    assert await top.locator("h1, button").count() >= (3 if path else 1)
+                    assert await top.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
+                    await assert_only_text(tab, listener, what)
 
     finish(look())
 

@@ -15,8 +15,13 @@ PATIENCE = 60.0
 VISITS = {
     "a notebook's example": (
         "",
-        "example=journey&d_k=5&seed=7",
+        "example=journey&picture=steps&d_k=5&seed=7",
         [("d_v", 3), "step_Next", ("causal", False), ("d_k", 2), "step_Back"],
+    ),
+    "the first screen": (
+        "",
+        "example=pronouns",
+        [("asks", 3), ("says_pronouns", "girl left boat when it"), ("trained_for", 40), ("causal", False)],
     ),
     "a sentence of one's own": (
         "projections",
@@ -26,7 +31,7 @@ VISITS = {
     "a model in training": ("softmax", "", [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)]),
     "numbers changed by hand": (
         "",
-        "example=journey",
+        "example=journey&picture=steps",
         [("edits", "q1,2=0.5"), ("edits", "q1,2=0.5;x3,1=-1"), ("d_k", 3), ("edits", "")],
     ),
     "a training": (

@@ -21,6 +21,7 @@ from learnt_oracle import ORACLE as LEARNT
 from lessons.example import ExampleTrace
 from lessons.formatting import english, written
 from lessons.passing import Passing
+from lessons.ribbons import Ribbons
 from lessons.screen import (
     Arcs,
     Curves,
@@ -132,6 +133,7 @@ def figures(several: Sequence[Figure], *, frames: bool = True) -> Iterator[Figur
 
 def sentences(screen: Screen) -> Iterator[Sentence]:
     """All that the screen says, but for the moments of films, and the words of derivations and questions."""
+    yield from filter(None, (screen.headline, *screen.lead))
     yield from screen.remarks
     yield from said_in(figures(screen.figures, frames=False))
 
@@ -143,6 +145,10 @@ def said_of_moments(screen: Screen) -> Iterator[tuple[int, Sentence]]:
             assert len(film.frames) == len(film.moments) and (not film.curves or len(film.at) == len(film.frames))
             for moment, (frame, said) in enumerate(zip(film.frames, film.moments, strict=True)):
                 yield from ((moment, sentence) for sentence in (said, *said_in([frame])))
+        if isinstance(film, Ribbons):
+            last = len(film.moments) - 1
+            yield from ((moment, film.moments[moment].says) for moment in {0, last})
+            yield from ((moment, row.says) for moment in {0, last // 2, last} for row in film.moments[moment].rows)
 
 
 def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:

@@ -21,7 +21,7 @@ def said(at):
 
 
 def test_a_visit_begins_with_a_head_that_does_something():
-    at = open_page(example=None)
+    at = open_page(example=None, picture=None)
     trained = run_example(learnt_example("pronouns")).trained
     assert english(trained.does(0)) in said(at)
     assert "300 updates (seed 42): 64 of 64 new answers right" in captions(at)
@@ -111,7 +111,7 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
     assert not at.exception and at.selectbox(key="example").value == "mine"
     trace = run_example(Example(source="mine", own=settings, text="", causal=False))
     assert english(trace.trained.whose()) in captions(at) and english(trace.trained.does(0)) in said(at)
-    again = open_page(example="mine", own=at.query_params["own"], causal="false")
+    again = open_page(example="mine", own=at.query_params["own"], causal="false", picture=None)
     assert captions(again) == captions(at)
 
 

@@ -14,10 +14,10 @@ ROOT = Path(__file__).parent.parent.parent
 def visitor(page="start/overview", **query):
     """Somebody who is about to open a page by a link. A list is a parameter that the link says repeatedly.
 
-    Unless the link says otherwise, this visitor would rather see the numbers at once than think first, and looks at
-    the first notebook's example; `example=None` names none.
+    Unless the link says otherwise, this visitor would rather see the numbers at once than think first, looks at the
+    first notebook's example, and on the first page at all steps; `example=None` names none.
     """
-    usual = {"cover": "false", "example": "journey"}
+    usual = {"cover": "false", "example": "journey"} | ({"picture": "steps"} if page == "start/overview" else {})
     query = {name: value for name, value in (usual | query).items() if value is not None}
     at = AppTest.from_file(str(ROOT / "attention_ui/frame.py"), default_timeout=30)
     for name, value in query.items():

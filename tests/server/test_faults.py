@@ -15,7 +15,7 @@ from runs.scheduler import Scheduler
 
 FIGURE = ".st-key-pipeline svg.marks"
 QUESTION = ".st-key-softmax_quiz h1"
-LINK = "?d_k=5&causal=false&seed=3"
+LINK = "?d_k=5&causal=false&seed=3&picture=steps"
 CATCH_SOCKETS = """
 window.sockets = [];
 const Real = window.WebSocket;

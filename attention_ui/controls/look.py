@@ -1,0 +1,49 @@
+"""Controls of the first screen: which picture of the head, which token asks, and the last word of the sentence."""
+
+import streamlit as st
+
+from attention_ui.choices import query_choice
+from attention_ui.controls.bound import one_in_row
+from attention_ui.links import LinkRule, named_in_link
+from attention_ui.state import get_state, set_state
+from lessons.example import ExampleTrace
+from lessons.look import Choices, sentence_with_last, words_that_fit
+
+PICTURES = {"sentence": "One sentence", "steps": "All steps"}
+LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES}
+
+
+def chosen_picture() -> str:
+    """The sentence at first; a link that names a step of the whole computation means that one."""
+    if get_state("picture") is None and named_in_link(("step",)) and not named_in_link(("picture",)):
+        set_state("picture", "steps")
+    with st.container(horizontal=True, horizontal_alignment="right", key="pictures"):
+        return one_in_row("Picture", "picture", PICTURES)
+
+
+def look_choices(trace: ExampleTrace) -> Choices:
+    """Below the figure: the token that asks, for who cannot point, and another last word."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="look_controls"):
+        with st.container(width=220):
+            query = query_choice(trace)
+        last_word_choice(trace)
+    return Choices(query)
+
+
+def last_word_choice(trace: ExampleTrace) -> None:
+    """The words that can stand last in a sentence of the model's task. Choosing one changes the sentence."""
+    fitting = words_that_fit(trace)
+    if not fitting:
+        return
+    set_state("last_word", trace.tokens[-1] if trace.tokens[-1] in fitting else None)
+    st.segmented_control(
+        "Change the last word", fitting, key="last_word", on_change=change_last_word,
+        args=(f"says_{trace.example.source}", trace),
+    )  # fmt: skip
+
+
+def change_last_word(key: str, trace: ExampleTrace) -> None:
+    """The sentence ends with what was chosen, if that is something that fits."""
+    chosen = get_state("last_word")
+    if chosen in words_that_fit(trace):
+        set_state(key, sentence_with_last(trace, chosen))

@@ -1,0 +1,126 @@
+"""What only a browser shows of the first screen: ribbons as wide as weights follow the pointer and the training."""
+
+import pytest
+
+from attention_ui.figures.ribbons_chart import WHOLE_RIBBON
+from lessons.example import learnt_example, run_example
+from lessons.look import Choices, screen
+
+FIGURE = ".st-key-ribbons"
+WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} .ribbons_marks path')]
+    .map(path => [path.getAttribute('aria-label').split(':')[0], Number(path.getAttribute('stroke-width'))]))"""
+GLIDES = f"() => getComputedStyle(document.querySelector('{FIGURE} .ribbons_marks path')).transitionDuration"
+TEXTS = f"() => [...document.querySelectorAll('{FIGURE} svg text')].map(text => text.textContent)"
+
+
+def opened(visit, path="?example=pronouns&picture=sentence", **context):
+    tab = visit(**context).open(path)
+    tab.page.wait_for_selector(f"{FIGURE} svg .ribbons_marks path", state="attached")
+    return tab.settled()
+
+
+def expected(query, moment=-1, **choices):
+    """The width of each ribbon, by the names that pointing at it tells."""
+    example = run_example(learnt_example("pronouns", **choices))
+    row = screen(example, 0, Choices(query)).figures[0].moments[moment].rows[query]
+    words = example.tokens
+    pairs = zip(words, row.shares, row.visible, strict=True)
+    return {f"“{words[query]}” → “{word}”": WHOLE_RIBBON * share for word, share, sees in pairs if sees}
+
+
+def point_at_word(tab, word):
+    tab.page.locator(f"{FIGURE} svg .room_marks").get_by_label(f"“{word}”", exact=True).hover()
+
+
+def widths_become(tab, wanted):
+    first = next(iter(wanted))
+    tab.page.wait_for_function(f"first => first in ({WIDTHS})()", arg=first)
+    assert tab.page.evaluate(WIDTHS) == pytest.approx(wanted, abs=0.01)
+
+
+def test_ribbons_are_as_wide_as_the_weights_of_the_trained_head(visit):
+    tab = opened(visit)
+    widths_become(tab, expected(6))
+    assert sum(tab.page.evaluate(WIDTHS).values()) == pytest.approx(WHOLE_RIBBON, abs=0.01)
+    tab.page.get_by_role("heading", name="To read “he”, this head looks at “boy”").wait_for()
+
+
+def test_pointing_at_another_word_moves_the_ribbons_without_asking_the_server(visit):
+    tab = opened(visit)
+    before = len(tab.sent)
+    for word, query in (("near", 3), ("boy", 0), ("when", 5)):
+        point_at_word(tab, word)
+        widths_become(tab, expected(query))
+    tab.page.mouse.move(5, 5)
+    widths_become(tab, expected(6))
+    assert len(tab.sent) == before
+
+
+def test_moving_through_the_training_shows_the_recorded_weights_and_says_when(visit):
+    tab = opened(visit)
+    before = len(tab.sent)
+    slider = tab.page.locator(f"{FIGURE} input[type=range]")
+    for moment in (0, 1, 15):
+        slider.fill(str(moment))
+        said = f"After {20 * moment} of 300 updates:"
+        tab.page.wait_for_function(f"said => ({TEXTS})().some(text => text.startsWith(said))", arg=said)
+        widths_become(tab, expected(6, moment))
+    slider.fill("1")
+    point_at_word(tab, "girl")
+    widths_become(tab, expected(4, 1))
+    assert len(tab.sent) == before
+
+
+def test_it_plays_from_the_beginning_to_the_end_and_stops(visit):
+    tab = opened(visit)
+    box = tab.page.get_by_role("checkbox", name="Watch it learn")
+    box.check()
+    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} input[type=range]').value) < 15")
+    tab.page.wait_for_function(f"() => Number(document.querySelector('{FIGURE} input[type=range]').value) === 15")
+    tab.page.wait_for_function(f"() => !document.querySelector('{FIGURE} input[type=checkbox]').checked")
+    widths_become(tab, expected(6))
+
+
+def test_ribbons_glide_unless_one_wants_less_motion(visit):
+    assert opened(visit).page.evaluate(GLIDES).startswith("0.25s")
+    assert opened(visit, reduced_motion="reduce").page.evaluate(GLIDES) == "0s"
+
+
+def test_the_picture_changes_in_place_when_another_word_asks_or_stands_last(visit):
+    tab = opened(visit)
+    still_there = tab.marked(f"{FIGURE} svg.marks")
+    tab.page.locator(".st-key-last_word").get_by_role("radio", name="it", exact=True).click()
+    tab.page.wait_for_url("**says_pronouns=*")
+    tab.page.get_by_role("heading", name="To read “it”").wait_for()
+    widths_become(tab.settled(), expected(6, text="boy found lamp near girl when it"))
+    assert still_there()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
+def test_it_fits_the_page_and_the_whole_sentence_is_seen(visit, scheme, width, height):
+    tab = opened(visit, viewport={"width": width, "height": height}, color_scheme=scheme)
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= width
+    figure = tab.page.locator(f"{FIGURE} svg.marks").bounding_box()
+    boxes = tab.page.evaluate(
+        f"""() => [...document.querySelectorAll('{FIGURE} :is(.sentence_marks text, .ribbons_marks path)')]
+        .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right, box.top, box.bottom])"""
+    )
+    for left, right, top, bottom in boxes:
+        assert figure["x"] - 1 <= left <= right <= figure["x"] + figure["width"] + 1
+        assert figure["y"] - 1 <= top <= bottom <= figure["y"] + figure["height"] + 1
+    if width == 1440:
+        assert figure["y"] + figure["height"] <= height, "the picture is above the fold"
+    words = [[left, right] if width > 400 else [top, bottom] for left, right, top, bottom in boxes[-7:]]
+    assert len(boxes) == 14 and words
+
+
+def test_twelve_long_words_stay_within_their_room(visit):
+    text = "+".join(["extraordinary", "W" * 30] * 6)
+    tab = opened(visit, f"?example=sentence&picture=sentence&causal=false&text={text}")
+    boxes = tab.page.evaluate(
+        f"""() => [...document.querySelectorAll('{FIGURE} .sentence_marks text')]
+        .map(mark => mark.getBoundingClientRect()).map(box => [box.left, box.right])"""
+    )
+    for (_, right), (left, _) in zip(sorted(boxes), sorted(boxes)[1:], strict=False):
+        assert right <= left + 1
