@@ -116,16 +116,21 @@ def twice_the_rate(mistake: Correction, random: Generator) -> Asked:
         lambda shown: say("One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
                           "after one step at twice that rate, from the same weights?",
                           rate=rate_as_written(rate), before=shown(before), after=shown(after)),
-        (then, say("The step is twice as long, and the loss was measured there: it bends on the way.")),
+        (then, say("The step is twice as long, and the loss was measured there: it bends on the way."),
+               say("computed again, where the step ends")),
         (doubled if doubled > 0 else math.nan,
-         say("Twice the rate doubles the step, not the gain: the loss is no straight line.")),
+         say("Twice the rate doubles the step, not the change: the loss is no straight line."),
+         say("twice the step, twice the change")),
         (line if line > 0 else math.nan,
-         say("That is the straight line of the gradient. The loss leaves it.")),
-        (after, say("A step twice as long ends somewhere else.")),
+         say("That is the straight line of the gradient. The loss leaves it."),
+         say("down the straight line of the gradient")),
+        (after, say("A step twice as long ends somewhere else."), say("the same direction, the same loss")),
         (after**2 / before, say("A second step does not change the loss by the same factor, nor does one twice as "
-                                "long.")),
-        ((before + after) / 2, say("That is half the gain. The step is twice as long, not half.")),
-        (0.0, say("A longer step does not take the loss to 0 by itself: it was measured there.")))  # fmt: skip
+                                "long."), say("the same factor once more")),
+        ((before + after) / 2, say("That is half the change. The step is twice as long, not half."),
+                               say("twice the rate, half the change")),
+        (0.0, say("A longer step need not end where the loss is 0: it was measured there."),
+              say("a longer step arrives at the bottom")))  # fmt: skip
 
 
 def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked:
@@ -135,12 +140,17 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
     return among_numbers(
         lambda shown: say("The model gives the right word, {right}, the probability {p}. What is the d_logit of "
                           "{right}?", right=word_of(right), p=shown(p)),
-        (p - 1, say("Probability minus 1: negative, so a step against it raises the logit.")),
-        (p, say("So it would be for a wrong word. For the right one 1 is taken away.")),
-        (1 - p, say("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.")),
-        (-float(np.log(p)), say("That is the loss itself, not its gradient.")),
-        (float(np.log(p)), say("That is ln of the probability. Its gradient, with a minus, is asked for.")),
-        (-1.0, say("That would be so if it gave the right word no probability at all.")))  # fmt: skip
+        (p - 1, say("Probability minus 1: negative, so a step against it raises the logit."),
+                say("the probability, minus 1")),
+        (p, say("So it would be for a wrong word. For the right one 1 is taken away."),
+            say("the probability, just as it is")),
+        (1 - p, say("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
+                say("1, minus the probability")),
+        (-float(np.log(p)), say("That is the loss itself, not its gradient."), say("minus ln of the probability")),
+        (float(np.log(p)), say("That is ln of the probability. Its gradient, with a minus, is asked for."),
+                           say("ln of the probability")),
+        (-1.0, say("That would be so if it gave the right word no probability at all."),
+               say("minus 1, whatever the probability")))  # fmt: skip
 
 
 QUESTIONS = (

@@ -3,8 +3,10 @@
 Every kind of question is a function of what is on the screen and a random generator. It returns None where the
 tensors make no fair question of it: a tie, numbers that look alike when written; and where there is nothing to draw
 from, as with a single token, the draw itself raises `NothingFits`. The last kind of each lesson always makes one.
-Wrong answers are what a real misconception would predict. A kind whose right answer is always the same asks for the
-concept in words, and says the numbers in its replies; there is at most one in a lesson.
+Wrong answers are what a real misconception would predict. The thought that leads to a card can stand on it as its
+reason: in the words of whoever chooses it, the right card's like those of the wrong ones. Where it would tell which is
+right, or nothing at all, none of the cards has one. A kind whose right answer is always the same asks for the concept
+in words, and says the numbers in its replies; there is at most one in a lesson.
 """
 
 import functools
@@ -33,7 +35,7 @@ CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digi
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
 Prompt = Sentence | Callable[[Callable[[float], Number]], Sentence]  # made with what writes numbers as the cards do
-Value = tuple[float, Sentence]  # a number to choose, and what is said to whoever chose it
+Value = tuple[float, Sentence] | tuple[float, Sentence, Sentence]  # a number to choose; its reply, and its reason
 Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
 
 
@@ -120,16 +122,16 @@ def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
     return Question(prompt, tuple(different.values()), 0) if len(different) > 1 else None
 
 
-def among_things(prompt: Sentence, *things: tuple[Argument, Sentence]) -> Asked:
-    """Things to choose from, each alone on its card and with what is said to whoever chose it, the right one first."""
-    return among(prompt, *(Card(say("{thing}", thing=thing), reply) for thing, reply in things))
+def among_things(prompt: Sentence, *things: tuple[Argument, *tuple[Sentence, ...]]) -> Asked:
+    """Things to choose from, each alone on its card, with its reply and perhaps its reason, the right one first."""
+    return among(prompt, *(Card(say("{thing}", thing=thing), *said) for thing, *said in things))
 
 
-def among_counts(prompt: Sentence, *counts: tuple[int, Sentence]) -> Asked:
-    """Whole numbers to choose from, each with what is said to whoever chose it, the right one first."""
+def among_counts(prompt: Sentence, *counts: Value) -> Asked:
+    """Whole numbers to choose from, each with its reply and perhaps its reason, the right one first."""
     different = {}
-    for count, reply in counts:
-        different.setdefault(count, Card(say("{number}", number=Count(count)), reply))
+    for count, *said in counts:
+        different.setdefault(count, Card(say("{number}", number=Count(count)), *said))
     return numbers_asked(prompt, tuple(different.values()), tuple(different))
 
 
@@ -142,10 +144,10 @@ def among_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
     def apart(decimals: int) -> list[Value]:
         return [v for v in wrong if math.isfinite(v[0]) and abs(v[0] - right[0]) >= 1.5 * 10**-decimals]
 
-    decimals = max((2, 3, 4), key=lambda d: min(len({number(v, d) for v, _ in apart(d)}), 2))
+    decimals = max((2, 3, 4), key=lambda d: min(len({number(v, d) for v, *_ in apart(d)}), 2))
     different = {}
-    for value, reply in (right, *apart(decimals)):
-        card = Card(say("{number}", number=Number(value, decimals)), reply)
+    for value, *said in (right, *apart(decimals)):
+        card = Card(say("{number}", number=Number(value, decimals)), *said)
         different.setdefault(number(value, decimals), (card, value))
     asked = prompt if isinstance(prompt, Sentence) else prompt(lambda value: Number(value, decimals))
     if number(right[0], decimals) in numbers_told(asked):
@@ -229,9 +231,11 @@ def two_of(n_tokens: int, random: Generator) -> tuple[int, int]:
     return first, second
 
 
-def shaped(rows: int, columns: int) -> Sentence:
-    """The shape of a matrix, as prompts and cards write it."""
-    return say("{rows} × {columns}", rows=rows, columns=columns)
+def shaped(*axes: int) -> Sentence:
+    """The shape of a matrix, or of several of the same shape, as prompts and cards write it: on one line."""
+    *before, rows, columns = axes
+    matrix = say("{rows}\u00a0×\u00a0{columns}", rows=rows, columns=columns)
+    return say("{how_many}\u00a0×\u00a0{matrix}", how_many=before[0], matrix=matrix) if before else matrix
 
 
 def sizes(how_many: int, random: Generator) -> list[int]:

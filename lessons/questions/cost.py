@@ -42,12 +42,18 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
     return among_counts(
         say("The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
             "d_k = {d_k}?", tokens=n, heads=h, d_k=d_k),
-        (h * n * n * d_k, say("Each of the n·n pairs takes a dot product of d_k products, in each head.")),
-        (h * n * n, say("That counts the scores. Each of them is a dot product of d_k products.")),
-        (h * n * d_k, say("That is one key for each query. Every query meets every key, n·n pairs.")),
-        (2 * h * n * n * d_k, say("That counts the additions as well.")),
-        (h * n * n * d_k * d_k, say("A query and a key have d_k features each, but these meet one to one.")),
-        (h * n * n * n * d_k, say("That has one n too many: a score belongs to a pair of tokens.")))  # fmt: skip
+        (h * n * n * d_k, say("Each of the n·n pairs takes a dot product of d_k products, in each head."),
+                          say("d_k products for each pair of tokens, in each head")),
+        (h * n * n, say("That counts the scores. Each of them is a dot product of d_k products."),
+                    say("one product for each pair of tokens, in each head")),
+        (h * n * d_k, say("That is one key for each query. Every query meets every key, n·n pairs."),
+                      say("d_k products for each token, in each head")),
+        (2 * h * n * n * d_k, say("That counts the additions as well."),
+                              say("d_k products and sums for each pair, in each head")),
+        (h * n * n * d_k * d_k, say("A query and a key have d_k features each, but these meet one to one."),
+                                say("d_k·d_k products for each pair of tokens, in each head")),
+        (h * n * n * n * d_k, say("That has one n too many: a score belongs to a pair of tokens."),
+                              say("d_k products for each three tokens, in each head")))  # fmt: skip
 
 
 @beyond_figure
@@ -58,11 +64,16 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
     return among_counts(
         say("With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many are they with {times} times as many "
             "tokens?", tokens=n, count=Count(before), times=times),
-        (before * times * times, say("Both the queries and the keys become more, so the pairs grow with the square.")),
-        (before * times, say("That lets only the queries become more; the keys do, too.")),
-        (before * (times * times - 1), say("That is what is added to those that there were.")),
-        (before * times**3, say("That is the third power: a pair has two tokens, not three.")),
-        (before * times * times * 2, say("The pairs grow with the square, and nothing else doubles.")))  # fmt: skip
+        (before * times * times, say("Both the queries and the keys become more, so the pairs grow with the square."),
+                                 say("more queries and more keys")),
+        (before * times, say("That lets only the queries become more; the keys do, too."),
+                         say("more queries, and the same keys")),
+        (before * (times * times - 1), say("That is what is added to those that there were."),
+                                       say("the new pairs alone")),
+        (before * times**3, say("That is the third power: a pair has two tokens, not three."),
+                            say("more queries, more keys, and more for each pair")),
+        (before * times * times * 2, say("The pairs grow with the square, and nothing else doubles."),
+                                     say("more queries and more keys, each of them twice")))  # fmt: skip
 
 
 @beyond_figure
@@ -73,11 +84,14 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
     return among_counts(
         say("A cache keeps what later tokens need of the earlier ones. How many numbers are that in this layer after "
             "{tokens} tokens, with g = {heads}, d_k = {d_k} and d_v = {d_v}?", tokens=n, heads=g, d_k=d_k, d_v=d_v),
-        (kept, say("A key and a value for each token and each key/value head.")),
-        (n * g * d_k, say("Those are the keys alone. The values are needed as well.")),
-        (d_k * g + d_v * g, say("That is one token. Every old one keeps its own key and value.")),
-        (n * (h * d_k + g * (d_k + d_v)), say("Old queries are never asked again, so they need not be kept.")),
-        (kept + h * n * n, say("Scores and weights of old queries are not needed again.")))  # fmt: skip
+        (kept, say("A key and a value for each token and each key/value head."), say("keys and values of all tokens")),
+        (n * g * d_k, say("Those are the keys alone. The values are needed as well."), say("keys of all tokens")),
+        (d_k * g + d_v * g, say("That is one token. Every old one keeps its own key and value."),
+                            say("keys and values of a single token")),
+        (n * (h * d_k + g * (d_k + d_v)), say("Old queries are never asked again, so they need not be kept."),
+                                          say("queries, keys and values of all tokens")),
+        (kept + h * n * n, say("Scores and weights of old queries are not needed again."),
+                           say("keys, values and scores of all tokens")))  # fmt: skip
 
 
 def what_rescales(row: OnlineRow, random: Generator) -> Asked:

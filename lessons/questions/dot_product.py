@@ -51,13 +51,18 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     return among_numbers(
         say("What is the dot product of the rows of {query} and {key} in X?",
             query=example.names[i], key=example.names[j]),
-        (dot, say("Multiply the numbers in pairs and add the products.")),
+        (dot, say("Multiply the numbers in pairs and add the products."), say("the products of the pairs, added up")),
         (dot / max(lengths, 1e-9),
-         say("That is the cosine, divided by both lengths. A dot product keeps the lengths.")),
-        (float(a.sum() + b.sum()), say("That adds all the numbers. A dot product multiplies them in pairs first.")),
-        (float(a.sum() * b.sum()), say("That adds first, then multiplies. A dot product multiplies in pairs first.")),
-        (float(a[0] * b[0]), say("That is the first pair alone. Go on through all of them.")),
-        (dot / len(a), say("That is the mean of the products. A dot product is their sum.")),
+         say("That is the cosine, divided by both lengths. A dot product keeps the lengths."),
+         say("the products, added up, over both lengths")),
+        (float(a.sum() + b.sum()), say("That adds all the numbers. A dot product multiplies them in pairs first."),
+                                   say("all the numbers of both rows, added up")),
+        (float(a.sum() * b.sum()), say("That adds first, then multiplies. A dot product multiplies in pairs first."),
+                                   say("both sums, multiplied")),
+        (float(a[0] * b[0]), say("That is the first pair alone. Go on through all of them."),
+                             say("the product of the first pair")),
+        (dot / len(a), say("That is the mean of the products. A dot product is their sum."),
+                       say("the products of the pairs, averaged")),
     )  # fmt: skip
 
 
@@ -71,13 +76,14 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
             "column of {query}?", query=query, key=key),
         Card(say("The same number."),
              say("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
-                 score=there)),
+                 score=there), say("the same pairs are multiplied")),
         Card(say("The same number with the other sign."),
              say("Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
-                 "products.", score=there)),
-        Card(say("Another number, as the vectors have different lengths."),
+                 "products.", score=there), say("the order turns the sign")),
+        Card(say("Another number."),
              say("Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
-                 "{other}.", score=there, own=own, other=other)))  # fmt: skip
+                 "{other}.", score=there, own=own, other=other),
+             say("one vector counts more than the other")))  # fmt: skip
 
 
 @beyond_figure
@@ -85,11 +91,14 @@ def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
     """A score for each pair of tokens."""
     n, d = sizes(2, random)
     return among(
-        say("Of another sentence, X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
-        Card(shaped(n, n), say("One dot product for each pair of tokens: rows are queries, columns are keys.")),
-        Card(shaped(d, d), say("That is Xᵀ X, which compares features. X Xᵀ compares tokens.")),
-        Card(shaped(n, d), say("That is X itself. Each dot product turns two rows of X into one number.")),
-    )
+        say("For another sentence, X is {shape}. What is the shape of X Xᵀ?", shape=shaped(n, d)),
+        Card(shaped(n, n), say("One dot product for each pair of tokens: rows are queries, columns are keys."),
+                           say("a row and a column for each token")),
+        Card(shaped(d, d), say("That is Xᵀ X, which compares features. X Xᵀ compares tokens."),
+                           say("a row and a column for each feature")),
+        Card(shaped(n, d), say("That is X itself. Each dot product turns two rows of X into one number."),
+                           say("a row for each token, as in X")),
+    )  # fmt: skip
 
 
 @beyond_figure
@@ -101,10 +110,12 @@ def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
             token=token, longer=longer),
         Card(say("It becomes {times} times as large.", times=longer**2),
              say("Both sides are {longer} times as long, and {longer} × {longer} = {times}.",
-                 longer=longer, times=longer**2)),
+                 longer=longer, times=longer**2), say("it stands on both sides of the product")),
         Card(say("It becomes {times} times as large.", times=longer),
-             say("That would be so with another token. Here both sides have become longer.")),
-        Card(say("It stays as it is."), say("That is true of the cosine. A dot product grows with the lengths.")),
+             say("That would be so with another token. Here both sides have become longer."),
+             say("the product grows as the vector does")),
+        Card(say("It stays as it is."), say("That is true of the cosine. A dot product grows with the lengths."),
+                                        say("its direction is the same, so the product is")),
     )  # fmt: skip
 
 

@@ -50,12 +50,17 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
         lambda shown: say(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
             token=all_tokens(vocabulary)[best], now=shown(now)),
-        (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain.")),
-        (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half.")),
-        (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger.")),
-        (now, say("Only a temperature of 1 leaves everything as it is.")),
+        (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain."),
+              say("the scores, divided by the temperature")),
+        (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half."),
+                       say("the probability, divided by the temperature")),
+        (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
+               say("the scores, multiplied by the temperature")),
+        (now, say("Only a temperature of 1 leaves everything as it is."),
+              say("the likeliest stays as likely")),
         (1 / len(vocabulary),
-         say("That is the share of each where all are alike: no temperature gets there.")))  # fmt: skip
+         say("That is the share of each where all are alike: no temperature gets there."),
+         say("heat makes all tokens alike")))  # fmt: skip
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -69,11 +74,15 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         say("At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
             size=size, **top_p),
         (right, say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
-                    right=right, reached=reached, **top_p)),
-        (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p)),
-        (right - 1, say("The token whose probability reaches the sum is kept too.")),
-        (round(p * size), say("Top-p is a share of the probability, not of the vocabulary.")),
-        (size, say("All together have 1; top-p stops as soon as its sum is reached.")))  # fmt: skip
+                    right=right, reached=reached, **top_p), say("the likeliest, until their sum reaches p")),
+        (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p),
+                 say("those with p or more, each on its own")),
+        (right - 1, say("The token whose probability reaches the sum is kept too."),
+                    say("the likeliest, while their sum is below p")),
+        (round(p * size), say("Top-p is a share of the probability, not of the vocabulary."),
+                          say("the share p of all tokens")),
+        (size, say("All together have 1; top-p stops as soon as its sum is reached."),
+               say("all of them, as together they have 1")))  # fmt: skip
 
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -82,12 +91,15 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     return among(
         say("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
         Card(say("{token}, every time", token=called[best]),
-             say("Only the likeliest is kept, and no temperature changes the order.")),
+             say("Only the likeliest is kept, and no temperature changes the order."),
+             say("the likeliest is all that is left")),
         Card(say("{token}, every time", token=called[new.draw.token]),
-             say("This was drawn just now, but it is not the likeliest.")),
-        Card(say("it depends on the seed"), say("A seed chooses among what is left, and only one is left.")),
+             say("This was drawn just now, but it is not the likeliest."), say("what was drawn stays drawn")),
+        Card(say("it depends on the seed"), say("A seed chooses among what is left, and only one is left."),
+                                            say("each seed draws in its own way")),
         Card(say("it depends on the temperature"),
-             say("A temperature keeps the order, so the likeliest stays the likeliest.")))  # fmt: skip
+             say("A temperature keeps the order, so the likeliest stays the likeliest."),
+             say("heat brings other tokens to the top")))  # fmt: skip
 
 
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -96,10 +108,13 @@ def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
         say("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
             "this position?"),
         Card(say("{token} again", token=all_tokens(vocabulary)[new.draw.token]),
-             say("The same seed gives the same random numbers, so everything repeats.")),
-        Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number.")),
+             say("The same seed gives the same random numbers, so everything repeats."),
+             say("the seed decides every draw")),
+        Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number."),
+                                       say("each draw is left to chance")),
         Card(say("always the likeliest"),
-             say("The draw is the same as before, and takes what its random number falls on.")))  # fmt: skip
+             say("The draw is the same as before, and takes what its random number falls on."),
+             say("what is repeated is not chance any more")))  # fmt: skip
 
 
 def all_tokens(vocabulary: Vocabulary) -> list[Token]:

@@ -20,16 +20,16 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
         say("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
         Card(say("None: exactly 0."),
              say("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
-                 before=before)),
-        Card(say("A little, as softmax gives every key something."),
+                 before=before), say("a hidden key has no part in the sum")),
+        Card(say("A little."),
              say("A hidden score of 0 would give it {weight}, as exp(0) = 1. A hidden score is −∞.",
-                 weight=zero_score)),
-        Card(say("As much as without the mask; only the output leaves it out."),
+                 weight=zero_score), say("softmax gives something to every single key")),
+        Card(say("As much as without the mask."),
              say("That was {before}. The mask comes before the softmax, so the visible keys share the whole.",
-                 before=before)),
+                 before=before), say("only the output leaves it out")),
         Card(say("A negative weight."),
              say("Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
-                 before=before)))  # fmt: skip
+                 before=before), say("the mask pulls it far below 0")))  # fmt: skip
 
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -43,12 +43,18 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     return among_numbers(
         lambda shown: say("Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
                           "it with the mask?", query=a, key=b, before=shown(before)),
-        (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor.")),
-        (before, say("The score stays, but the share does not: fewer keys share the whole now.")),
-        (before + hidden, say("It does not get all that the hidden keys had: they leave it to all visible ones.")),
-        (before + hidden / n_visible, say("It is not dealt out evenly: each weight grows by the same factor.")),
-        (before * (1 - hidden), say("That multiplies by what is left. The weight is divided by it.")),
-        (1 / n_visible, say("Equal shares need equal scores. The mask leaves visible scores as they are.")),
+        (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),
+                say("all visible weights grow by the same factor")),
+        (before, say("The score stays, but the share does not: fewer keys share the whole now."),
+                 say("its score stays, and so does its weight")),
+        (before + hidden, say("It does not get all that the hidden keys had: they leave it to all visible ones."),
+                          say("it takes over all the weight of the hidden keys")),
+        (before + hidden / n_visible, say("It is not dealt out evenly: each weight grows by the same factor."),
+                                      say("the weight of the hidden keys is dealt out evenly")),
+        (before * (1 - hidden), say("That multiplies by what is left. The weight is divided by it."),
+                                say("all visible weights shrink by the same factor")),
+        (1 / n_visible, say("Equal shares need equal scores. The mask leaves visible scores as they are."),
+                        say("every visible key gets the same share")),
     )  # fmt: skip
 
 
@@ -60,12 +66,17 @@ def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTra
     return among_numbers(
         say("Someone takes the softmax over all {n} keys first and only then writes 0 where the mask hides. What does "
             "the row of {query} sum to?", n=n, query=example.names[query]),
-        (kept, say("The hidden keys have taken their share already. A mask must come before the softmax.")),
-        (1.0, say("Only if the mask comes first: then the visible keys share the whole.")),
-        (1 - kept, say("That is the share of the hidden keys, which was thrown away.")),
-        (int(masked.visible[query].sum()) / n, say("That counts keys. Their shares are not equal.")),
+        (kept, say("The hidden keys have taken their share already. A mask must come before the softmax."),
+               say("what the visible keys had, added up")),
+        (1.0, say("Only if the mask comes first: then the visible keys share the whole."),
+              say("a row of weights is always one whole")),
+        (1 - kept, say("That is the share of the hidden keys, which was thrown away."),
+                   say("what the hidden keys had, added up")),
+        (int(masked.visible[query].sum()) / n, say("That counts keys. Their shares are not equal."),
+                                               say("the visible keys, out of all keys")),
         (float(free.weights[query].where(masked.visible[query], 0.0).max()),
-         say("That is one weight alone. Add up all that stay.")))  # fmt: skip
+         say("That is one weight alone. Add up all that stay."),
+         say("the maximum that one visible key had")))  # fmt: skip
 
 
 def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -77,11 +88,13 @@ def how_many_visible(example: ExampleTrace, free: AttentionTrace, masked: Attent
     return among_counts(
         say("{query} is token {position} of {n}. How many keys may it look at under this mask?",
             query=token, position=query + 1, n=n),
-        (visible, say("Its row has that many visible cells.")),
-        (seen_by, say("That many queries may look at {token}: its column.", token=token)),
-        (n - visible, say("That many are hidden from it.")),
-        (visible - 1, say("Count every visible cell of its row.")),
-        (visible + 1, say("One of these is hidden from it, or there is none.")))  # fmt: skip
+        (visible, say("Its row has that many visible cells."), say("the visible cells of its row")),
+        (seen_by, say("That many queries may look at {token}: its column.", token=token),
+                  say("the visible cells of its column")),
+        (n - visible, say("That many are hidden from it."), say("the hidden cells of its row")),
+        (visible - 1, say("That is one less than its row has."), say("the visible cells of its row, less one")),
+        (visible + 1, say("That is one more than its row has."),
+                      say("the visible cells of its row, and one more")))  # fmt: skip
 
 
 QUESTIONS = (hidden_weight, visible_weight, late_zeros, how_many_visible)

@@ -34,14 +34,19 @@ def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
     return among_numbers(
         say("What is feature {feature} of the output of {query}?",
             feature=feature + 1, query=example.names[i]),
-        (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up.")),
+        (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up."),
+                                     say("the values, mixed by the weights of its row")),
         (float(values[winner]),
-         say("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner])),
-        (float(weights[:, i] @ values), say("That takes the weights down the column. A query's weights are its row.")),
-        (float(free @ values), say("That forgets the mask: hidden values are not mixed in.")),
+         say("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
+         say("the winner takes all, and its value comes out")),
+        (float(weights[:, i] @ values), say("That takes the weights down the column. A query's weights are its row."),
+                                        say("the values, mixed by the weights of its column")),
+        (float(free @ values), say("That forgets the mask: hidden values are not mixed in."),
+                               say("the values, mixed as if there were no mask")),
         (float(values[attention.visible[i]].mean()),
-         say("That is the plain average. Each value counts by its weight.")),
-        (float(values[i]), say("That is its own value, before attention mixes in the others.")))  # fmt: skip
+         say("That is the plain average. Each value counts by its weight."), say("the visible values, mixed evenly")),
+        (float(values[i]), say("That is its own value, before attention mixes in the others."),
+                           say("its own value, left as it is")))  # fmt: skip
 
 
 @beyond_figure
@@ -50,10 +55,14 @@ def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Aske
     n, d_v = sizes(2, random)
     return among(say("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
                      "the output?", weights=shaped(n, n), values=shaped(n, d_v)),
-                 Card(shaped(n, d_v), say("A row for each query, with the features of a value.")),
-                 Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value.")),
-                 Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output.")),
-                 Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows.")))  # fmt: skip
+                 Card(shaped(n, d_v), say("A row for each query, with the features of a value."),
+                                      say("for each query, as many features as a value")),
+                 Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value."),
+                                    say("for each query, as many numbers as there are keys")),
+                 Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output."),
+                                      say("for the whole sentence, one mix of values")),
+                 Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows."),
+                                      say("for each feature of a value, all queries")))  # fmt: skip
 
 
 def largest_contribution(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -87,16 +96,19 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) 
     changes = say("It gets other numbers, and not those of {token}.", token=other)
     right, wrong = (changes, keeps) if causal else (keeps, changes)
     why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
+    meets = say("it meets the same keys and values as before")
+    misses = say("it meets other keys and values than before")
     if causal:
         why = say("At its new position it may look at other tokens. The mask makes the order count.")
     return among(
         say("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
             "happens to the output of {one}?",
             mask=say("a causal mask") if causal else say("no mask"), one=token, other=other),
-        Card(right, why),
-        Card(wrong, why),
+        Card(right, why, misses if causal else meets),
+        Card(wrong, why, meets if causal else misses),
         Card(say("It takes on the numbers of {token}.", token=other),
-             say("Its query moves with it, so it does not become the other token.")))  # fmt: skip
+             say("Its query moves with it, so it does not become the other token."),
+             say("an output belongs to its position")))  # fmt: skip
 
 
 def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
@@ -116,11 +128,13 @@ def longer_values(example: ExampleTrace, head: int, random: Generator) -> Asked:
         say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
             times=times, query=token),
         Card(say("It becomes {times} times as large.", times=times),
-             say("The weights stay, so the mix grows just as its values do.")),
+             say("The weights stay, so the mix grows just as its values do."),
+             say("the weights stay, and the values grow")),
         Card(say("It stays as it is."),
-             say("The weights stay and sum to 1, but what they mix is larger.")),
+             say("The weights stay and sum to 1, but what they mix is larger."), say("the weights still sum to 1")),
         Card(say("It becomes {times} times as large.", times=times**2),
-             say("That would need larger weights, too. They come from queries and keys alone.")))  # fmt: skip
+             say("That would need larger weights, too. They come from queries and keys alone."),
+             say("the values grow, and the weights grow with them")))  # fmt: skip
 
 
 QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

@@ -31,15 +31,17 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
     a, b = example.names[i], example.names[j]
     return among_numbers(
         say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
-            "stands now in row {row}, column {column} of the weights, where {a} is the query and {b} the "
+            "now stands in row {row}, column {column} of the weights, where {a} is the query and {b} the "
             "key?", a=a, b=b, row=j + 1, column=i + 1),
         (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key of "
-                                   "{b}, not where they stand.", a=a, b=b)),
+                                   "{b}, not where they stand.", a=a, b=b), say("what these two tokens had before")),
         (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at their "
-                                   "positions.")),
-        (float(weights[i, i]), say("That is what {a} puts on itself.", a=a)),
-        (float(weights[j, j]), say("That is what {b} puts on itself.", b=b)),
-        (1 / len(weights), say("Equal shares need equal scores.")))  # fmt: skip
+                                   "positions."), say("what stood in this cell before")),
+        (float(weights[i, i]), say("That is what {a} puts on itself.", a=a),
+                               say("what the query token puts on itself")),
+        (float(weights[j, j]), say("That is what {b} puts on itself.", b=b), say("what the key token puts on itself")),
+        (1 / len(weights), say("Equal shares need equal scores."),
+                           say("without positions all keys get the same")))  # fmt: skip
 
 
 def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -55,11 +57,13 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
                           "is moved to the front of the sentence. What is feature {feature} of its output now?",
                           feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
         (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask alone "
-                                    "reveals order.")),
+                                    "reveals order."), say("its own value, and nothing else")),
         (float(masked.output[i, f]), say("That would be so if the mask revealed no order. But the first token sees "
-                                         "only itself.")),
-        (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself.")),
-        (float(masked.v[:, f].mean()), say("That is the mean of all values. The first token sees only its own.")),
+                                         "only itself."), say("its old output, which moves with it")),
+        (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself."),
+                                   say("its output as if there were no mask")),
+        (float(masked.v[:, f].mean()), say("That is the mean of all values. The first token sees only its own."),
+                                       say("all values, mixed evenly")),
     )  # fmt: skip
 
 
@@ -71,11 +75,14 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
     return among_numbers(
         say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row "
             "that goes in for {a} now?", a=a, b=b, feature=f + 1),
-        (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b)),
-        (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves.")),
-        (float(x[i, f]), say("That is its own vector alone. The vector of its position is added.")),
+        (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b),
+                                       say("its own vector, plus that of its new position")),
+        (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves."),
+                                       say("its own vector, plus that of its old position")),
+        (float(x[i, f]), say("That is its own vector alone. The vector of its position is added."),
+                         say("its own vector, just as it is")),
         (float(x[j, f] + added[j, f]), say("That was the row of {b}. The position is the same, the token is not.",
-                                           b=b)))  # fmt: skip
+                                           b=b), say("the row that stood at its new position")))  # fmt: skip
 
 
 @beyond_figure
@@ -91,19 +98,25 @@ def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> As
 
     same = score(j + steps)
     replies = {
-        j: say("Then {b} would have stayed where it was, and the distance would be another.", b=b),
-        i + steps: say("Then both would stand at one position, and the distance would be 0."),
-        j + 2 * steps: say("That moves it twice as far. The distance stays when both move by the same."),
-        i: say("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
-        j + steps + 1: say("That is one position too far: the distance would be another."),
-    }
-    wrong = {at: why for at, why in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
-    replies = {j + steps: say("The distance is the same, so the angle between query and key is."), **wrong}
+        j: (say("Then {b} would have stayed where it was, and the distance would be another.", b=b),
+            say("the query moves, the key stays")),
+        i + steps: (say("Then both would stand at one position, and the distance would be 0."),
+                    say("the key goes where the query is")),
+        j + 2 * steps: (say("That moves it twice as far. The distance stays when both move by the same."),
+                        say("the key moves twice as far as the query")),
+        i: (say("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
+            say("the key goes where the query was")),
+        j + steps + 1: (say("That is one position too far: the distance would be another."),
+                        say("the key moves one step further than the query")),
+    }  # fmt: skip
+    wrong = {at: said for at, said in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
+    right = say("The distance is the same, and so is the angle between query and key.")
+    replies = {j + steps: (right, say("the key moves as far as the query")), **wrong}
     return numbers_asked(
         say("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
             "stand for the same score?", a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
-        tuple(Card(say("at position {position}", position=at), why) for at, why in replies.items()),
+        tuple(Card(say("at position {position}", position=at), *said) for at, said in replies.items()),
         tuple(replies))  # fmt: skip
 
 
@@ -125,7 +138,8 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, random: Genera
                  positions=say("no positions") if kind == "none" else say("sinusoidal positions"), **both)  # fmt: skip
     same = say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart.")
     other = say("Different positions were added to the same vector, so queries, keys and values differ.")
-    return same_or_other(prompt, gap <= SAME, same, other)
+    reasons = say("the same vector gives the same output"), say("another position gives another output")
+    return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
 
 def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -145,35 +159,53 @@ def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> As
                  mask=say("Causal mask") if causal else say("No mask"), token=example.names[i])  # fmt: skip
     stays = float((both.permuted.output - both.plain.output).abs().max())
     still = Card(say("The whole output stays as it is, row by row."),
-                 say("The output rows are permuted in the same way as the tokens: they move with them."))  # fmt: skip
+                 say("The output rows are permuted in the same way as the tokens: they move with them."),
+                 say("attention does not know the order"))  # fmt: skip
     same = say("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
     other = say("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
-    return same_or_other(prompt, gap <= SAME, same, other, *([still] if stays > OTHER else []))
+    reasons = say("it meets the same keys and values as before"), say("it meets other keys and values than before")
+    return same_or_other(prompt, gap <= SAME, same, other, reasons, *([still] if stays > OTHER else []))
 
 
-def same_or_other(prompt: Sentence, same: bool, why_same: Sentence, why_other: Sentence, *more: Card) -> Asked:
-    """A choice between the same and other numbers, where the reason of the right one mends the wrong one as well."""
-    texts = say("It has the same numbers."), say("It has other numbers.")
-    right, wrong = texts if same else reversed(texts)
+def same_or_other(
+    prompt: Sentence,
+    same: bool,
+    why_same: Sentence,
+    why_other: Sentence,
+    reasons: tuple[Sentence, Sentence],
+    *more: Card,
+) -> Asked:
+    """A choice between the same and other numbers, where the reply to the right one mends the wrong one as well."""
     why = why_same if same else why_other
-    return among(prompt, Card(right, why), Card(wrong, say("It is the other way round. {why}", why=why)), *more)
+    mended = say("It is the other way round. {why}", why=why)
+    cards = (
+        Card(say("It has the same numbers."), why if same else mended, reasons[0]),
+        Card(say("It has other numbers."), mended if same else why, reasons[1]),
+    )
+    return among(prompt, *(cards if same else reversed(cards)), *more)
 
 
 def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
-    sine = say("The first feature is the sine of the position: the first two features turn by 1 radian at each.")
-    cosine = say("The second feature is the cosine of the position: the first two features turn by 1 radian at each.")
+    sine = say("The first feature is the sine of the position, which counts as an angle in radians.")
+    cosine = say("The second feature is the cosine of the position, which counts as an angle in radians.")
+    name, other_name = (say("cosine"), say("sine")) if f else (say("sine"), say("cosine"))
     return among_numbers(
         say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
             "{position}?", feature=f + 1, token=example.names[position], position=position),
-        (wave(position), cosine if f else sine),
-        (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine.")),
-        (float(position), say("A count would grow without end and drown the vectors. What is added is a wave.")),
-        (wave(position + 1), say("That counts from 1; the first position is 0.")),
-        (-wave(position), say("That has the sign turned round: waves are added as they are.")),
-        (wave(math.radians(position)), say("That takes the position for degrees. It is in radians.")))  # fmt: skip
+        (wave(position), cosine if f else sine, say("the {wave} of its position", wave=name)),
+        (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine."),
+                          say("the {wave} of its position", wave=other_name)),
+        (float(position), say("A count would grow without end and drown the vectors. What is added is a wave."),
+                          say("its position itself")),
+        (wave(position + 1), say("That counts from 1; the first position is 0."),
+                             say("the {wave} of its position, counted from 1", wave=name)),
+        (-wave(position), say("That has the sign turned round: waves are added as they are."),
+                          say("the {wave} of its position, taken away", wave=name)),
+        (wave(math.radians(position)), say("That takes the position for degrees. It is in radians."),
+                                       say("the {wave} of its position, in degrees", wave=name)))  # fmt: skip
 
 
 QUESTIONS = (weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,

@@ -14,11 +14,15 @@ def shape_of_q(example: ExampleTrace, head: int, random: Generator) -> Asked:
     n, d, d_k = sizes(3, random)
     return among(say("In another model X is {x}, and W_q of one head is {W_q}. What is the shape of its queries, "
                      "Q = X W_q?", x=shaped(n, d), W_q=shaped(d, d_k)),
-                 Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones.")),
+                 Card(shaped(n, d_k), say("Each token keeps its row; its features are mixed into new ones."),
+                                      say("the rows of X, the columns of W_q")),
                  Card(shaped(n, d),
-                      say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k)),
-                 Card(shaped(d_k, n), say("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows.")),
-                 Card(shaped(d, d_k), say("That is W_q itself. Q has a row for each token.")))  # fmt: skip
+                      say("The rows are right. W_q has {d_k} columns, so each query has {d_k} features.", d_k=d_k),
+                      say("the rows of X, the columns of X")),
+                 Card(shaped(d_k, n), say("That is Q turned on its side, as Kᵀ is in Q Kᵀ. Tokens are rows."),
+                                      say("the columns of W_q, the rows of X")),
+                 Card(shaped(d, d_k), say("That is W_q itself. Q has a row for each token."),
+                                      say("the rows of W_q, the columns of W_q")))  # fmt: skip
 
 
 def longest_value(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -41,13 +45,19 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
     return among_numbers(
-        lambda shown: say("The query of {one} times the key of {other} is {score}. What is the query of {other} times "
-                          "the key of {one}?", one=one, other=other, score=shown(float(scores[a, b]))),
-        (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric.")),
-        (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key.")),
-        (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k.")),
-        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other)),
-        (float(scores[a, a]), say("That is the query of {one} times its own key.", one=one)))  # fmt: skip
+        lambda shown: say("The dot product of the query of {one} and the key of {other} is {score}. What is that of "
+                          "the query of {other} and the key of {one}?",
+                          one=one, other=other, score=shown(float(scores[a, b]))),
+        (float(scores[b, a]), say("Another query meets another key, so Q Kᵀ need not be symmetric."),
+                              say("the other query meets the other key")),
+        (float(scores[a, b]), say("That would make Q Kᵀ symmetric, as X Xᵀ is. But a token's query is not its key."),
+                              say("the same two tokens have the same score")),
+        (float(example.x[a] @ example.x[b]), say("That is the dot product of their rows of X, before W_q and W_k."),
+                                             say("the rows of X, multiplied as they are")),
+        (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other),
+                              say("the other query meets its own key")),
+        (float(scores[a, a]), say("That is the query of {one} times its own key.", one=one),
+                              say("the first query meets its own key")))  # fmt: skip
 
 
 @beyond_figure
@@ -59,14 +69,15 @@ def one_more_token(example: ExampleTrace, head: int, random: Generator) -> Asked
         say("The sentence gets one more token. Which matrices of this head get one more row?"),
         Card(say("X, Q, K and V."),
              say("The new token brings a row of X, and the same weights make its query, key and value: Q is {Q} then, "
-                 "and W_q is {W_q} as before.", Q=Q, W_q=W_q)),
+                 "and W_q is {W_q} as before.", Q=Q, W_q=W_q), say("each of them has a row for each token")),
         Card(say("X, Q, K, V and the weights W_q, W_k and W_v."),
              say("W_q is {W_q} however long the sentence is: a row for each feature of X, not for each token.",
-                 W_q=W_q)),
-        Card(say("X alone."), say("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q)),
+                 W_q=W_q), say("a new token makes every matrix one row longer")),
+        Card(say("X alone."), say("Each row of X makes a row of Q, so Q is {Q} then.", Q=Q),
+                              say("only what goes in gets longer")),
         Card(say("W_q, W_k and W_v."),
              say("They are learned once and used for every token: W_q stays {W_q}, and Q becomes {Q}.",
-                 Q=Q, W_q=W_q)))  # fmt: skip
+                 Q=Q, W_q=W_q), say("a new token needs new weights")))  # fmt: skip
 
 
 QUESTIONS = (shape_of_q, longest_value, score_the_other_way, one_more_token)

@@ -23,14 +23,18 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     true = int(parity.may_attend[i].sum())
     return among_counts(
-        say("A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as "
-            "attn_mask, just as it is. At how many keys may {query} look?",
+        say("A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets it "
+            "as attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], true=true),
-        (n - true, say("nn.MultiheadAttention blocks where the mask is True.")),
-        (true, say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.")),
-        (n, say("A mask is not ignored: where it is True, this function blocks.")),
-        (1, say("No token may look at itself for free: where the mask is True, this function blocks.")),
-        (0, say("A mask that is True somewhere blocks there, not everywhere.")))  # fmt: skip
+        (n - true, say("nn.MultiheadAttention blocks where the mask is True."), say("True blocks a key")),
+        (true, say("That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks."),
+               say("True keeps a key")),
+        (n, say("A mask is not ignored: where it is True, this function blocks."),
+            say("the mask waits for is_causal=True")),
+        (1, say("Nothing lets a token look at itself in any case: where the mask is True, this function blocks."),
+            say("a token sees itself, and no more")),
+        (0, say("A mask that is True somewhere blocks there, not everywhere."),
+            say("one True in the row blocks all of it")))  # fmt: skip
 
 
 def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question | None:
@@ -38,14 +42,17 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     false = int((~parity.may_attend[i]).sum())
     return among_counts(
-        say("A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets "
-            "it as attn_mask, just as it is. At how many keys may {query} look?",
+        say("A boolean mask has {n} entries in the row of {query}, {false} of them False. "
+            "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], false=false),
-        (n - false, say("F.scaled_dot_product_attention keeps where the mask is True.")),
-        (false, say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps.")),
-        (n, say("A mask is not ignored: where it is False, this function blocks.")),
-        (0, say("A row that is True somewhere keeps something.")),
-        (1, say("A token does not see itself alone: this function keeps where the mask is True.")))  # fmt: skip
+        (n - false, say("F.scaled_dot_product_attention keeps where the mask is True."), say("False blocks a key")),
+        (false, say("That takes True for “block”, as nn.MultiheadAttention does. Here True keeps."),
+                say("True blocks a key")),
+        (n, say("A mask is not ignored: where it is False, this function blocks."),
+            say("the mask waits for is_causal=True")),
+        (0, say("A row that is True somewhere keeps something."), say("one False in the row blocks all of it")),
+        (1, say("A token does not see itself alone: this function keeps where the mask is True."),
+            say("a token sees itself, and no more")))  # fmt: skip
 
 
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
@@ -60,12 +67,17 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
             "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention "
             "report, unless told otherwise?", query=who[i], key=who[j], weights=All(tuple(map(shown, weights)))),
         (float(parity.averaged[i, j]), say("The average over the heads. With average_attn_weights=False it reports "
-                                           "each head.")),
-        (weights[0], say("That is the first head alone. The average is reported, which no head need have.")),
-        (sum(weights), say("That is the sum; rows of it would not sum to 1. The average is reported.")),
-        (max(weights), say("That is one head alone. The average over all is reported.")),
-        (min(weights), say("That is one head alone, and no other has less. The average over all is reported.")),
-        (math.prod(weights), say("The heads are averaged, not multiplied.")))  # fmt: skip
+                                           "each head."), say("the mean over the heads")),
+        (weights[0], say("That is the first head alone. The average is reported, which no head need have."),
+                     say("the weight of the first head")),
+        (sum(weights), say("That is the sum; rows of it would not sum to 1. The average is reported."),
+                       say("the sum over the heads")),
+        (max(weights), say("That is one head alone. The average over all is reported."),
+                       say("the maximum over the heads")),
+        (min(weights), say("That is one head alone, and no other has less. The average over all is reported."),
+                       say("the minimum over the heads")),
+        (math.prod(weights), say("The heads are averaged, not multiplied."),
+                             say("the product over the heads")))  # fmt: skip
 
 
 @beyond_figure
@@ -83,11 +95,16 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
             "√{d_head}, then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?",
             key=who[j], query=who[i], score=shown(score), d_head=d_head),
         (score / d_head,
-         say("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head)),
-        (score / root, say("That would be right, but the function divides once more, unless it is told a scale.")),
-        (score, say("The function divides, and q was divided before.")),
-        (score * root, say("Nothing here multiplies. The function divides, and q was divided before.")),
-        (score / d_head / root, say("That divides three times: once too often.")))  # fmt: skip
+         say("The function divides by √{d_head} as well, so the score is divided twice.", d_head=d_head),
+         say("divided in q, and again in the function")),
+        (score / root, say("That would be right, but the function divides once more, unless it is told a scale."),
+                       say("divided in q, and that is all")),
+        (score, say("The function divides, and q was divided before."),
+                say("divided in q, multiplied in the function")),
+        (score * root, say("Nothing here multiplies. The function divides, and q was divided before."),
+                       say("multiplied, and not divided")),
+        (score / d_head / root, say("That divides three times: once too often."),
+                                say("divided in q, then for q and k in the function")))  # fmt: skip
 
 
 @beyond_figure
@@ -100,12 +117,16 @@ def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | No
         return None
     return among(
         say("A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
-            "{n} × {d_model}, like ours. By how much do the two outputs differ?", seed=seed, n=n, d_model=d_model),
+            "{n}\u00a0×\u00a0{d_model}, like ours. By how much do the two outputs differ?",
+            seed=seed, n=n, d_model=d_model),
         Card(say("by up to {difference}", difference=Size(gap)),
-             say("The same shape says nothing about the numbers: other weights give others.")),
+             say("The same shape says nothing about the numbers: other weights give others."),
+             say("other weights make other outputs")),
         Card(say("by up to {difference}", difference=Size(max(parity.module_difference, 1e-8))),
-             say("That is how close it comes with our weights copied. The same shape alone proves nothing.")),
-        Card(say("not at all"), say("The same formula with other weights gives other numbers.")))  # fmt: skip
+             say("That is how close it comes with our weights copied. The same shape alone proves nothing."),
+             say("only rounding tells them apart")),
+        Card(say("not at all"), say("The same formula with other weights gives other numbers."),
+                                say("the same formula makes the same output")))  # fmt: skip
 
 
 @beyond_figure
@@ -116,9 +137,12 @@ def shape_of_packed_weights(parity: Parity, random: torch.Generator) -> Question
         say("nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores "
             "one. With {d_model} features of a token, what is its shape?", d_model=d_model),
         Card(shaped(3 * d_model, d_model),
-             say("Three projections one below the other, a row for each result: it is used as x @ W.T.")),
-        Card(shaped(d_model, 3 * d_model), say("That is how x @ W would want it. nn.Linear stores W transposed.")),
-        Card(shaped(d_model, d_model), say("That is one projection. There are three in it.")))  # fmt: skip
+             say("Three projections one below the other, a row for each result: it is used as x @ W.T."),
+             say("three matrices, one below the other")),
+        Card(shaped(d_model, 3 * d_model), say("That is how x @ W would want it. nn.Linear stores W transposed."),
+                                           say("three matrices, one beside the other")),
+        Card(shaped(d_model, d_model), say("That is one projection. There are three in it."),
+                                       say("one matrix, used three times")))  # fmt: skip
 
 
 QUESTIONS = (mask_for_the_module, mask_for_the_function, reported_weight, divided_twice, weights_of_its_own,

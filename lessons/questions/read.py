@@ -1,5 +1,6 @@
 """Questions of the lesson on the language model: what do its heads do?"""
 
+import math
 from dataclasses import replace
 
 from torch import Generator
@@ -29,7 +30,7 @@ def second_time(reading: Reading, random: Generator) -> Asked:
         return Number(float(row[key]))
 
     return among_tokens(
-        say("Say the text twice. Which token does {head} look at most from {query}, the second time?",
+        say("Say the text twice. From {query}, the second time: which token does {head} look at most?",
             head=head_name(layer, head), query=names[query]),
         names[: query + 1], row, say("{weight} of its weight goes there.", weight=Number(float(row.max()))),
         [(query - once + 1, say("What followed it the first time: a head for induction would look there; here only "
@@ -54,7 +55,7 @@ def one_head_missing(reading: Reading, random: Generator) -> Asked:
         lambda write: say("With all heads the mean surprise over this text is {whole}. What is it without {head}?",
                           whole=write(whole), head=head_name(reading.asked.layer, reading.asked.head)),
         (less, say("All else goes on as before, less what this head adds to each token.")),
-        (whole, say("It was the same only if nobody read what the head adds.")),
+        (whole, say("It would be the same only if nobody read what the head adds.")),
         (2 * less - whole, say("That counts the head twice.")),
         (2 * whole - less, say("That is as far on the other side: on this text the head does the opposite.")),
         (whole * heads / (heads - 1), say("Heads do not share the work evenly: one may matter much, another little.")),
@@ -70,12 +71,18 @@ def even_head(reading: Reading, random: Generator) -> Asked:
     return among_numbers(
         say("A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
             "that it sees?", query=reading.names[query], place=visible, total=n),
-        (1 / visible, say("It sees itself and all before it, and the weights sum to 1.")),
-        (1 / n if n != visible else 1 / (n + 1), say("The tokens after it are masked, or not there.")),
-        (1 / max(query, 1) if query > 1 else 0.0, say("A token sees itself as well.")),
-        (1 / heads, say("Each head spreads a weight of 1 of its own; heads do not share it.")),
-        (1.0, say("Together they get 1, not each.")),
-        (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary.")))  # fmt: skip
+        (1 / visible, say("It sees itself and all before it, and the weights sum to 1."),
+                      say("one whole, shared with all before it")),
+        (1 / n, say("The tokens after it are masked."), say("one whole, shared by all tokens of the text")),
+        (1 / (visible + 1), say("No weight goes to what comes next."),
+                            say("one whole, shared with what comes next")),
+        (1 / query if query else math.nan, say("A token sees itself as well."),
+                                           say("one whole, shared by those before it alone")),
+        (1 / heads, say("Each head spreads a weight of 1 of its own; heads do not share it."),
+                    say("one whole, shared by all heads")),
+        (1.0, say("Together they get 1, not each."), say("one whole on each of them")),
+        (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary."),
+                         say("one whole, shared by all tokens of the vocabulary")))  # fmt: skip
 
 
 QUESTIONS = (second_time, one_head_missing, even_head)

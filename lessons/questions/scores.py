@@ -41,15 +41,18 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     return among_numbers(
         lambda shown: say("The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
-        (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root))),
-        (score, say("That is the score before scaling: it still has to be divided.")),
-        (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only.")),
-        (score * root, say("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.")),
+        (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root)),
+                       say("the score, divided by √d_k")),
+        (score, say("That is the score before scaling: it still has to be divided."), say("the score, just as it is")),
+        (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
+                      say("the score, divided by d_k")),
+        (score * root, say("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
+                       say("the score, multiplied by √d_k")),
         (score / math.sqrt(d_model) if d_model != d_k else math.nan,
          say("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
-             d_model=d_model, d_k=d_k)),
+             d_model=d_model, d_k=d_k), say("the score, divided by √d_model")),
         (score / math.sqrt(n), say("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
-                                   "longer.", n=n)),
+                                   "longer.", n=n), say("the score, divided by the root of the number of tokens")),
     )  # fmt: skip
 
 
@@ -63,12 +66,18 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
         lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
                           "largest weight once the scores are divided by √{d_k}?",
                           query=query, weight=shown(before), d_k=d_k),
-        (after, say("The scores move closer together, so the row becomes flatter.")),
-        (before, say("The softmax sees the differences between scores, and the division makes all of them smaller.")),
-        (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1.")),
-        (multiplied, say("That is what scores multiplied by √{d_k} give.", d_k=d_k)),
-        (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal.")),
-        (by_d_k, say("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k)),
+        (after, say("The scores move closer together, so the row becomes flatter."),
+                say("the softmax of the scores, divided by √d_k")),
+        (before, say("The softmax sees the differences between scores, and the division makes all of them smaller."),
+                 say("the order of the keys stays, and with it the weight")),
+        (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1."),
+                                  say("the weight, divided by √d_k")),
+        (multiplied, say("That is what scores multiplied by √{d_k} give.", d_k=d_k),
+                     say("the softmax of the scores, multiplied by √d_k")),
+        (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal."),
+                                          say("every visible key gets the same share")),
+        (by_d_k, say("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
+                 say("the softmax of the scores, divided by d_k")),
     )  # fmt: skip
 
 
@@ -79,12 +88,16 @@ def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: Atten
         say("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
             "standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
         (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
-                             "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k)),
-        (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k)),
-        (float(d_k), say("That is the variance. The standard deviation is its square root.")),
+                             "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k),
+                         say("each product adds 1 to the variance")),
+        (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
+              say("products of such features have 1 as well")),
+        (float(d_k), say("That is the variance. The standard deviation is its square root."),
+                     say("each product adds 1 to the deviation")),
         (math.sqrt(2 * d_k), say("That takes 2 for the variance of a product. Variances of factors with mean 0 "
-                                 "multiply, so it is 1.")),
-        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum.")))  # fmt: skip
+                                 "multiply, so it is 1."), say("each product adds 2 to the variance")),
+        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum."),
+                             say("more products average out more")))  # fmt: skip
 
 
 QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)

@@ -52,20 +52,25 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
     row = attention.masked[i][attention.visible[i]]
     share = float(attention.masked[i, j] / row.sum()) if (row > 0).all() else math.nan
     other_scale = float(weights_if(example, head, scaling=not scaling, temperature=heat)[i, j])
-    switched = say("That is the weight with scaling, which is off here.")
+    switched = (say("That is the weight with scaling, which is off here."),
+                say("the softmax of scores divided by √d_k"))  # fmt: skip
     if scaling:
-        switched = say("That is the weight without scaling. The scores are divided by √d_k first.")
+        switched = (say("That is the weight without scaling. The scores are divided by √d_k first."),
+                    say("the softmax of scores not divided by √d_k"))  # fmt: skip
     return among_numbers(
         say("What weight does {query} put on {key} at temperature {temperature}?",
             query=a, key=b, temperature=Number(heat, 1)),
-        (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row.")),
+        (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row."),
+                               say("the softmax over its visible keys")),
         (float(weights[j, i]), say("That is what {key} puts on {query}. Rows are queries, columns keys.",
-                                   query=a, key=b)),
-        (other_scale, switched),
+                                   query=a, key=b), say("the weight of the query in the row of the key")),
+        (other_scale, *switched),
         (float(weights_if(example, head, causal=False, temperature=heat)[i, j]),
-         say("That forgets the mask: hidden keys get no weight.")),
-        (share, say("That is its part of the sum of the scores. Softmax takes exp of each score first.")),
-        (1 / len(row), say("Equal weights need equal scores, and these differ.")))  # fmt: skip
+         say("That forgets the mask: hidden keys get no weight."), say("the softmax over all keys")),
+        (share, say("That is its part of the sum of the scores. Softmax takes exp of each score first."),
+                say("the score, as a part of the sum of scores")),
+        (1 / len(row), say("Equal weights need equal scores, and these differ."),
+                       say("every visible key gets the same share")))  # fmt: skip
 
 
 def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -79,10 +84,14 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Genera
         lambda shown: say("{query} puts the weight {now} on {key}. All scores in the row are doubled just before the "
                           "softmax. What is the weight now?",
                           query=example.names[i], key=example.names[j], now=shown(now)),
-        (then, say("Softmax sees differences between scores, and all of them have doubled.")),
-        (now, say("The differences between the scores have doubled, so the weights do not stay.")),
-        (2 * now if now <= 0.5 else math.nan, say("If all weights doubled, the row would sum to 2.")),
-        (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter.")))  # fmt: skip
+        (then, say("Softmax sees differences between scores, and all of them have doubled."),
+               say("the differences between the scores double")),
+        (now, say("The differences between the scores have doubled, so the weights do not stay."),
+              say("the differences between the scores stay")),
+        (2 * now if now <= 0.5 else math.nan, say("If all weights doubled, the row would sum to 2."),
+                                              say("the weight doubles, as its score has done")),
+        (halved, say("That is what halved scores give: differences shrink, and the row becomes flatter."),
+                 say("the differences between the scores halve")))  # fmt: skip
 
 
 @beyond_figure
@@ -95,11 +104,16 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
     return among_numbers(
         say("At temperature {temperature}, add up the weights that all tokens put on {key}, down its column. What is "
             "the sum?", temperature=Number(heat, 1), key=example.names[j]),
-        (float(column.sum()), say("What a key gets from all queries together has no fixed sum.")),
-        (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not.")),
-        (float(column.mean()), say("That is the average of the column, not its sum.")),
-        (float(column.max()), say("That is one weight alone. Add up the whole column.")),
-        (float(len(column)), say("That would need every token to put all its weight on this key.")))  # fmt: skip
+        (float(column.sum()), say("What a key gets from all queries together has no fixed sum."),
+                              say("what each query gives it, added up")),
+        (1.0, say("Rows sum to 1: each query shares out one whole. What a key gets need not."),
+              say("weights on one key make one whole")),
+        (float(column.mean()), say("That is the average of the column, not its sum."),
+                               say("what each query gives it, averaged")),
+        (float(column.max()), say("That is one weight alone. Add up the whole column."),
+                              say("the maximum that one query gives it")),
+        (float(len(column)), say("That would need every token to put all its weight on this key."),
+                             say("every query gives it all its weight")))  # fmt: skip
 
 
 def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
@@ -115,16 +129,20 @@ def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Gen
         change = say("Multiply every score in the row by {number}", number=number)
         cards = (
             Card(grows, say("To {after}: all differences grow, so keys with less weight lose and this one gains.",
-                            after=after)),
-            Card(stays, say("That is so when a constant is added. Multiplied scores have larger differences.")),
-            Card(shrinks, say("The row would become flatter if the scores were divided.")))  # fmt: skip
+                            after=after), say("its score changes, and its weight with it")),
+            Card(stays, say("That is so when a constant is added. Multiplied scores have larger differences."),
+                        say("all scores change in the same way")),
+            Card(shrinks, say("The row would become flatter if the scores were divided."),
+                          say("the sum it is divided by changes")))  # fmt: skip
     else:
         change = say("Add {number} to every score in the row", number=number)
         cards = (
             Card(stays, say("It is {before} again: every exp is multiplied by e^{number}, and so is their sum.",
-                            before=before, number=number)),
-            Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays.")),
-            Card(shrinks, say("Softmax sees the differences between scores, and these have not changed.")))  # fmt: skip
+                            before=before, number=number), say("all scores change in the same way")),
+            Card(grows, say("All the exps grow by the same factor, and their sum with them: the weight stays."),
+                        say("its score changes, and its weight with it")),
+            Card(shrinks, say("Softmax sees the differences between scores, and these have not changed."),
+                          say("the sum it is divided by changes")))  # fmt: skip
     return among(
         say("{query} puts the weight {weight} on {key}. {change}, just before the softmax. What happens to this "
             "weight?", query=example.names[i], key=example.names[j], weight=before, change=change),

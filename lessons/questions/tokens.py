@@ -17,12 +17,17 @@ def shape_of_x(example: ExampleTrace, random: Generator) -> Asked:
     return among(
         say("Another sentence has {tokens} tokens, {different} of them different, and every vector has {numbers} "
             "numbers. What is the shape of X, rows × columns?", tokens=n, different=different, numbers=d),
-        Card(shaped(n, d), say("A row for each token, a column for each feature.")),
-        Card(shaped(d, n), say("That is X transposed. Tokens are rows, features are columns.")),
+        Card(shaped(n, d), say("A row for each token, a column for each feature."),
+                           say("rows for tokens, columns for features")),
+        Card(shaped(d, n), say("That is X transposed. Tokens are rows, features are columns."),
+                           say("rows for features, columns for tokens")),
         Card(shaped(different, d),
-             say("That counts different tokens. A token that comes twice has two rows in X.")),
-        Card(shaped(n, n), say("That has a number for each pair of tokens, as scores do. X has one for each feature.")),
-        Card(shaped(1, d), say("One row for all tokens would mix them up. Each token keeps a row of its own.")),
+             say("That counts different tokens. A token that comes twice has two rows in X."),
+             say("rows for different tokens, columns for features")),
+        Card(shaped(n, n), say("That has a number for each pair of tokens, as scores do. X has one for each feature."),
+                           say("rows for tokens, columns for tokens")),
+        Card(shaped(1, d), say("One row for all tokens would mix them up. Each token keeps a row of its own."),
+                           say("one row for the sentence, columns for features")),
     )  # fmt: skip
 
 
@@ -41,10 +46,12 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
         return among(
             prompt,
             Card(same, say("A row is looked up by the token alone; its position is not in it. Both rows start with "
-                           "{first}.", first=first)),
-            Card(differ, say("The same token has the same row wherever it stands. Positions come in only if added.")),
+                           "{first}.", first=first), say("a row is looked up by its token")),
+            Card(differ, say("The same token has the same row wherever it stands. Positions come in only if added."),
+                         say("a row is looked up by token and position")),
             Card(say("The later one holds larger numbers only."),
-                 say("Nothing is added up on the way: a row is looked up, not counted.")))  # fmt: skip
+                 say("Nothing is added up on the way: a row is looked up, not counted."),
+                 say("it gathers what came before")))  # fmt: skip
     return among(
         prompt,
         Card(
@@ -54,11 +61,13 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
                 "{first}, the other with {second}.",
                 first=first,
                 second=second,
-            ),
+            ), say("each token has a row of its own"),
         ),
-        Card(same, say("Only the same token fetches the same row. These two are different tokens.")),
-        Card(say("They differ in one number, which says the position."),
-             say("No number of a row says the position, and each of these is from a row of its own.")))  # fmt: skip
+        Card(same, say("Only the same token fetches the same row. These two are different tokens."),
+                   say("untrained rows are alike")),
+        Card(say("They differ in a single number."),
+             say("No number of a row says the position, and each of these is from a row of its own."),
+             say("one of the features counts the position")))  # fmt: skip
 
 
 @beyond_figure
@@ -72,12 +81,16 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
     return among(
         say("{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b),
         Card(say("Rows {first} and {second} swap.", **rows),
-             say("The vectors move with their tokens, and no number in them changes.")),
+             say("The vectors move with their tokens, and no number in them changes."),
+             say("a row belongs to its token")),
         Card(say("Rows {first} and {second} get new numbers.", **rows),
-             say("Order is not built into the vectors: a token has its vector wherever it stands.")),
+             say("Order is not built into the vectors: a token has its vector wherever it stands."),
+             say("a row depends on its position")),
         Card(say("Columns {first} and {second} swap.", **rows),
-             say("Columns are features, and every token has all of them. Tokens are rows.")),
-        Card(say("Nothing changes."), say("The rows of X stand in the order of the sentence, so two of them move.")),
+             say("Columns are features, and every token has all of them. Tokens are rows."),
+             say("a token is a column")),
+        Card(say("Nothing changes."), say("The rows of X stand in the order of the sentence, so two of them move."),
+                                      say("X does not know the order")),
     )  # fmt: skip
 
 
@@ -89,13 +102,15 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     return among(
         say("Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
             "sentence. Which row does X get?", token=token),
-        Card(say("The row that {token} has already; it starts with {number}.",
-                 token=token, number=Number(float(example.fetched[position, 0]))),
-             say("The same token, so the same row again.")),
-        Card(say("A row with numbers of its own, as the position is another."),
-             say("A row depends on the token alone. The same token has the same row at every position.")),
-        Card(say("No row, as X has one for each different token."),
-             say("X has a row for each position in the sentence, also where a token repeats.")))  # fmt: skip
+        Card(say("The row that {token} has already.", token=token),
+             say("The same token, so the same row again: it starts with {number}.",
+                 number=Number(float(example.fetched[position, 0]))), say("the table has one row for this token")),
+        Card(say("A row with numbers of its own."),
+             say("A row depends on the token alone. The same token has the same row at every position."),
+             say("another position, another row")),
+        Card(say("No row at all."),
+             say("X has a row for each position in the sentence, also where a token repeats."),
+             say("X has one row for each different token")))  # fmt: skip
 
 
 QUESTIONS = (shape_of_x, two_rows, tokens_swapped, token_once_more)

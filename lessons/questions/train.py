@@ -14,7 +14,7 @@ from attention_core.weights import blank, named_weights
 from lessons.formatting import names, seen
 from lessons.questions.base import among_counts, among_numbers, among_things, below
 from lessons.screen import Question
-from lessons.sentence import Sentence, say
+from lessons.sentence import Count, Sentence, say, say_count
 
 
 def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -65,12 +65,18 @@ def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Ques
     return among_numbers(
         say("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
             "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
-        (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size)),
-        (math.log2(size), say("That is its number of bits: a logarithm to the base 2.")),
-        (1 - 1 / size, say("That is how often such a guess is wrong, not the loss.")),
-        (float(size), say("That is its perplexity, e to the power of the loss.")),
-        (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm.")),
-        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time.")))  # fmt: skip
+        (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
+                         say("minus ln of an equal share")),
+        (math.log2(size), say("That is its number of bits: a logarithm to the base 2."),
+                          say("the bits that it takes to name one token")),
+        (1 - 1 / size, say("That is how often such a guess is wrong, not the loss."),
+                       say("how often it is wrong")),
+        (float(size), say("That is its perplexity, e to the power of the loss."),
+                      say("one for each token to choose from")),
+        (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm."),
+                   say("how often it is right")),
+        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time."),
+              say("a fair guess is free")))  # fmt: skip
 
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -81,15 +87,19 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
     layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
     return among_counts(
-        say("Suppose this model had d_model = {d_model}, in {layers} layers of {heads} heads. How many numbers would "
-            "training change?", layers=model.n_layers, heads=model.n_heads, d_model=model.d_model),
+        say("Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
+            "change?",
+            layers=say_count("1 layer", "{count} layers", model.n_layers),
+            heads=say_count("1 head", "{count} heads", model.n_heads), d_model=model.d_model),
         (total, say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
-                    tables=tables, layers=layers, after=total - tables - layers)),
-        (layers, say("So many are in the layers; what stands around them is trained, too.")),
-        (total + layers, say("The layers are counted twice.")),
-        (total - tables, say("The tables of vectors are trained as well.")),
-        (total + tables, say("The tables are counted twice.")),
-        (4 * model.d_model, say("A projection has a number for each pair of features.")))  # fmt: skip
+                    tables=Count(tables), layers=Count(layers), after=Count(total - tables - layers)),
+                say("the tables, the layers, and all after them")),
+        (layers, say("So many are in the layers; what stands around them is trained, too."), say("the layers alone")),
+        (total + layers, say("The layers are counted twice."), say("all of it, and the layers again for the way back")),
+        (total - tables, say("The tables of vectors are trained as well."), say("the layers and all after them")),
+        (total + tables, say("The tables are counted twice."), say("all of it, and the tables again for the answers")),
+        (4 * model.d_model, say("A projection has a number for each pair of features."),
+                            say("d_model for each of W_q, W_k, W_v and W_o")))  # fmt: skip
 
 
 QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)

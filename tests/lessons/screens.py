@@ -194,9 +194,12 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
 
 
 def words(question: Question) -> Iterator[Sentence]:
-    """What a question says, but for the cards, which `check_question` computes again."""
+    """What a question says, but for the answers on its cards, which `check_question` computes again."""
     yield question.prompt
-    yield from (card.reply for card in question.cards)
+    for card in question.cards:
+        yield card.reply
+        if card.reason is not None:
+            yield card.reason
 
 
 def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:

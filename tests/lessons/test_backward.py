@@ -689,12 +689,12 @@ def answer_twice(case, prompt):
     before, after, then = losses(case, 0.0, rate, 2 * rate)
     return {
         "The step is twice as long, and the loss was measured there: it bends on the way.": then,
-        "Twice the rate doubles the step, not the gain: the loss is no straight line.": before - 2 * (before - after),
+        "Twice the rate doubles the step, not the change: the loss is no straight line.": before - 2 * (before - after),
         "That is the straight line of the gradient. The loss leaves it.": line_of(case, 2 * rate),
         "A step twice as long ends somewhere else.": after,
-        "That is half the gain. The step is twice as long, not half.": (before + after) / 2,
+        "That is half the change. The step is twice as long, not half.": (before + after) / 2,
         "A second step does not change the loss by the same factor, nor does one twice as long.": after**2 / before,
-        "A longer step does not take the loss to 0 by itself: it was measured there.": 0.0,
+        "A longer step need not end where the loss is 0: it was measured there.": 0.0,
     }
 
 

@@ -105,7 +105,7 @@ MIRROR = (
 SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be."
 NO_SIGN = "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same products."
 BOTH_LENGTHS = "Both lengths count in both cells, and both are {score}. With themselves the two give {own} and {other}."
-SHAPE = "Of another sentence, X is {shape}. What is the shape of X Xᵀ?"
+SHAPE = "For another sentence, X is {shape}. What is the shape of X Xᵀ?"
 LONGER = "Make the vector of {token} {longer} times as long. What happens to its dot product with itself?"
 
 ROW: dict = {
@@ -119,7 +119,7 @@ ROW: dict = {
 ORACLE = ROW | {
     "Loops and matrices give the same weights and output: they differ by at most {largest}. That is rounding: "
     "Python's loops compute with about 16 digits, PyTorch's matrices with about 7.": difference,
-    "{rows} × {columns}": chosen,
+    "{rows}\u00a0×\u00a0{columns}": chosen,
     LARGEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     CELL: chosen,
     SMALLEST: lambda case, sentence: chosen(case, sentence) | {"concept": True},

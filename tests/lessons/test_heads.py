@@ -228,7 +228,7 @@ def sizes(case, sentence):
     n, d, h = len(trace.tokens), trace.heads.q.shape[0] * trace.heads.q.shape[2], trace.heads.q.shape[0]
     known = {
         "count": {"h": h, "d": d, "d_head": d // h}, "whole": f"{n}×{d}", "parts": f"{h}×{n}×{d // h}", "heads": h,
-        "d": d, "d_model": d, "d_head": d // h, "shape": f"{n} × {d}", "sentences": h,
+        "d": d, "d_model": d, "d_head": d // h, "shape": f"{n}\u00a0×\u00a0{d}", "sentences": h,
         "tokens": "1 token" if n == 1 else f"{n} tokens",
     }  # fmt: skip
     return {key: known[key] for key in sentence.arguments}
@@ -299,11 +299,11 @@ ORACLE = {
 
 
 def spaced(*axes):
-    return " × ".join(map(str, axes))
+    return "\u00a0×\u00a0".join(map(str, axes))
 
 
 def answer_split(case, prompt):
-    n, d = map(int, prompt.arguments["shape"].split(" × "))
+    n, d = (prompt.arguments["shape"].arguments[name] for name in ("rows", "columns"))
     h, q = prompt.arguments["heads"], np.ones((n, d))
     parts = np.stack(np.split(q, h, axis=1))
     return {
@@ -325,7 +325,7 @@ def answer_cost(case, prompt):
     h, d_head, d = (prompt.arguments[name] for name in ("heads", "d_head", "d_model"))
     assert d == h * d_head
     return {
-        "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.": sum(3 * d_head**2 for _ in range(h)),
+        SMALL_MATRICES: sum(3 * d_head**2 for _ in range(h)),
         "That is what multi-head attention has: there, every head projects all features. Heads are not slices.": 3
         * d
         * d,
@@ -431,9 +431,10 @@ ORACLE |= {
         "That forgets that dropout divides the weights that stay by {kept}.",
     )
 }
+SMALL_MATRICES = "Each of the {heads} heads has 3 matrices of {d_head}\u00a0×\u00a0{d_head}."
 MORE_HEADS = (
     "This module has n_heads = {heads} and d_model = {d_model}. Build it with n_heads = {other} and the same d_model. "
-    "How many parameters does it have?"
+    "How does the number of its parameters change?"
 )
 MORE_HEADS_REPLIES = (
     "{total} as now: the same projections are cut into more or fewer pieces.",
@@ -497,13 +498,14 @@ ORACLE |= {
     "Then each head would have all {d_model}. The features are shared out.": sizes,
     **dict.fromkeys(
         (
+            "{rows}\u00a0×\u00a0{columns}", "{how_many}\u00a0×\u00a0{matrix}",
             SPLIT, SLICED, NOTICES, DIVIDED, ALL_WEIGHTS, OF_SENTENCES,
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.",
             "Head {own}: the feature lies in its slice. The others would never read it.",
             "Every head has all tokens, and {d_model} ÷ {heads} features of each.",
             "No head gets the whole query: the {d_model} features are shared out.",
             "That would be a single head. Here there are {heads}.",
-            "Each of the {heads} heads has 3 matrices of {d_head} × {d_head}.",
+            SMALL_MATRICES,
             "The query of one head has {d_model} ÷ {heads} features: that is d_k.",
             "No head sees a query {d_model} wide. Its dot products have {d_head} terms.",
         ),

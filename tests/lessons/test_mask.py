@@ -185,8 +185,8 @@ def answer_count(case, prompt):
         "Its row has that many visible cells.": sum(row),
         "That many queries may look at {token}: its column.": sum(column),
         "That many are hidden from it.": n - sum(row),
-        "Count every visible cell of its row.": sum(row) - 1,
-        "One of these is hidden from it, or there is none.": sum(row) + 1,
+        "That is one less than its row has.": sum(row) - 1,
+        "That is one more than its row has.": sum(row) + 1,
     }
 
 

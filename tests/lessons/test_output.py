@@ -151,7 +151,7 @@ ORACLE = {
     "Each share equals its weight, as all these values have length {length}.": equally_long,
     "Every value that {query} receives is zero, so nothing is added up.": all_zero,
     "{query} can look only at itself: weight and share are both the whole.": one_value,
-    "{rows} × {columns}": chosen,
+    "{rows}\u00a0×\u00a0{columns}": chosen,
     CELL: chosen,
     TERMS: lambda case, sentence: chosen(case, sentence) | {"concept": True},
     SWAP: lambda case, prompt: (

@@ -226,7 +226,7 @@ ROTARY = (
     "the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} stand for the same score?"
 )
 SWAPPED_WEIGHT = (
-    "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight stands now in row "
+    "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight now stands in row "
     "{row}, column {column} of the weights, where {a} is the query and {b} the key?"
 )
 SWAPPED_ROW = (
@@ -389,7 +389,7 @@ def answer_rotary(case, prompt):
         return float(turn(q[None], query)[0] @ turn(k[None], key)[0])
 
     positions = {
-        "The distance is the same, so the angle between query and key is.": said["key"] + steps,
+        "The distance is the same, and so is the angle between query and key.": said["key"] + steps,
         "Then {b} would have stayed where it was, and the distance would be another.": said["key"],
         "Then both would stand at one position, and the distance would be 0.": said["moved"],
         "That moves it twice as far. The distance stays when both move by the same.": said["key"] + 2 * steps,
@@ -401,7 +401,7 @@ def answer_rotary(case, prompt):
     assert score(said["moved"], right) == pytest.approx(same, abs=1e-9 + 1e-9 * abs(same))
     wrong = {reply: at for reply, at in positions.items() if abs(score(said["moved"], at) - same) > 0.019}
     assert others
-    return {"The distance is the same, so the angle between query and key is.": right} | wrong
+    return {"The distance is the same, and so is the angle between query and key.": right} | wrong
 
 
 SAME_NUMBERS = {
@@ -439,8 +439,8 @@ def answer_wave(case, prompt):
     position, feature = prompt.arguments["position"], prompt.arguments["feature"]
     assert prompt.arguments["token"].position == position
     right = waves(len(x_of(case)) + 1, max(2, x_of(case).shape[1]))
-    first = "The first feature is the sine of the position: the first two features turn by 1 radian at each."
-    second = "The second feature is the cosine of the position: the first two features turn by 1 radian at each."
+    first = "The first feature is the sine of the position, which counts as an angle in radians."
+    second = "The second feature is the cosine of the position, which counts as an angle in radians."
     return {
         (first, second)[feature - 1]: right[position, feature - 1],
         "Sines come first: feature 1 is a sine, feature 2 a cosine.": right[position, 2 - feature],

@@ -76,7 +76,7 @@ def asked_score(case, prompt):
 def shapes_then(case, sentence):
     """With one more token."""
     (n, d), d_k = case.example.x.shape, len(product(case, "q")[0])
-    every = {"Q": f"{n + 1} × {d_k}", "W_q": f"{d} × {d_k}"}
+    every = {"Q": f"{n + 1}\u00a0×\u00a0{d_k}", "W_q": f"{d}\u00a0×\u00a0{d_k}"}
     return {name: every[name] for name in sentence.arguments}
 
 
@@ -96,7 +96,7 @@ ORACLE = EDITS_ORACLE | {
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
-    "{rows} × {columns}": chosen,
+    "{rows}\u00a0×\u00a0{columns}": chosen,
     "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
     **dict.fromkeys(NEW_ROWS, shapes_then),
     "In this head, which token has the longest value vector?": lambda case, prompt: {"concept": True},
@@ -108,8 +108,8 @@ ORACLE = EDITS_ORACLE | {
         "token": reply.arguments["token"].position,
         "length": length(product(case, "v")[reply.arguments["token"].position]),
     },
-    "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
-    "{one}?": asked_score,
+    "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "
+    "and the key of {one}?": asked_score,
     "That is the query of {other} times its own key.": chosen,
     "That is the query of {one} times its own key.": chosen,
 }
@@ -162,8 +162,8 @@ def answer_one_more(case, prompt):
 ANSWERS = {
     SHAPE_OF_Q: answer_shape,
     "In this head, which token has the longest value vector?": answer_longest,
-    "The query of {one} times the key of {other} is {score}. What is the query of {other} times the key of "
-    "{one}?": answer_other_way,
+    "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} "
+    "and the key of {one}?": answer_other_way,
     ONE_MORE: answer_one_more,
 }
 

@@ -233,12 +233,12 @@ def note(case, sentence):
 
 
 MODULE_MASK = (
-    "A boolean mask has {n} entries in the row of {query}; True: {true}. nn.MultiheadAttention gets it as attn_mask, "
-    "just as it is. At how many keys may {query} look?"
+    "A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets it as "
+    "attn_mask, just as it is. At how many keys may {query} look?"
 )
 FUNCTION_MASK = (
-    "A boolean mask has {n} entries in the row of {query}; False: {false}. F.scaled_dot_product_attention gets it as "
-    "attn_mask, just as it is. At how many keys may {query} look?"
+    "A boolean mask has {n} entries in the row of {query}, {false} of them False. "
+    "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} look?"
 )
 REPORTED = (
     "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention report, unless "
@@ -249,8 +249,8 @@ DIVIDED = (
     "then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?"
 )
 ANEW = (
-    "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is {n} × "
-    "{d_model}, like ours. By how much do the two outputs differ?"
+    "A new module draws its weights from seed {seed} and does not copy ours. For the same x its output is "
+    "{n}\u00a0×\u00a0{d_model}, like ours. By how much do the two outputs differ?"
 )
 PACKED = (
     "nn.MultiheadAttention keeps W_q, W_k and W_v in one matrix, in_proj_weight, stored as nn.Linear stores one. With "
@@ -349,7 +349,7 @@ def answer_module_mask(case, prompt):
         "nn.MultiheadAttention blocks where the mask is True.": visible,
         "That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.": sum(row),
         "A mask is not ignored: where it is True, this function blocks.": len(row),
-        "No token may look at itself for free: where the mask is True, this function blocks.": 1,
+        "Nothing lets a token look at itself in any case: where the mask is True, this function blocks.": 1,
         "A mask that is True somewhere blocks there, not everywhere.": 0,
     }
 

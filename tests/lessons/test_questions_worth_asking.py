@@ -46,6 +46,7 @@ from lessons.train import questions_about
 SEEDS, NUMBERS = 300, 3  # the first questions of each
 FEW = 12  # examples, where one takes long to compute
 NUMBER = re.compile(r"−?[\d,]+(\.\d+)?")
+LONGEST_REASON = 60  # characters
 ROOT = Path(__file__).parents[2]
 
 
@@ -221,3 +222,63 @@ def test_no_prompt_says_the_right_number(lesson):
     for question in every_question(lesson):
         told = re.findall(r"−?\d+\.\d+", english(question.prompt))
         assert right_text(question) not in told, english(question.prompt)
+
+
+def reasons(question):
+    return [english(card.reason) for card in question.cards if card.reason is not None]
+
+
+def with_reasons(lesson):
+    return [question for question in every_question(lesson) if reasons(question)]
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_all_cards_of_a_kind_of_question_have_a_reason_or_none(lesson):
+    kinds = defaultdict(set)
+    for question in every_question(lesson):
+        assert len(reasons(question)) in (0, len(question.cards)), english(question.prompt)
+        kinds[question.prompt.template].add(bool(reasons(question)))
+    assert all(len(either) == 1 for either in kinds.values()) and {True} in kinds.values(), kinds
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_reasons_differ_are_short_and_look_alike(lesson):
+    """One line, as one thinks it: no capital, no full stop."""
+    for question in with_reasons(lesson):
+        assert len(set(reasons(question))) == len(question.cards), reasons(question)
+        for reason in reasons(question):
+            assert len(reason) <= LONGEST_REASON, reason
+            assert reason[0] == reason[0].lower() or reason.split()[0] in SYMBOLS, reason
+            assert not reason.endswith("."), reason
+
+
+SYMBOLS = {"True", "False", "X", "W_q"}
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_no_reason_says_an_answer(lesson):
+    for question in with_reasons(lesson):
+        said = {english(card.text) for card in question.cards}
+        for reason in reasons(question):
+            assert not said & set(re.findall(r"−?\d[\d,]*(?:\.\d+)?", reason)), (english(question.prompt), reason)
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_the_right_reason_stands_out_by_its_length_no_more_than_the_others(lesson):
+    """As often as by chance it is the longest, or the shortest, as near as a few kinds of question can have it."""
+    asked_so, stands, chance = with_reasons(lesson), Counter(), 0.0
+    for question in asked_so:
+        lengths = [len(reason) for reason in reasons(question)]
+        right = lengths[question.right]
+        stands["longest"] += right == max(lengths) and lengths.count(right) == 1
+        stands["shortest"] += right == min(lengths) and lengths.count(right) == 1
+        chance += 1 / len(lengths)
+    assert max(stands.values()) <= chance + 0.15 * len(asked_so), (stands, chance, len(asked_so))
+
+
+@pytest.mark.parametrize("lesson", ABOUT)
+def test_a_shape_stays_on_one_line(lesson):
+    """Between its numbers stand spaces at which no line breaks."""
+    for question in every_question(lesson):
+        for sentence in (question.prompt, *(card.text for card in question.cards)):
+            assert not re.search(r"\d ×|× \d", english(sentence)), english(sentence)

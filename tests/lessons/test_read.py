@@ -337,7 +337,7 @@ def sentence_weight(case, sentence):
 
 ORACLE |= dict.fromkeys(WEIGHTS_IN_REPLIES, sentence_weight)
 ORACLE |= {
-    "Say the text twice. Which token does {head} look at most from {query}, the second time?": lambda case, sentence: {
+    "Say the text twice. From {query}, the second time: which token does {head} look at most?": lambda case, sentence: {
         "head": called(case),
         "query": sentence.arguments["query"].position,
         "concept": True,
@@ -365,7 +365,7 @@ def without_head(case, prompt):
     whole, less = surprise(case), surprise(case, off=True)
     return {
         "All else goes on as before, less what this head adds to each token.": less,
-        "It was the same only if nobody read what the head adds.": whole,
+        "It would be the same only if nobody read what the head adds.": whole,
         "That is as far on the other side: on this text the head does the opposite.": 2 * whole - less,
         "Heads do not share the work evenly: one may matter much, another little.": whole * 16 / 15,
         "That counts the head twice.": 2 * less - whole,
@@ -376,8 +376,9 @@ def spread(case, prompt):
     query, n = prompt.arguments["query"].position, len(read(case.choices).encoded.ids)
     return {
         "It sees itself and all before it, and the weights sum to 1.": 1 / (query + 1),
-        "The tokens after it are masked, or not there.": 1 / (n + 1) if n == query + 1 else 1 / n,
-        "A token sees itself as well.": 1 / query if query > 1 else 0.0,
+        "The tokens after it are masked.": 1 / n,
+        "No weight goes to what comes next.": 1 / (query + 2),
+        "A token sees itself as well.": 1 / query if query else math.nan,
         "Weights are shared among the tokens of the text, not the vocabulary.": 1 / 4000,
         "Each head spreads a weight of 1 of its own; heads do not share it.": 1 / read(case.choices).weights.shape[1],
         "Together they get 1, not each.": 1.0,
@@ -385,7 +386,7 @@ def spread(case, prompt):
 
 
 ANSWERS = {
-    "Say the text twice. Which token does {head} look at most from {query}, the second time?": strongest,
+    "Say the text twice. From {query}, the second time: which token does {head} look at most?": strongest,
     "With all heads the mean surprise over this text is {whole}. What is it without {head}?": without_head,
     "A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token that it "
     "sees?": spread,

@@ -77,6 +77,7 @@ AGAIN = (
 )
 
 SAME_ROW = "A row is looked up by the token alone; its position is not in it. Both rows start with {first}."
+SAME_AGAIN = "The same token, so the same row again: it starts with {number}."
 OTHER_ROW = (
     "Different tokens have different ids, and so different rows of the table: one starts with {first}, the other with "
     "{second}."
@@ -97,10 +98,11 @@ ORACLE = {
     "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
     "the others), the unknown word gets that row.": unknown,
     "feature {feature}": chosen,
-    "{rows} × {columns}": chosen,
+    "{rows}\u00a0×\u00a0{columns}": chosen,
     SHAPE: chosen,
     TWO: chosen,
     SAME_ROW: lambda case, sentence: {"first": first_number(case, sentence.arguments["first"])},
+    SAME_AGAIN: lambda case, sentence: {"number": first_number(case, sentence.arguments["number"])},
     OTHER_ROW: lambda case, sentence: {
         name: first_number(case, sentence.arguments[name]) for name in ("first", "second")
     },
@@ -167,7 +169,7 @@ def answer_swap(case, prompt):
 def answer_again(case, prompt):
     position = prompt.arguments["token"].position
     return {
-        "The same token, so the same row again.": {"token": position, "number": rows_of(case)[position, 0]},
+        SAME_AGAIN: position,
         "A row depends on the token alone. The same token has the same row at every position.": None,
         "X has a row for each position in the sentence, also where a token repeats.": None,
     }

@@ -457,7 +457,7 @@ def guess_again(case, prompt):
 
 def weights_counted(case, prompt):
     model = replace(case.choices.settings.model, d_model=prompt.arguments["d_model"])
-    assert (model.n_layers, model.n_heads) == (prompt.arguments["layers"], prompt.arguments["heads"])
+    assert (model.n_layers, model.n_heads) == tuple(prompt.arguments[name].count for name in ("layers", "heads"))
     return {
         "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": numbers_in(model),
         "So many are in the layers; what stands around them is trained, too.": ...,
@@ -468,13 +468,20 @@ def weights_counted(case, prompt):
     }
 
 
+def counted(case, sentence):
+    model = case.choices.settings.model
+    return {"count": {"1 layer": model.n_layers, "1 head": model.n_heads}[sentence.template]}
+
+
 def parts_counted(case, sentence):
     """The prompt, and with it d_model, is not known here, so together they must be a model of some width."""
     model, said = case.choices.settings.model, sentence.arguments
     widths = range(2 * model.n_heads, 1 + 32 * model.n_heads, 2 * model.n_heads)
     widths = [width for width in widths if width <= MAX_D_MODEL]
-    assert sum(said.values()) in {numbers_in(replace(model, d_model=d_model)) for d_model in widths}
-    return dict(said)
+    assert sum(part.value for part in said.values()) in {
+        numbers_in(replace(model, d_model=d_model)) for d_model in widths
+    }
+    return {name: part.value for name, part in said.items()}
 
 
 def numbers_in(model):
@@ -486,7 +493,7 @@ ANSWERS = {
     "there. On which token does the row of {query} put its weight?": where_again,
     "A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The loss is "
     "the mean of −ln(probability of the right answer), in nats.": guess_again,
-    "Suppose this model had d_model = {d_model}, in {layers} layers of {heads} heads. How many numbers would training "
+    "Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
     "change?": weights_counted,
 }  # fmt: skip
 ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
@@ -494,6 +501,8 @@ ORACLE |= {prompt: chosen for prompt in ANSWERS} | {
     "The mask hides all that comes after {query}.": chosen,
     "−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.": chosen,
     "Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.": parts_counted,
+    "1 layer": counted,
+    "1 head": counted,
 }
 
 

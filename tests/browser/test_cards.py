@@ -1,0 +1,30 @@
+"""Answers as cards, each with its reason, as a browser draws them."""
+
+import pytest
+
+LONGEST = "each head gets all tokens and a part of the features of all"  # as long as a reason may be
+BOXES = """() => [...document.querySelectorAll('[class*="st-key-cards_"] button')].map(card => {
+    const outer = card.getBoundingClientRect();
+    const inner = [...card.querySelectorAll('p')].map(line => {
+        const text = document.createRange();
+        text.selectNodeContents(line);
+        return text.getBoundingClientRect();
+    });
+    return [outer.left, outer.top, outer.right, outer.bottom,
+            Math.min(...inner.map(box => box.left)), Math.min(...inner.map(box => box.top)),
+            Math.max(...inner.map(box => box.right)), Math.max(...inner.map(box => box.bottom))];
+})"""
+SAY = """reason => document.querySelectorAll('[class*="st-key-cards_"] button p:nth-child(2)')
+    .forEach(line => line.textContent = reason)"""
+
+
+@pytest.mark.parametrize("reason", [LONGEST, "x" * 60])
+def test_the_longest_reason_fits_its_card_on_a_phone(visit, reason):
+    tab = visit(viewport={"width": 390, "height": 844}).open("tokens?cover=true")
+    tab.page.wait_for_selector('[class*="st-key-cards_"] button p:nth-child(2)')
+    tab.settled().page.evaluate(SAY, reason)
+    cards = tab.page.evaluate(BOXES)
+    assert len(cards) >= 2 and tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+    for left, top, right, bottom, *inner in cards:
+        assert left >= 0 and right <= 390
+        assert left < inner[0] and top < inner[1] and inner[2] < right and inner[3] < bottom
