@@ -30,9 +30,10 @@ async def lifespan(app: App):
     yield
     getting_ready.cancel()
     await asyncio.gather(getting_ready, return_exceptions=True)
-    from attention_ui.server.process import scheduler
+    from attention_ui.server.process import measuring, scheduler
 
     scheduler().stop()
+    measuring().cancel(wait=True)
 
 
 async def get_ready() -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from attention_core.online_softmax import attend_in_blocks, take_block
 from lessons.cost_counted import counted_figures, sizes_of_example
+from lessons.cost_measured import measured_figures, ran_slope, said_of_machine
 from lessons.cost_online import OnlineRow, online_figures, ran_online
 from lessons.costs import (
     LayerSizes,
@@ -16,10 +17,11 @@ from lessons.costs import (
     squared_from,
 )
 from lessons.example import ExampleTrace
+from lessons.measured import Timing, fitted_slope, fused, in_blocks, written_out
 from lessons.program import Ran
 from lessons.published import PUBLISHED
 from lessons.questions.base import asking
-from lessons.questions.cost import BLOCK_QUESTIONS, QUESTIONS
+from lessons.questions.cost import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
 from lessons.screen import Code, Screen
 from lessons.sentence import say
 
@@ -29,7 +31,7 @@ OPENING = say(
     "how to do it without ever holding all the scores."
 )
 
-CostView = Literal["counted", "blocks"]
+CostView = Literal["counted", "blocks", "measured"]
 EXAMPLE_SIZES = "example"
 
 
@@ -38,7 +40,8 @@ class Choices:
     """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
 
     The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
-    block by block is that of one query, counted from 0, with so many keys in a `block`.
+    block by block is that of one query, counted from 0, with so many keys in a `block`. What was measured are `timings`
+    on a `machine`; none before anybody measured.
     """
 
     view: CostView = "counted"
@@ -46,11 +49,14 @@ class Choices:
     tokens: int = 1024
     query: int = -1
     block: int = 2
+    timings: tuple[Timing, ...] = ()
+    machine: str = ""
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """What attention costs, or how it is computed without ever holding a whole row of scores."""
-    return {"counted": counted_screen, "blocks": blocks_screen}[choices.view](example, head, choices)
+    views = {"counted": counted_screen, "blocks": blocks_screen, "measured": measured_screen}
+    return views[choices.view](example, head, choices)
 
 
 def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -60,6 +66,15 @@ def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=BLOCK_FORMULA, figures=online_figures(row),
         code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
         ask=asking("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
+
+
+def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What was measured on the machine at hand, if anybody has."""
+    sizes = sizes_of_example(example)
+    return Screen(
+        figures=tuple(measured_figures(choices.timings)), remarks=(said_of_machine(choices.timings, choices.machine),),
+        code=Code((written_out, in_blocks, fused, fitted_slope), ran=partial(ran_slope, example, choices.timings)),
+        ask=asking("cost", COUNT_QUESTIONS, example.example.seed, sizes))  # fmt: skip
 
 
 BLOCK_FORMULA = (

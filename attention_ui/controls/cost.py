@@ -6,11 +6,12 @@ from attention_ui.choices import query_choice
 from attention_ui.controls.backward import one_of_numbers
 from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.links import LinkRule
+from attention_ui.measuring import measuring_panel, this_machine
 from lessons.cost import EXAMPLE_SIZES, Choices
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.published import PUBLISHED
 
-COST_VIEWS = {"counted": "counted", "blocks": "block by block"}
+COST_VIEWS = {"counted": "counted", "blocks": "block by block", "measured": "measured here"}
 BLOCK_SIZES = Limit(1, MAX_TOKENS)
 SIZES_OF = {EXAMPLE_SIZES: "this example"} | {key: model.name for key, model in PUBLISHED.items()}
 COST_TOKENS = {str(2**power): str(2**power) for power in range(4, 18)}
@@ -27,6 +28,8 @@ def cost_choices(example: ExampleTrace) -> Choices:
         if view == "blocks":
             block = bound_slider("Keys in a block", "block", BLOCK_SIZES, COST_DEFAULTS.block, width=200)
             return Choices("blocks", query=query_choice(example), block=block)
+        if view == "measured":
+            return Choices("measured", timings=measuring_panel(), machine=this_machine())
         model = one_in_list("A layer of", "cost_of", SIZES_OF, width=220)
         if model not in PUBLISHED:
             return Choices()

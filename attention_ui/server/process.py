@@ -1,6 +1,7 @@
 """What lives as long as the process, for all visitors together: the scheduler and the lock of pages."""
 
 import functools
+import time
 from contextlib import AbstractContextManager
 
 import pandas  # noqa: F401  imported here so that it is frozen with the rest
@@ -11,6 +12,8 @@ from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from attention_ui.server.memory import freeze
 from attention_ui.streamlit_insides import check_rerun
+from lessons.measured import Timing, measurements
+from runs.measuring import Measuring
 from runs.page_lock import PageLock, Priority
 from runs.recording import Recording
 from runs.scheduler import Scheduler
@@ -31,6 +34,12 @@ def scheduler() -> Scheduler:
     running = Scheduler(page_lock())
     running.start()
     return running
+
+
+@functools.lru_cache(maxsize=1)
+def measuring() -> Measuring[Timing]:
+    """The measurements of this process: one series at a time, whoever asks for it."""
+    return Measuring(page_lock(), functools.partial(measurements, time.perf_counter))
 
 
 def refresh_seconds() -> float:

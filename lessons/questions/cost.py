@@ -152,4 +152,5 @@ def asked_tokens(random: Generator) -> int:
 
 
 BLOCK_QUESTIONS = (sum_after_block, scores_held, what_rescales)
-QUESTIONS = (score_products, longer_text, cache_of, busiest_step)
+COUNT_QUESTIONS = (score_products, longer_text, cache_of)
+QUESTIONS = (*COUNT_QUESTIONS, busiest_step)

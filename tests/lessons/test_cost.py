@@ -7,18 +7,31 @@ import pytest
 from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
+from made_up_timings import FULL, made_up
 from screens import chosen
 
+from attention_core.model import TinyTransformer
+from attention_core.randomness import generator
 from lessons.cost import Choices, screen
 from lessons.cost_counted import COST_STEPS
+from lessons.cost_measured import WAY_NAMES
 from lessons.costs import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
 from lessons.example import Example, run_example
 from lessons.formatting import english, together, written
+from lessons.measured import WRITER
 from lessons.published import PUBLISHED
 from lessons.screen import Curves, Facts, Parts, Table
 
 SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {english(name): step for step, name in COST_STEPS.items()}
+
+
+TIMINGS = (
+    (),
+    made_up(FULL),
+    made_up({over: sizes[:1] for over, sizes in FULL.items()}),
+    tuple(one for one in made_up(FULL) if one.way != "written" or one.size < 64)[::-1],
+)
 
 
 def cases(example):
@@ -27,6 +40,8 @@ def cases(example):
         yield Choices(model=model, tokens=tokens)
     for query, block in ((-1, 2), (0, 1), (len(example.tokens) // 2, 1), (-1, 5), (-1, 12)):
         yield Choices("blocks", query=query, block=block)
+    for timings in TIMINGS:
+        yield Choices("measured", timings=timings, machine="a machine")
 
 
 def sizes_of(case):
@@ -342,7 +357,60 @@ SUM_NOW = (
 )
 HELD = "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?"
 
+
+def timed(case, over, way):
+    return {one.size: one for one in case.choices.timings if (one.over, one.way) == (over, way)}
+
+
+def slope_named(case, sentence):
+    """There is a measure and a size over which this way has this slope."""
+    way, slopes = next(way for way, name in WAY_NAMES.items() if name == sentence.arguments["way"]), []
+    for over in FULL:
+        several = sorted(timed(case, over, way).items())[-4:]
+        for measure in ("seconds", "most_bytes") if len(several) > 1 else ():
+            numbers = [getattr(one, measure) for _, one in several]
+            slopes.append(np.polyfit(np.log([size for size, _ in several]), np.log(numbers), 1)[0])
+    return {"way": ..., "slope": min(slopes, key=lambda slope: abs(slope - sentence.arguments["slope"].value))}
+
+
+def at_largest(case, sentence):
+    way = next(way for way, name in WAY_NAMES.items() if name == sentence.arguments["way"])
+    tokens = max(set.intersection(*(set(timed(case, "tokens", one)) for one in ("written", "blocks", "fused"))))
+    one = timed(case, "tokens", way)[tokens]
+    return {"tokens": tokens, "way": ..., "time": one.seconds * 1000, "memory": one.most_bytes / 1024 / 1024}
+
+
+def writing(case, sentence):
+    anew, kept = (timed(case, "text", way) for way in ("anew", "kept"))
+    last = max(anew.keys() & kept.keys())
+    return {"tokens": last, "anew": anew[last].seconds * 1000, "kept": kept[last].seconds * 1000}
+
+
+def parting(case, sentence):
+    anew, kept = (timed(case, "text", way) for way in ("anew", "kept"))
+    apart = {size: anew[size].seconds >= 1.5 * kept[size].seconds for size in anew}
+    found = [size for size in apart if all(apart[other] for other in apart if other >= size)]
+    return {"tokens": min(found), "times": 1.5} if found else {"times": 1.5}
+
+
 ORACLE = {
+    "{way}, slope {slope}": slope_named,
+    "At n = {tokens}, {way}: {time} ms and {memory} MiB.": at_largest,
+    "What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.": lambda *_: {
+        "tokens": 256,
+        "d_k": 64,
+        "heads": 1,
+    },
+    "A model of {layers} layers, {features} features and random weights writes one token more.": lambda case, said: {
+        "layers": len(TinyTransformer.draw(WRITER, generator(0)).layers),
+        "features": 64,
+    },
+    "After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, {kept} ms.": (
+        writing
+    ),
+    "The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more at every "
+    "length that was measured.": parting,
+    "Reading anew does not take {times} times as long there: the curves have not parted.": parting,
     "largest so far {largest}": lambda case, sentence: same_row(case, sentence) | {"concept": True},
     "from the largest so far": lambda case, sentence: {"concept": True},
     "largest m": lambda case, sentence: {"concept": True},
