@@ -117,7 +117,7 @@ def twice_the_rate(mistake: Correction, random: Generator) -> Asked:
                           "after one step at twice that rate, from the same weights?",
                           rate=rate_as_written(rate), before=shown(before), after=shown(after)),
         (then, say("The step is twice as long, and the loss was measured there: it bends on the way."),
-               say("computed again, where the step ends")),
+               say("twice the step, along a curve")),
         (doubled if doubled > 0 else math.nan,
          say("Twice the rate doubles the step, not the change: the loss is no straight line."),
          say("twice the step, twice the change")),
