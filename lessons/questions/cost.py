@@ -62,8 +62,8 @@ def longer_text(sizes: LayerSizes, random: Generator) -> Asked:
     n, times = asked_tokens(random), 2 + below(3, random)
     before = multiplications(replace(sizes, tokens=n))["scores"]
     return among_counts(
-        say("With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many are they with {times} times as many "
-            "tokens?", tokens=n, count=Count(before), times=times),
+        say("With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as "
+            "many tokens?", tokens=n, count=Count(before), times=times),
         (before * times * times, say("Both the queries and the keys become more, so the pairs grow with the square."),
                                  say("more queries and more keys")),
         (before * times, say("That lets only the queries become more; the keys do, too."),
@@ -82,7 +82,7 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
     n, h, g, d_k, d_v = asked_tokens(random), sizes.n_heads, sizes.n_kv_heads, sizes.d_k, sizes.d_v
     kept = cached_numbers(replace(sizes, tokens=n))
     return among_counts(
-        say("A cache keeps what later tokens need of the earlier ones. How many numbers are that in this layer after "
+        say("A cache keeps what later tokens need of the earlier ones. How many numbers is that in this layer after "
             "{tokens} tokens, with g = {heads}, d_k = {d_k} and d_v = {d_v}?", tokens=n, heads=g, d_k=d_k, d_v=d_v),
         (kept, say("A key and a value for each token and each key/value head."), say("keys and values of all tokens")),
         (n * g * d_k, say("Those are the keys alone. The values are needed as well."), say("keys of all tokens")),

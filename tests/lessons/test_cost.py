@@ -235,10 +235,10 @@ PRODUCTS = (
     "d_k = {d_k}?"
 )
 LONGER = (
-    "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many are they with {times} times as many tokens?"
+    "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as many tokens?"
 )
 CACHE = (
-    "A cache keeps what later tokens need of the earlier ones. How many numbers are that in this layer after {tokens} "
+    "A cache keeps what later tokens need of the earlier ones. How many numbers is that in this layer after {tokens} "
     "tokens, with g = {heads}, d_k = {d_k} and d_v = {d_v}?"
 )
 BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?"
