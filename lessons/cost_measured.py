@@ -18,7 +18,7 @@ from lessons.measured import (
     slope_of,
 )
 from lessons.program import Ran
-from lessons.screen import Colour, Curves, Line
+from lessons.screen import Colour, Curves, Line, Table
 from lessons.sentence import Count, Number, Sentence, say
 
 MILLISECOND, MEBIBYTE = 1e-3, 2**20
@@ -39,7 +39,7 @@ TIME: Measure = (say("milliseconds of a call"), lambda timing: timing.seconds / 
 MEMORY: Measure = (say("MiB of tensors held at once"), lambda timing: timing.most_bytes / MEBIBYTE)
 
 
-def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves]:
+def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
     """Time and memory over the number of tokens, time over the other sizes, and of a token that is written."""
     if not timings:
         return
@@ -49,6 +49,7 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves]:
     yield measured_curve(timings, "tokens", MEMORY)
     yield measured_curve(timings, "d_k", TIME, say("Over the features and the heads"), (said_of_sizes(),))
     yield measured_curve(timings, "heads", TIME)
+    yield slopes_table(timings)
     yield measured_curve(timings, "text", TIME, say("Writing one more token"), tuple(notice_writing(timings)))
 
 
@@ -56,11 +57,11 @@ def measured_curve(
     timings: Sequence[Timing], over: Over, measure: Measure, heading: Sentence | None = None,
     notice: tuple[Sentence, ...] = (),
 ) -> Curves:  # fmt: skip
-    """One measure over one size, a line for each way, named with the slope of its end."""
+    """One measure over one size, a line for each way."""
     title, number = measure
     ways = WRITING_WAYS if over == "text" else tuple(ATTENTION_WAYS)
     lines = tuple(
-        Line(key=way, name=name_with_slope(way, several, number), colour=WAY_LOOKS[way][0], style=WAY_LOOKS[way][1],
+        Line(key=way, name=WAY_NAMES[way], colour=WAY_LOOKS[way][0], style=WAY_LOOKS[way][1],
              points=True, x=[timing.size for timing in several], y=[number(timing) for timing in several])
         for way in ways if (several := of_way(timings, over, way)))  # fmt: skip
     return Curves(
@@ -74,24 +75,33 @@ def of_way(timings: Sequence[Timing], over: Over, way: Way) -> list[Timing]:
     return sorted((one for one in timings if (one.over, one.way) == (over, way)), key=lambda one: one.size)
 
 
-def name_with_slope(way: Way, timings: Sequence[Timing], number: Callable[[Timing], float]) -> Sentence:
-    """The name of a way, and to which power of the size its numbers grow in the end."""
-    slope = slope_of(timings, number)
-    if slope is None:
-        return WAY_NAMES[way]
-    return say("{way}, slope {slope}", way=WAY_NAMES[way], slope=Number(slope, 1))
+def slopes_table(timings: Sequence[Timing]) -> Table:
+    """To which power of each size the numbers of each way grow in the end."""
+    columns = [("tokens", TIME), ("tokens", MEMORY), ("d_k", TIME), ("heads", TIME)]
+    return Table(
+        key="cost_slopes", name=say("The slopes of these lines"), heading=say("The slope of each line"), width=760,
+        columns=(say("slope"), say("time over n"), say("memory over n"), say("time over d_k"), say("time over heads")),
+        cells=tuple(
+            (name, *(slope_said(slope_of(of_way(timings, over, way), number)) for over, (_, number) in columns))
+            for way, name in WAY_NAMES.items() if way in ATTENTION_WAYS),
+        notice=(say("A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
+                    "fitted to the last sizes of its line. What PyTorch’s own holds inside for a moment is not "
+                    "seen."),))  # fmt: skip
+
+
+def slope_said(slope: float | None) -> Number | str:
+    """A slope with one decimal, where there is one."""
+    return "–" if slope is None else Number(slope, 1)
 
 
 def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Sentence]:
-    """What the ways take at the largest size that all of them reached, and what a slope means."""
+    """What the ways take at the largest size that all of them reached."""
     several = {way: of_way(timings, "tokens", way) for way in ATTENTION_WAYS}
     common = set.intersection(*({one.size for one in of} for of in several.values()))
     for way, of in several.items() if common else ():
         one = next(one for one in of if one.size == max(common))
         yield say("At n = {tokens}, {way}: {time} ms and {memory} MiB.", tokens=Count(one.tokens), way=WAY_NAMES[way],
                   time=Number(one.seconds / MILLISECOND), memory=Number(one.most_bytes / MEBIBYTE))  # fmt: skip
-    yield say("A slope of 1 means twice as much for twice the size, a slope of 2 four times as much; it is fitted to "
-              "the last sizes of each line. What PyTorch’s own holds inside for a moment is not seen.")  # fmt: skip
 
 
 def said_of_sizes() -> Sentence:
@@ -127,7 +137,8 @@ def said_of_machine(timings: Sequence[Timing], machine: str) -> Sentence:
     if not timings:
         return say("Nobody has measured on this machine yet. It takes about a minute, in the background; everybody "
                    "sees the result.")  # fmt: skip
-    return say("Measured on {machine}: the median of several calls, for everybody who is here.", machine=machine)
+    return say("Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
+               machine=machine)  # fmt: skip
 
 
 def ran_slope(example: ExampleTrace, timings: Sequence[Timing]) -> Ran:

@@ -17,6 +17,8 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
         return table.filter(pc.invert(table["told"]))
     if "chosen" in table.column_names:  # the points of curves: what stands on their x axis is no secret
         return emptied_curves(table)
+    if "panel" in table.column_names:  # parts of a whole
+        return covered_parts(table)
     if "cell_tag" not in table.column_names:
         return table.slice(0, 0)
     matrices = [(tag or "").strip("|").split(" ")[0] for tag in table["cell_tag"].to_pylist()]
@@ -26,6 +28,15 @@ def covered_table(table: pa.Table, given: Collection[str] = ()) -> pa.Table:
         if column in table.column_names:
             table = emptied(table, column, shown if column in ("kind", "tone") else numbers, empty)
     return table
+
+
+def covered_parts(table: pa.Table) -> pa.Table:
+    """Parts of a whole by their names, each with an empty frame as long as the whole."""
+    bars = pc.invert(pc.is_in(table["kind"].cast(pa.string()), pa.array(["title", "name"])))
+    for column, empty in {"kind": "dropped", "tone": "hatch", "text": ""}.items():
+        table = emptied(table, column, bars, empty)
+    whole = pc.if_else(bars, pc.add(table["from"], pa.scalar(1, pa.float32())), table["to"])
+    return emptied(table, "say", True, "").set_column(table.column_names.index("to"), "to", whole)
 
 
 def emptied_curves(table: pa.Table) -> pa.Table:

@@ -7,10 +7,13 @@ from attention_core.generation import GeneratedToken
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
+from attention_ui.figures.cover import covered_table
 from attention_ui.figures.parts import BAR_PANEL_WIDTH, parts_table
 from attention_ui.figures.parts_chart import parts_chart
 from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.template import template
+from lessons.cost import Choices, screen
+from lessons.example import Example, run_example
 from lessons.formatting import number
 from lessons.generate import Writing, distribution
 
@@ -79,3 +82,17 @@ def test_pointing_at_a_line_says_everything_of_its_part():
 
 def test_colours_are_roles():
     assert {row["tone"] for row in drawn()[1]} <= set(COLOUR_ROLES)
+
+
+def test_a_cover_leaves_the_names_and_frames_as_long_as_the_whole():
+    of_cost = screen(run_example(Example()), 0, Choices()).figures[0]
+    plain = parts_table(of_cost)
+    covered = covered_table(plain)
+    assert covered.schema == plain.schema and len(covered) == len(plain)
+    for row, told in zip(covered.to_pylist(), plain.to_pylist(), strict=True):
+        assert row["say"] == ""
+        if told["kind"] in ("title", "name"):
+            assert (row["kind"], row["text"], row["tone"]) == (told["kind"], told["text"], told["tone"])
+        else:
+            assert (row["kind"], row["text"], row["tone"]) == ("dropped", "", "hatch")
+            assert row["to"] - row["from"] == pytest.approx(1)
