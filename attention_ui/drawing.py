@@ -16,11 +16,12 @@ from attention_ui.figures.passing import passing_table
 from attention_ui.figures.ribbons import ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import Picked, covered, fold, liked, show_chart, show_rows
+from attention_ui.lesson import Picked, covered, first_pick, fold, liked, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
+from lessons.example import MAX_TOKENS
 from lessons.formatting import english, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
@@ -134,7 +135,15 @@ def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
 
     spec = ribbons_template(len(figure.tokens), len(figure.moments), bool(get_state("large")))
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
-    show_chart(figure, spec, {f"ribbon_{name}": table(figure) for name, table in tables}, lesson)
+    filled = {f"ribbon_{name}": table(figure) for name, table in tables}
+    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"))
+
+
+def let_it_ask(chart: str) -> None:
+    """The word that was clicked becomes the query token, if the browser says so in the way the figure does."""
+    word = first_pick(get_state(chart)).get("query")
+    if isinstance(word, int | float) and 0 <= word < MAX_TOKENS:
+        set_state("asks", int(word) + 1)
 
 
 def draw_arcs(lesson: str | None, figure: Arcs) -> None:

@@ -51,15 +51,23 @@ def say_covered(lesson: str | None) -> None:
             st.button("Show them now", key="show_numbers", on_click=set_state, args=("cover", False), type="tertiary")
 
 
-def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: str | None) -> Picked | None:
+def show_chart(
+    figure: Figure,
+    spec: dict,
+    tables: dict[str, pa.Table],
+    lesson: str | None,
+    *,
+    on_pick: Callable[[], None] | None = None,
+) -> Picked | None:
     """A chart from a shared template and fresh tables; the matrix, row and column of the cell that is picked in it.
 
     The box scrolls sideways; the page never does. Where a `lesson` is named, cells can be picked, and its question can
-    cover the numbers, but for matrices that are given. Only a click asks the server; pointing never does.
+    cover the numbers, but for matrices that are given. Elsewhere `on_pick` is called when something is picked. Only a
+    click asks the server; pointing never does.
     """
     yield_turn()
     alt, name, cells = together(figure.notice) or english(figure.name), english(figure.name), tables.get("cells")
-    picking = isinstance(figure, Matrices | Sharing) and lesson is not None
+    picking = on_pick is not None or (isinstance(figure, Matrices | Sharing) and lesson is not None)
     given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
     width = "stretch" if isinstance(figure, Sharing | Passing | Ribbons) else "content"
     chart = {**spec, "datasets": datasets_of(tables, alt, lesson, given)}
@@ -69,9 +77,8 @@ def show_chart(figure: Figure, spec: dict, tables: dict[str, pa.Table], lesson: 
             if lesson is None:  # elsewhere the drawer offers them
                 offer_numbers(figure.key, cells, lesson)
             return None
-        state = st.vega_lite_chart(
-            chart, width=width, alt=name, key=f"{figure.key}_chart", on_select="rerun", selection_mode=["pick"]
-        )
+        picks = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
+        state = st.vega_lite_chart(chart, width=width, alt=name, **picks)
     return None if covered(lesson) else picked_cell(state)
 
 

@@ -22,9 +22,11 @@ from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
 from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
+from lessons.sentence import Sentence
 
 MARGIN, PANEL_WIDTH = 30, 420  # pixels
 NOWHERE_ELSE = nullcontext()
+HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
 
 
@@ -88,7 +90,7 @@ def draw_screen(
     say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         with stage if place == 0 else NOWHERE_ELSE:
-            picked = draw_group(coverable, group, beside if place == 0 else None) or picked
+            picked = draw_group(coverable, group, beside if place == 0 else None, screen.headline) or picked
     draw_notice(coverable, screen.remarks)
     if asks:
         st.markdown(english(lesson.OPENING))
@@ -104,8 +106,9 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
             st.caption(english(lesson.HEADING))
-            st.title(marked(screen.headline, ROLE_COLOURS), anchor=False)
-            st.markdown(" ".join(map(marked, screen.lead)))
+            st.title(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
+            if screen.lead:
+                st.markdown(" ".join(map(marked, screen.lead)))
     elif question is None:
         opening(lesson)
     else:
@@ -123,13 +126,15 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
     return together
 
 
-def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] | None = None) -> Picked | None:
+def draw_group(
+    lesson: str, group: Sequence[Figure], beside: Callable[[], None] | None = None, headline: Sentence | None = None
+) -> Picked | None:
     """Figures side by side, above all that they show; the cell that was picked in one of them."""
     if group[0].heading is not None:
         st.subheader(english(group[0].heading), anchor=False)
     if beside is not None:
         picked = draw_with_panel(lesson, group[0], beside)
-        say_notice(lesson, group)
+        say_notice(lesson, group, headline)
         return picked
     picked = None
     for line in lines_of(group):
@@ -137,14 +142,14 @@ def draw_group(lesson: str, group: Sequence[Figure], beside: Callable[[], None] 
         for place, figure in zip(places, line, strict=True):
             with place:
                 picked = draw_figure(lesson, figure) or picked
-    say_notice(lesson, group)
+    say_notice(lesson, group, headline)
     return picked
 
 
-def say_notice(lesson: str, group: Sequence[Figure]) -> None:
-    """Below figures that stand side by side: what there is to notice in them; ribbons say it themselves."""
-    several = [figure for figure in group if not isinstance(figure, Ribbons)]
-    draw_notice(lesson, [sentence for figure in several for sentence in figure.notice])
+def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None) -> None:
+    """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
+    notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
+    draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline])
 
 
 def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:

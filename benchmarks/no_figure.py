@@ -19,7 +19,7 @@ from lessons.formatting import english  # noqa: E402
 from lessons.screen import Figure  # noqa: E402
 
 
-def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None) -> None:
+def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **_: object) -> None:
     """Instead of the figure: a short text that is different for different data."""
     data = hashlib.blake2b(digest_size=8)
     for table in tables.values():

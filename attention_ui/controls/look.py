@@ -3,14 +3,17 @@
 import streamlit as st
 
 from attention_ui.choices import query_choice
-from attention_ui.controls.bound import one_in_row
+from attention_ui.controls.bound import one_in_row, stepper
 from attention_ui.links import LinkRule, named_in_link
 from attention_ui.state import get_state, set_state
+from lessons import carried
+from lessons.carried import CHAPTERS
 from lessons.example import ExampleTrace
 from lessons.look import Choices, sentence_with_last, words_that_fit
 
-PICTURES = {"sentence": "One sentence", "steps": "All steps"}
-LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES}
+PICTURES = {"sentence": "One sentence", "row": "Open it up", "steps": "All steps"}
+CHAPTERS_NAMED = dict(zip(CHAPTERS, ("1 Ask", "2 Answer", "3 Compare", "4 Share", "5 Carry"), strict=True))
+LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES, "chapter": CHAPTERS_NAMED}
 
 
 def chosen_picture() -> str:
@@ -28,6 +31,15 @@ def look_choices(trace: ExampleTrace) -> Choices:
             query = query_choice(trace)
         last_word_choice(trace)
     return Choices(query)
+
+
+def carried_choices(trace: ExampleTrace) -> carried.Choices:
+    """The chapter, and the token whose row is carried through."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        with st.container(width="content"):
+            chapter = stepper("chapter", CHAPTERS_NAMED)
+        with st.container(width=220):
+            return carried.Choices(chapter, query_choice(trace))
 
 
 def last_word_choice(trace: ExampleTrace) -> None:

@@ -180,7 +180,8 @@ def written_at(places: alt.Chart, text: str, role: str = "tone", *, font: str | 
 
 
 def words_to_point_at() -> alt.Chart:
-    """The room of each word. Whoever points at it sees its ribbons; a finger need not stay there."""
+    """The room of each word. Whoever points at it sees its ribbons, and a click makes it the query token."""
+    pick = alt.selection_point(name="pick", fields=["query", "standing"], on="click", toggle=False, empty=False)
     ask = alt.selection_point(
         name="ask", fields=["query", "standing"], on="pointerover", empty=False,
         clear="pointerout[event.pointerType === 'mouse']",
@@ -196,4 +197,4 @@ def words_to_point_at() -> alt.Chart:
     drawn = room.mark_rect(opacity=0, cursor="pointer", tooltip=None).encode(
         at("x"), down("y"), role_colour("role"), x2="x2:Q", y2="y2:Q", description="name:N"
     )
-    return drawn.add_params(ask)
+    return drawn.add_params(ask, pick)

@@ -56,6 +56,18 @@ def test_pointing_at_another_word_moves_the_ribbons_without_asking_the_server(vi
     assert len(tab.sent) == before
 
 
+def test_a_click_on_a_word_makes_it_the_query_token(visit):
+    tab = opened(visit)
+    still_there = tab.marked(f"{FIGURE} svg.marks")
+    for word, query in (("girl", 4), ("found", 1)):
+        tab.page.locator(f"{FIGURE} svg .room_marks").get_by_label(f"“{word}”", exact=True).click()
+        tab.page.wait_for_url(f"**asks={query + 1}*")
+        tab.page.get_by_role("heading", name=f"To read “{word}”, this head looks").wait_for()
+        tab.settled().page.mouse.move(5, 5)
+        widths_become(tab, expected(query))
+    assert still_there()
+
+
 def test_moving_through_the_training_shows_the_recorded_weights_and_says_when(visit):
     tab = opened(visit)
     before = len(tab.sent)

@@ -3,6 +3,8 @@
 import pytest
 from visiting import asked, chart, open_page, read_plainly, texts
 
+from lessons import carried
+from lessons.carried import CHAPTERS
 from lessons.example import learnt_example, run_example
 from lessons.formatting import english, together
 from lessons.look import Choices, screen
@@ -31,6 +33,20 @@ def test_the_whole_computation_is_one_click_away_and_its_link_says_so():
     at.segmented_control(key="picture").set_value("steps").run()
     assert "cells" in chart(at)[1] and at.button(key="step_Next")
     assert "cells" in chart(first(picture="All steps"))[1]
+
+
+def test_opened_up_one_row_is_carried_through_five_chapters():
+    at = first(picture="row")
+    titles = [asked(at)]
+    for _ in CHAPTERS[1:]:
+        at.button(key="chapter_Next").click().run()
+        titles.append(asked(at))
+    example = run_example(learnt_example("pronouns"))
+    assert titles == [english(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTERS]
+    assert not any(title in texts(at) for title in titles), "nothing is said twice"
+    at.selectbox(key="asks").set_value(2).run()
+    assert "“found”" in asked(at)
+    assert "over 99 %" in asked(first(picture="row", chapter="share"))
 
 
 @pytest.mark.parametrize("link", [{"step": "X"}, {"step": "scores", "example": "journey"}, {"picture": "steps"}])
