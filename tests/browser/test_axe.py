@@ -1,0 +1,41 @@
+"""WCAG 2.2, A and AA, as far as axe-core can tell: all pages, wide and narrow, light and dark, drawer shut and open."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from attention_ui.contents import CONTENTS
+
+RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
+# What is not ours to mend: the rule, and what its element says of itself.
+NOT_OURS = (
+    # Vega gives the group around its marks a role and no name; each mark inside has a name.
+    ("svg-img-alt", 'aria-roledescription="'),
+    # Streamlit lets no element be given a tabindex; browsers of today put what scrolls among the stops of Tab.
+    ("scrollable-region-focusable", 'class="stVegaLiteChart'),
+    ("scrollable-region-focusable", 'class="katex-display'),
+    ("scrollable-region-focusable", "<pre class="),
+)
+LOOKS = {"shut": ((1440, "light"), (390, "dark")), "open": ((390, "light"), (1440, "dark"))}
+
+
+def violations(tab, width, scheme):
+    tab.page.set_viewport_size({"width": width, "height": 900})
+    tab.page.emulate_media(color_scheme=scheme)
+    tab.page.wait_for_function(f"document.querySelector('.stApp').clientWidth === {width}")
+    tab.settled()
+    for violation in Axe().run(tab.page, options=RULES).response["violations"]:
+        for node in violation["nodes"]:
+            if not any(violation["id"] == rule and part in node["html"] for rule, part in NOT_OURS):
+                yield f"{width} {scheme} {violation['id']}: {node['html'][:200]} {node['failureSummary']}"
+
+
+@pytest.mark.parametrize("address", [entry.address for entry in CONTENTS])
+def test_nothing_on_a_page_keeps_anybody_out(visit, address):
+    tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)
+    tab.page.wait_for_selector("h1")
+    tab.settled()
+    found = [line for look in LOOKS["shut"] for line in violations(tab, *look)]
+    tab.page.locator(".st-key-drawer").get_by_text("The code that ran").click()
+    tab.page.locator(".st-key-drawer_open code").first.wait_for()
+    found += [line for look in LOOKS["open"] for line in violations(tab, *look)]
+    assert not found, "\n".join(found)
