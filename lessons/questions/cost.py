@@ -53,7 +53,7 @@ def score_products(sizes: LayerSizes, random: Generator) -> Asked:
         (h * n * n * d_k * d_k, say("A query and a key have d_k features each, but these meet one to one."),
                                 say("d_k·d_k products for each pair of tokens, in each head")),
         (h * n * n * n * d_k, say("That has one n too many: a score belongs to a pair of tokens."),
-                              say("d_k products for each three tokens, in each head")))  # fmt: skip
+                              say("d_k products for every three tokens, in each head")))  # fmt: skip
 
 
 @beyond_figure

@@ -215,12 +215,12 @@ def shape_of_all_weights(trace: SideBySide, head: int, random: torch.Generator) 
         why, alone = say("Each sentence has a weight for every pair of its tokens."), say("That is one sentence alone.")
         each = say("in each sentence")
     return among_things(
-        prompt, (shaped(h, n, n), why, say("a weight for each two tokens, {each}", each=each)),
+        prompt, (shaped(h, n, n), why, say("a weight for each pair of tokens, {each}", each=each)),
         (shaped(h, n, d_head), say("That is the shape of the outputs. A weight belongs to a pair of tokens."),
                             say("a weight for each feature of a token, {each}", each=each)),
-        (shaped(n, n), alone, say("a weight for each two tokens")),
+        (shaped(n, n), alone, say("a weight for each pair of tokens")),
         (shaped(h, d_head, d_head), say("That compares features. Attention compares tokens."),
-                                 say("a weight for each two features, {each}", each=each)))  # fmt: skip
+                                 say("a weight for each pair of features, {each}", each=each)))  # fmt: skip
 
 
 def feature_of(feature: int, head: int) -> Sentence:
