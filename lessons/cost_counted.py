@@ -28,7 +28,7 @@ COST_STEPS: dict[CostStep, Sentence] = {
     "join": say("output · W_o"),
 }
 OF_MULTIPLICATIONS, OF_MOVED = say("multiplications"), say("numbers moved")
-GIBIBYTE = 2**30
+GIBIBYTE, BILLION = 2**30, 10**9
 POINTS_BEYOND = 4  # doublings that the curves go on beyond all that is marked
 
 
@@ -50,13 +50,18 @@ def counted_figures(sizes: LayerSizes, model: PublishedModel | None) -> Iterator
     yield Facts(
         key="cost_facts", name=say("What the layer costs"),
         facts=(
-            (say("multiplications"), Count(sum(counts["multiplications"].values()))),
-            (say("numbers moved"), Count(sum(counts["numbers moved"].values()))),
-            (say("parameters"), Count(counts["kept"]["parameters"])),
-            (say("numbers in the cache"), Count(counts["kept"]["cache"]))))  # fmt: skip
+            (say("multiplications"), in_short(sum(counts["multiplications"].values()))),
+            (say("numbers moved"), in_short(sum(counts["numbers moved"].values()))),
+            (say("parameters"), in_short(counts["kept"]["parameters"])),
+            (say("numbers in the cache"), in_short(counts["kept"]["cache"]))))  # fmt: skip
     yield growth_curves(sizes)
     yield from count_tables(sizes)
     yield cache_table()
+
+
+def in_short(count: int) -> Count | Sentence:
+    """A number in large type: of very many, the billions."""
+    return Count(count) if count < BILLION else say("{number} billion", number=Number(count / BILLION))
 
 
 def part_of_step(sizes: LayerSizes) -> Callable[[CostStep], Part]:

@@ -107,7 +107,8 @@ def what_rescales(row: OnlineRow, random: Generator) -> Asked:
                                                            "smaller.")),
         (1.0, say("Those powers were taken from the old maximum; from the new one they are smaller.")),
         (after - before, say("That is the difference itself. The powers change by e to it.")),
-        (before / after, say("That is the quotient of the maxima. Powers change by e to their difference.")),
+        (before / after if after else math.nan, say("That is the quotient of the maxima. Powers change by e to their "
+                                                    "difference.")),
         (0.0, say("That would forget all the keys before.")))  # fmt: skip
 
 
@@ -121,12 +122,16 @@ def sum_after_block(row: OnlineRow, random: Generator) -> Asked:
         say("So far the largest score is {m} and the sum {total}. The next block is a single key with "
                           "score {new}. What is the sum now?", m=Number(m, 1), total=Number(total, 1),
                           new=Number(new, 1)),
-        (total * math.exp(-up) + 1, say("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1.")),
-        (total + 1, say("The old powers were taken from the old maximum: they shrink first.")),
-        (total + math.exp(up), say("Right about the old maximum, but the sum is kept for the new one.")),
-        (total * math.exp(-up), say("The new key adds its own power, e^0 = 1.")),
-        (1.0, say("The keys before still count, only less.")),
-        (total * math.exp(up) + 1, say("That grows the old sum; a larger maximum makes old powers smaller.")),
+        (total * math.exp(-up) + 1, say("The old sum shrinks to its e^(m − m') part; the new key adds e^0 = 1."),
+                                    say("the old sum, shrunk, and the new power")),
+        (total + 1, say("The old powers were taken from the old maximum: they shrink first."),
+                    say("the old sum and the new power")),
+        (total + math.exp(up), say("Right about the old maximum, but the sum is kept for the new one."),
+                                say("the old sum and e to the difference")),
+        (total * math.exp(-up), say("The new key adds its own power, e^0 = 1."), say("the old sum, shrunk")),
+        (1.0, say("The keys before still count, only less."), say("the new power alone")),
+        (total * math.exp(up) + 1, say("That grows the old sum; a larger maximum makes old powers smaller."),
+                                   say("the old sum, grown, and the new power")),
     )  # fmt: skip
 
 

@@ -176,6 +176,12 @@ def test_tables_facts_shares_and_curves_show_the_counts():
         assert not counted or (one, one + other) == (sum(counted[s] for s in SQUARED), sum(counted.values()))
 
 
+def test_very_large_numbers_are_written_in_billions():
+    (facts,) = figures_of(Example(), Choices(model="llama3_8b", tokens=8192), Facts)
+    count = sum(counts_of(PUBLISHED["llama3_8b"].sizes(8192))["multiplications"].values())
+    assert written(facts.facts[0][1]) == f"{count / 1e9:.2f} billion" and written(facts.facts[3][1]) == "16,777,216"
+
+
 def test_what_is_beyond_the_context_of_a_model_is_said():
     def said(**choices):
         (parts,) = figures_of(Example(), Choices(**choices), Parts)
@@ -318,7 +324,7 @@ def answer_rescaled(case, prompt):
         "That is turned round: a larger maximum makes the powers smaller.": math.exp(min(after - before, 80)),
         "Those powers were taken from the old maximum; from the new one they are smaller.": 1,
         "That is the difference itself. The powers change by e to it.": after - before,
-        "That is the quotient of the maxima. Powers change by e to their difference.": before / after,
+        "That is the quotient of the maxima. Powers change by e to their difference.": after and before / after,
         "That would forget all the keys before.": 0,
     }
 
