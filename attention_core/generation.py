@@ -81,9 +81,9 @@ def regenerate_last(
 def check_request(start: Sequence[str], length: int) -> None:
     """Raises ValueError that says what can be asked for."""
     if not start:
-        raise ValueError("a text needs at least one character to go on from")
+        raise ValueError("a text needs at least one token to go on from")
     if not 0 <= length <= MAX_NEW_TOKENS:
-        raise ValueError(f"a text goes on by 0 to {MAX_NEW_TOKENS} characters, but got {length}")
+        raise ValueError(f"a text goes on by 0 to {MAX_NEW_TOKENS} tokens, but got {length}")
 
 
 def last_token_attention(trace: ModelTrace) -> tuple[Float[Tensor, "heads keys"], ...]:

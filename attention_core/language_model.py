@@ -26,11 +26,11 @@ class LanguageModel:
     model: TinyTransformer
     pieces: Pieces
 
-    def encode(self, text: str) -> "Encoded":
-        """The tokens of a text, the start in front, cut where the model sees no further."""
+    def encode(self, text: str, *, keep_end: bool = False) -> "Encoded":
+        """The tokens of a text, the start in front, and its beginning as far as the model sees; or else its end."""
         ids = self.pieces.encode(text)
         room = self.model.config.context - 1
-        kept = [self.pieces.ids[START], *ids[:room]]
+        kept = [self.pieces.ids[START], *(ids[-room:] if keep_end else ids[:room])]
         return Encoded(tuple(kept), tuple(self.pieces.tokens[i] for i in kept), max(0, len(ids) - room))
 
     def trace(self, ids: Collection[int], ablated: Collection[tuple[int, int]] = ()) -> ModelTrace:
@@ -41,7 +41,7 @@ class LanguageModel:
 
 @dataclass(frozen=True)
 class Encoded:
-    """A text as the model sees it. `cut` is how many tokens at its end it does not see."""
+    """A text as the model sees it. `cut` is how many tokens at its end, or its beginning, it does not see."""
 
     ids: tuple[int, ...]
     tokens: tuple[str, ...]

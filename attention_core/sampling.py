@@ -151,7 +151,7 @@ def continue_text(
     Raises ValueError when there is nothing to start from.
     """
     if not start:
-        raise ValueError("a text needs at least one character to go on from")
+        raise ValueError("a text needs at least one token to go on from")
     ids, past = torch.tensor(start).expand(*model.table.shape[:-2], len(start)), ()
     for _ in range(n_new):
         trace = read_newest(model, ids, past)

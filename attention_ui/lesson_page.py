@@ -77,8 +77,11 @@ def draw_screen(
     *,
     address: str,
     stage: AbstractContextManager = NOWHERE_ELSE,
+    covers: bool = True,
 ) -> None:
     """The question on top, figures with what there is to notice, the derivation of a number, the code.
+
+    Where no answer ever stands in a figure, nothing `covers` them, and no switch for that is offered.
 
     Without a question there is nothing to think of first, so nothing is ever covered or left out.
     """
@@ -86,7 +89,7 @@ def draw_screen(
     question = screen.ask and current_question(address, screen.ask)
     asks = question is not None and not hidden("predict")
     with top:
-        draw_top(lesson, screen, question if asks else None, address)
+        draw_top(lesson, screen, question if asks else None, address, covers)
     say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         with stage if place == 0 else NOWHERE_ELSE:
@@ -101,7 +104,7 @@ def draw_screen(
     show_drawer(address, screen.code, screen.figures, coverable)
 
 
-def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str) -> None:
+def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str, covers: bool) -> None:
     """The headline of the page: a question about its numbers, what it shows, or else the question it answers."""
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
@@ -112,7 +115,7 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
     elif question is None:
         opening(lesson)
     else:
-        question_panel(address, question, about=english(lesson.HEADING))
+        question_panel(address, question, about=english(lesson.HEADING), switch=covers)
 
 
 def groups(figures: Sequence[Figure]) -> list[list[Figure]]:

@@ -76,11 +76,12 @@ def how_it_was_read(asked: ReadChoices) -> tuple[Sentence, ...]:
     """Where the text was changed, split or cut before the model could read it, or that there is none."""
     reading = read(asked)
     empty = say("There is nothing to read: type a word or two.")
-    return (*changes(reading.text, reading.encoded), *((empty,) if len(reading.encoded.ids) == 1 else ()))
+    encoded = reading.encoded
+    return (*changes(reading.text, encoded), *cut_at_end(encoded), *((empty,) if len(reading.encoded.ids) == 1 else ()))
 
 
 def changes(text: str, encoded: Encoded) -> tuple[Sentence, ...]:
-    """Where a text was changed, split or cut before the model could read it."""
+    """Where a text was changed or split before the model could read it."""
     notes = [say("The model knows lower-case letters only.")] if text != text.lower() else []
     split = words_in_pieces(encoded.tokens)
     if split:
@@ -91,12 +92,16 @@ def changes(text: str, encoded: Encoded) -> tuple[Sentence, ...]:
         notes.append(say_count("{count} character that it has never seen stands as {unknown}.",
                                "{count} characters that it has never seen stand as {unknown}.",
                                encoded.unknown, unknown=UNKNOWN))  # fmt: skip
-    if encoded.cut:
-        notes.append(say_count(
-            "It sees {context} tokens at once, so {count} token at the end of your text is left out.",
-            "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
-            encoded.cut, context=language_model().model.config.context))  # fmt: skip
     return tuple(notes)
+
+
+def cut_at_end(encoded: Encoded) -> tuple[Sentence, ...]:
+    """That a text is too long to be read to its end."""
+    if not encoded.cut:
+        return ()
+    return (say_count("It sees {context} tokens at once, so {count} token at the end of your text is left out.",
+                      "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
+                      encoded.cut, context=language_model().model.config.context),)  # fmt: skip
 
 
 def words_in_pieces(tokens: Sequence[str]) -> list[str]:

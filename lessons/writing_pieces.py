@@ -2,12 +2,12 @@
 
 import functools
 
-from attention_core.language_model import language_model
+from attention_core.language_model import Encoded, language_model
 from attention_core.pieces import SPACE, START
 from attention_core.tokens import Vocabulary, clean_text
 from lessons.beginning import MAX_START, Beginning
 from lessons.read import NOT_A_WRITER, changes, trained_on
-from lessons.sentence import Sentence, say
+from lessons.sentence import Sentence, say, say_count
 
 
 @functools.cache
@@ -19,9 +19,18 @@ def written_pieces() -> Vocabulary:
 def beginning_in_pieces(raw: str) -> Beginning:
     """What a text begins with, the start token in front, and what had to be changed in it; the start alone if empty."""
     clean = clean_text(raw, MAX_START)
-    encoded = language_model().encode(clean.text)
+    encoded = language_model().encode(clean.text, keep_end=True)
     tokens = written_pieces().decode(encoded.ids)
-    return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded)))
+    return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded), *left_out(encoded)))
+
+
+def left_out(encoded: Encoded) -> tuple[Sentence, ...]:
+    """That a text is too long: what comes next follows from its end, so that is kept."""
+    if not encoded.cut:
+        return ()
+    return (say_count("It sees {context} tokens at once, so {count} token at the beginning of your text is left out.",
+                      "It sees {context} tokens at once, so {count} tokens at the beginning of your text are left out.",
+                      encoded.cut, context=language_model().model.config.context),)  # fmt: skip
 
 
 def about_the_writer(start_in_sight: bool) -> tuple[Sentence, ...]:

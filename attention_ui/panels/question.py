@@ -17,11 +17,13 @@ MOST_SKIPPED = 20
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
 
 
-def question_panel(lesson: str, question: Question, *, about: str = "", cover: bool = True) -> None:
+def question_panel(
+    lesson: str, question: Question, *, about: str = "", cover: bool = True, switch: bool = True
+) -> None:
     """Draw one question about the current tensors; nothing is revealed before something is chosen.
 
     Above it stands, small, what it is `about`. With `cover`, the question is that of the whole page, and its figures
-    can be covered until something is chosen.
+    can be covered until something is chosen; the `switch` for that is left out where no answer stands in a figure.
     """
     if hidden("predict"):
         return
@@ -41,7 +43,7 @@ def question_panel(lesson: str, question: Question, *, about: str = "", cover: b
         st.button("Another question", key=f"{lesson}_another", **another)
         if tries := first_tries():
             st.text(f"{sum(tries.values())} of {len(tries)} first tries", width="content")
-    if cover:
+    if cover and switch:
         cover_switch()
 
 

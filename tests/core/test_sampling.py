@@ -143,7 +143,7 @@ def test_at_temperature_zero_the_generator_does_not_matter():
 
 
 def test_a_text_cannot_go_on_from_nothing():
-    with pytest.raises(ValueError, match="at least one character"):
+    with pytest.raises(ValueError, match="at least one token"):
         continued([], 3, generator=generator(0))
 
 

@@ -125,8 +125,8 @@ def test_greedy_text_needs_no_seed():
 @pytest.mark.parametrize(
     ("start", "length", "said"),
     [
-        ((), 3, "at least one character"),
-        (("h",), -1, "0 to 200 characters, but got -1"),
+        ((), 3, "at least one token"),
+        (("h",), -1, "0 to 200 tokens, but got -1"),
         (("h",), MAX_NEW_TOKENS + 1, "but got 201"),
         (("h", "z"), 3, "not in the vocabulary of 8: 'z'"),
     ],

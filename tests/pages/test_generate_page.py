@@ -362,3 +362,14 @@ def test_who_has_trained_no_model_is_offered_the_language_model():
 def test_it_says_when_the_start_has_left_its_sight(length, lost):
     at = open_page(PAGE, writer="language", length=length)
     assert any("<start> is out of sight" in text for text in texts(at)) == lost
+
+
+def test_of_a_long_beginning_the_end_is_kept():
+    reader = language_model()
+    ids = reader.pieces.encode("a b c d e f g h " * 12)
+    at = open_page(PAGE, writer="language", begin="a b c d e f g h " * 12, length=1, temp=0)
+    assert f"It sees 64 tokens at once, so {len(ids) - 63} tokens at the beginning of your text are left out." in texts(
+        at
+    )
+    best = int(reader.trace([0, *ids[-63:]]).logits[-1].argmax())
+    assert text_written(at) == reader.pieces.decode([*ids[-63:], best])

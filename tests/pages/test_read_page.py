@@ -89,3 +89,8 @@ def test_a_weight_can_be_followed_to_query_and_key():
 
 def test_the_code_is_what_ran():
     assert source_shown(open_read()).startswith("def attend(")
+
+
+def test_no_switch_is_offered_that_would_cover_nothing():
+    at = open_read(cover=None)
+    assert "cover" not in [toggle.key for toggle in at.toggle] and at.get("vega_lite_chart")
