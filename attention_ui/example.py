@@ -110,15 +110,13 @@ def example_controls(
 def trained_so_far(example: Example, own_sizes: bool) -> Example:
     """See the model of the example trained, choose one of its layers, and say how well it does.
 
-    A lesson with sizes of its own trains another and tells of that itself.
+    For a task, a lesson with sizes of its own trains another and tells of that itself.
     """
     if example.source != LANGUAGE:
         see_it_trained(model_settings(example), example.updates)
-    if own_sizes and example.source not in TASK_SOURCES:
-        st.caption(english(say("This page has untrained heads of its own, on these tokens.")))
-        return example
-    example = replace(example, layer=layer_choice(example, named=not own_sizes))
-    if not own_sizes:
+    another = own_sizes and not example.brings_sizes
+    example = replace(example, layer=layer_choice(example, named=not another))
+    if not another:
         st.caption(english(run_example(example).trained.whose()))
     return example
 

@@ -16,9 +16,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate
-from attention_core.heads import Heads, SlicedHeads, split_heads, thirds
+from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, split_heads, thirds
 from attention_core.language_model import language_model
 from attention_core.masks import causal_mask
+from attention_core.model import TinyTransformer
 from attention_core.randomness import MAX_SEED
 from attention_core.tokens import Unit, Vocabulary, clean_text, tokenize
 from attention_core.training import TrainingSettings
@@ -85,8 +86,8 @@ class Example(Sizes):
     edits: Edits = ()
 
     def __post_init__(self):
-        if self.source == LANGUAGE or (self.source == MINE and self.own is not None):
-            return  # whose sizes are its own
+        if self.brings_sizes:
+            return
         if self.source not in PRESETS and self.source not in TASK_SOURCES:
             raise ValueError(
                 f"source is one of {', '.join([*PRESETS, *TASK_SOURCES, LANGUAGE])}, but got {self.source}"
@@ -99,6 +100,11 @@ class Example(Sizes):
                 raise ValueError(f"{name} goes from {limit.least} to {limit.most}, but got {value}")
         if not 0 <= self.updates <= MOST_UPDATES:
             raise ValueError(f"updates go from 0 to {MOST_UPDATES}, but got {self.updates}")
+
+    @property
+    def brings_sizes(self) -> bool:
+        """True for a model that is trained already: its sizes are its own, and no lesson gives it others."""
+        return self.source == LANGUAGE or (self.source == MINE and self.own is not None)
 
 
 def learnt_example(source: TaskSource, **choices: object) -> Example:
@@ -220,14 +226,6 @@ def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     return attend(q, k, v, may_attend, scale=scale_of(example))
 
 
-def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
-    """The same maps on the bare rows of the embedding table, where a model adds positions to them."""
-    if trace.row_ids == trace.ids and trace.added is None and not trace.rotary:
-        return trace
-    bare = replace(trace, x=trace.fetched, row_ids=trace.ids, added=None, rotary=False)
-    return replace(bare, heads=heads_of(trace.example, bare))
-
-
 def given_at_random(example: Example) -> Given:
     """Random numbers: those of a notebook, or drawn from the seed for a sentence."""
     preset = PRESETS[example.source]
@@ -247,7 +245,7 @@ def given_by_training(example: Example) -> Given:
     model = recording.model(example.updates)
     ids = torch.tensor(learnt.task.vocabulary.encode(tokens))
     layer = min(example.layer, len(model.layers)) - 1
-    x, maps = model(ids).layers[layer].normed, model.layers[layer].attention
+    x, maps = model(ids).layers[layer].normed, projected(model.layers[layer].attention)
     updates = recording.reached(example.updates)
     trained = Trained(
         source=learnt, recording=recording, updates=updates, layer=layer, n_heads=example.n_heads,
@@ -256,7 +254,8 @@ def given_by_training(example: Example) -> Given:
     sizes = learnt.sizes if example.source == MINE else {}
     unit = "words" if learnt.words else "characters"
     example = replace(example, updates=updates, layer=layer + 1, unit=unit, **sizes)
-    drawn = Drawn(x, *maps_of(maps), added=model.positions(len(tokens))[1], rotary=maps.rotary is not None)
+    added = model.positions(len(tokens))[1]
+    drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, added=added, rotary=maps.rotary is not None)
     whole = torch.equal(x, trained.embedded) and drawn.added is None and not drawn.rotary  # the token alone makes x
     ids = tuple(ids.tolist())
     return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
@@ -267,11 +266,21 @@ def learnt_by(example: Example) -> LearntExample:
     return example_of_run(example.own) if example.source == MINE else TASK_SOURCES[example.source]
 
 
-def maps_of(heads: Heads) -> tuple[Tensor, Tensor, Tensor]:
-    """W_q, W_k and W_v of all heads side by side. A head that reads a slice has zeros where it reads nothing."""
+def projected(heads: Heads) -> MultiHeadAttention:
+    """Heads with one packed map each for q, k and v. One that reads a slice has zeros where it reads nothing."""
     if not isinstance(heads, SlicedHeads):
-        return heads.W_q, heads.W_k, heads.W_v
-    return tuple(torch.block_diag(*W) for W in thirds(heads.W_qkv))
+        return heads
+    W_q, W_k, W_v = (torch.block_diag(*W) for W in thirds(heads.W_qkv))
+    return MultiHeadAttention(
+        W_q=W_q, W_k=W_k, W_v=W_v, W_o=heads.W_o, b_o=heads.b_o, n_heads=heads.n_heads, rotary=heads.rotary
+    )
+
+
+def model_of(example: Example) -> TinyTransformer:
+    """The model of an example, as far as it is trained."""
+    if example.source == LANGUAGE:
+        return language_model().model
+    return recorded(model_settings(example), example.updates).model(example.updates)
 
 
 def given_by_reading(example: Example) -> Given:

@@ -13,11 +13,15 @@ def head_reach(
     features: list[int],
     may_attend: Bool[Tensor, "tokens tokens"] | None,
     scale: float,
+    positions: Float[Tensor, "tokens d_model"] | None = None,
 ) -> Float[Tensor, "heads features"]:
-    """The largest change in the output of each head when 1 is added to one of these features of every token."""
+    """The largest change in the output of each head when 1 is added to one of these features of every token.
+
+    `positions` are those that queries and keys are made of besides.
+    """
     d_model = x.shape[-1]
     nudges = torch.cat([torch.zeros(1, d_model), torch.eye(d_model)[features]])  # the first leaves x as it is
-    outputs = module(x + nudges[:, None], may_attend, scale=scale)[1].heads.output
+    outputs = module(x + nudges[:, None], may_attend, scale=scale, positions=positions)[1].heads.output
     return (outputs[1:] - outputs[0]).abs().amax(dim=(-1, -2)).T
 
 

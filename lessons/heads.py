@@ -14,7 +14,14 @@ from lessons.formulas import heads_formula
 from lessons.heads_calls import ran_heads
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
-from lessons.heads_notices import notice_concatenate, notice_joined, notice_parameters, notice_project, notice_split
+from lessons.heads_notices import (
+    notice_concatenate,
+    notice_joined,
+    notice_model,
+    notice_parameters,
+    notice_project,
+    notice_split,
+)
 from lessons.heads_slices import slices_figure
 from lessons.heads_way import concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads_weights import attend_figures, dropout_figure
@@ -58,6 +65,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     parameters = (parameters_table(trace),) if projected else ()
     return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
                   code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
+                  remarks=notice_model(trace),
                   ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head))  # fmt: skip
 
 
@@ -74,7 +82,7 @@ def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
         case "project":
             notice, bands, first = notice_project(trace), project_bands(derivation), "v"
         case "split":
-            notice, bands = notice_split(trace), split_bands(derivation, choices.role)
+            notice, bands = notice_split(trace, choices.role), split_bands(derivation, choices.role)
             first = f"{choices.role}.{trace.n_heads - 1}"
         case "concatenate":
             notice, bands, first = notice_concatenate(trace), concatenate_bands(derivation), "concatenated"

@@ -18,10 +18,10 @@ from attention_core.embeddings import embed, embedding_table
 from attention_core.heads import MultiHeadAttention, drop_weights, linear
 from attention_core.masks import causal_mask
 from attention_core.randomness import MAX_SEED, draw_linear, generator
-from lessons.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_settings, run_example
+from lessons.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_of, projected, run_example
 from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X
 from lessons.sentence import Sentence, say
-from lessons.trained import TASK_SOURCES, Trained, recorded
+from lessons.whose import TrainedLayer
 
 HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "drawn"]
 
@@ -48,7 +48,7 @@ class HeadsExample:
     seed: int = 42
     causal: bool = True
     scaling: bool = True
-    learnt: Example | None = None  # the running example, where that is a model in training: the sizes here train it
+    learnt: Example | None = None  # the running example, where that is a model: a task's is trained with these sizes
 
     def __post_init__(self):
         if self.source not in HEADS_PRESETS:
@@ -57,7 +57,8 @@ class HeadsExample:
             raise ValueError(f"a sentence has 1 to {MAX_TOKENS} tokens and an id for each, "
                              f"but there are {len(self.tokens)} tokens and {len(self.ids)} ids")  # fmt: skip
         most = HEADS_LIMITS["d_model"].most
-        if self.source == "sentence" and not 1 <= self.d_model <= most:
+        own = self.source == "sentence" and not (self.learnt and self.learnt.brings_sizes)
+        if own and not 1 <= self.d_model <= most:
             raise ValueError(f"d_model goes from 1 to {most}, but got {self.d_model}")
 
 
@@ -65,8 +66,10 @@ def heads_example(running: ExampleTrace, source: HeadsSource, **choices: int | f
     """The running example's tokens, seed, mask and scaling, with this lesson's own choices."""
     example = running.example
     taken = {"seed": example.seed, "causal": example.causal, "scaling": example.scaling}
-    if example.source in TASK_SOURCES and source == "sentence":
+    if running.trained is not None and source == "sentence":
         choices |= {"learnt": replace(example, edits=()), "bias": False}  # the models that are trained have none
+        if example.brings_sizes:
+            choices |= {"d_model": example.d_model, "n_heads": example.n_heads}
     return HeadsExample(source=source, tokens=running.tokens, ids=running.ids, **(taken | choices))
 
 
@@ -82,7 +85,7 @@ class SideBySide:
     heads: AttentionTrace
     scale: float
     noun: str = "head"
-    trained: Trained | None = None
+    trained: TrainedLayer | None = None
 
     @property
     def n_heads(self) -> int:
@@ -91,24 +94,36 @@ class SideBySide:
 
     @property
     def d_head(self) -> int:
-        """The features of a query of one head."""
+        """The features of a query or key of one head."""
         return self.heads.q.shape[-1]
+
+    @property
+    def d_value(self) -> int:
+        """The features of a value of one head."""
+        return self.heads.v.shape[-1]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HeadsTrace(SideBySide):
     """The way of the tensors through multi-head attention, in the order in which they are computed.
 
-    q, k and v hold the features of all heads side by side, as they are before the split.
+    q, k and v hold the features of all heads side by side, as they are before the split; heads whose positions are
+    rotary turn queries and keys after it. `added` are positions that only queries and keys are made of.
     """
 
     module: MultiHeadAttention
     x: Float[Tensor, "tokens d_model"]
-    q: Float[Tensor, "tokens d_model"]
-    k: Float[Tensor, "tokens d_model"]
-    v: Float[Tensor, "tokens d_model"]
-    concatenated: Float[Tensor, "tokens d_model"]
+    q: Float[Tensor, "tokens all_d_k"]
+    k: Float[Tensor, "tokens all_d_k"]
+    v: Float[Tensor, "tokens all_d_v"]
+    concatenated: Float[Tensor, "tokens all_d_v"]
     output: Float[Tensor, "tokens d_model"]
+    added: Float[Tensor, "tokens d_model"] | None = None
+
+    @property
+    def usual_sizes(self) -> bool:
+        """True where queries, keys and values of all heads together have as many features as a token."""
+        return self.n_heads * self.d_head == self.n_heads * self.d_value == self.x.shape[-1]
 
 
 def run_heads(example: HeadsExample) -> SideBySide:
@@ -119,13 +134,15 @@ def run_heads(example: HeadsExample) -> SideBySide:
     if example.source == "drawn":
         return drawn_side_by_side(example, may_attend)
     x, module = tensors_of_heads(example)
-    trained = None if example.learnt is None else run_example(model_of_heads(example)).trained
-    scale = module.d_head**-0.5 if example.scaling else 1.0
-    output, trace = module(x, may_attend, scale=scale)
-    q, k, v = linear(x, module.W_q, module.b_q), linear(x, module.W_k, module.b_k), linear(x, module.W_v, module.b_v)
+    model = None if example.learnt is None else run_example(model_of_heads(example))
+    trained, added = (None, None) if model is None else (model.trained, model.added)
+    scale = (module.W_q.shape[-1] // module.n_heads) ** -0.5 if example.scaling else 1.0
+    output, trace = module(x, may_attend, scale=scale, positions=added)
+    asking = x if added is None else x + added
+    q, k = linear(asking, module.W_q, module.b_q), linear(asking, module.W_k, module.b_k)
     return HeadsTrace(example=example, tokens=example.tokens, heads=trace.heads, scale=scale, module=module, x=x,
-                      q=q, k=k, v=v, concatenated=trace.concatenated, output=output,
-                      trained=trained)  # fmt: skip
+                      q=q, k=k, v=linear(x, module.W_v, module.b_v), concatenated=trace.concatenated, output=output,
+                      trained=trained, added=added)  # fmt: skip
 
 
 def whose_heads(trace: SideBySide) -> Sentence:
@@ -174,18 +191,23 @@ def notebook_tensors(source: HeadsSource) -> DrawnHeads:
 def draw_sentence_heads(example: HeadsExample) -> DrawnHeads:
     """A row of an embedding table for each token, as in the running example; the module has a stream of its own.
 
-    Or what enters a layer of a model in training, and that layer's heads.
+    Or what enters a layer of a model, and that layer's heads.
     """
     if example.learnt is not None:
         sized = model_of_heads(example)
-        block = recorded(model_settings(sized), sized.updates).model(sized.updates).layers[sized.layer - 1]
-        return run_example(sized).x, replace(block.attention, dropout=example.dropout)
+        heads = projected(model_of(sized).layers[sized.layer - 1].attention)
+        return run_example(sized).x, replace(heads, dropout=example.dropout)
     table = embedding_table(max(example.ids) + 1, example.d_model, generator(example.seed, "embedding"))
     return embed(torch.tensor(example.ids), table), draw_module(example, generator(example.seed))
 
 
 def model_of_heads(example: HeadsExample) -> Example:
-    """The running example's model with the sizes of this lesson: d_k and d_v are d_model divided by the heads."""
+    """The running example's model with the sizes of this lesson: d_k and d_v are d_model divided by the heads.
+
+    A model that brings its sizes keeps them.
+    """
+    if example.learnt.brings_sizes:
+        return example.learnt
     d_head = example.d_model // example.n_heads
     return replace(example.learnt, d_model=example.d_model, d_k=d_head, d_v=d_head, n_heads=example.n_heads)
 
@@ -290,11 +312,14 @@ def home_of(feature: int, d_head: int) -> tuple[int, int]:
     return divmod(feature, d_head)
 
 
-def shown_features(d_model: int, n_heads: int, most: int = MOST_FEATURES) -> list[int]:
-    """The features that a figure shows: all where there are few, else about `most`, the first ones of each head."""
-    d_head = d_model // n_heads
-    each = d_head if d_model <= MOST_FEATURES else min(d_head, max(1, most // n_heads))
-    return [head * d_head + place for head in range(n_heads) for place in range(each)]
+def shown_features(features: int, n_heads: int, most: int = MOST_FEATURES) -> list[int]:
+    """Those of so many that a figure shows: all where they are few, else about `most`, the first ones of each head."""
+    if features <= MOST_FEATURES:
+        return list(range(features))
+    d_head = max(1, features // n_heads)
+    each = min(d_head, max(1, most // n_heads))
+    shown = [head * d_head + place for head in range(n_heads) for place in range(each)]
+    return [feature for feature in shown if feature < features]
 
 
 # Dropout.

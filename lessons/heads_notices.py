@@ -65,6 +65,11 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Sente
 
 def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """What a row of X becomes."""
+    if not trace.usual_sizes:
+        return (
+            say("Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
+                "{values}: those of all heads, side by side.",
+                d_model=trace.x.shape[-1], queries=trace.q.shape[-1], values=trace.v.shape[-1]),)  # fmt: skip
     return (
         say_count("Each row of X, a single number, becomes a query, a key and a value of one number each.",
                   "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
@@ -73,12 +78,13 @@ def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
                   "They are those of the {count} heads, side by side.", trace.n_heads))  # fmt: skip
 
 
-def notice_split(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_split(trace: HeadsTrace, role: str) -> tuple[Sentence, ...]:
     """How the features are shared out."""
-    whole, parts = shape_in_words(trace.x.shape), shape_in_words(trace.heads.q.shape)
+    parts = getattr(trace.heads, role).shape
+    whole, parts, each = shape_in_words(getattr(trace, role).shape), shape_in_words(parts), parts[-1]
     shared = say_count("Each head gets one feature of every token. No number changes.",
                        "Each head gets {count} neighbouring features of every token. No number changes.",
-                       trace.d_head)  # fmt: skip
+                       each)  # fmt: skip
     if trace.n_heads == 1:
         shared = say("The one head gets all features. No number changes.")
     return say("{whole} is read as {parts}.", whole=whole, parts=parts), shared
@@ -125,6 +131,23 @@ def notice_joined(trace: HeadsTrace) -> tuple[Sentence, ...]:
 def numbers_of_heads(heads: list[tuple[int]]) -> All:
     """Heads as they are counted from 1."""
     return All(tuple(head + 1 for (head,) in heads))
+
+
+def notice_model(trace: SideBySide) -> tuple[Sentence, ...]:
+    """What the heads of this model do otherwise than multi-head attention does as a rule."""
+    if not isinstance(trace, HeadsTrace) or trace.trained is None:
+        return ()
+    said = []
+    if trace.module.rotary is not None:
+        said.append(say("This model knows positions by rotation: after the split each head turns its queries and keys, "
+                        "each by its position, and compares them then."))  # fmt: skip
+    if trace.added is not None:
+        said.append(say("This model adds a vector for the position to what queries and keys are made of. Values are "
+                        "made of X alone."))  # fmt: skip
+    if trace.trained.sliced:
+        said.append(say("Each head of this model reads a slice of X only. Here its maps have zeros where it reads "
+                        "nothing."))  # fmt: skip
+    return tuple(said)
 
 
 # Dropout.
@@ -185,8 +208,14 @@ def notice_parameters(trace: HeadsTrace) -> tuple[Sentence, ...]:
     """How many parameters there are, and that the number of heads is not in the count."""
     d_model = trace.x.shape[-1]
     count = {"total": Count(count_weights(trace.module)), "d": d_model}
+    if not trace.usual_sizes:
+        sizes = {"queries": trace.q.shape[-1], "values": trace.v.shape[-1]}
+        return (say("The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
+                    "{values} · {d} in W_o.", **count, **sizes),)  # fmt: skip
     many = say("The module has {total} parameters: 4 · {d} · {d}.", **count)
-    if trace.example.bias:
+    if trace.module.b_o is not None:
+        many = say("The module has {total} parameters: 4 · {d} · {d} + {d}.", **count)
+    if trace.module.b_q is not None:
         many = say("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
     if trace.n_heads == 1:
         return many, say("The number of heads is not in it: several heads would share the same projections.")

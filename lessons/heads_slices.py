@@ -24,7 +24,7 @@ class Reach:
     """For each head, how much its output changes when 1 is added to a feature of every token.
 
     `features` are those that were changed, counted from 0. `projected_numbers` and `sliced_numbers` say how many
-    numbers W_q, W_k and W_v hold together.
+    numbers W_q, W_k and W_v hold together: with as many features in a head, a slice has fewer rows.
     """
 
     features: list[int]
@@ -45,12 +45,11 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
     features = shown_features(d_model, n_heads)
     may_attend = causal_mask(len(trace.tokens)) if trace.example.causal else None
     sliced = SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))
-    projections = trace.module.W_q, trace.module.W_k, trace.module.W_v
-    return Reach(features=features, d_head=trace.d_head,
-                 projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale),
+    numbers = sum(W.numel() for W in (trace.module.W_q, trace.module.W_k, trace.module.W_v))
+    return Reach(features=features, d_head=d_model // n_heads,
+                 projected=head_reach(trace.module, trace.x, features, may_attend, trace.scale, trace.added),
                  sliced=head_reach(sliced, trace.x, features, may_attend, trace.scale),
-                 projected_numbers=sum(W.numel() for W in projections),
-                 sliced_numbers=sliced.W_qkv.numel())  # fmt: skip
+                 projected_numbers=numbers, sliced_numbers=numbers // n_heads)  # fmt: skip
 
 
 def slices_figure(trace: HeadsTrace) -> Matrices:
@@ -58,7 +57,10 @@ def slices_figure(trace: HeadsTrace) -> Matrices:
     reach = reach_of_heads(trace)
     projected = changes_of(reach, "projected", say("each head projects X"))
     sliced = changes_of(reach, "sliced", say("each head has a slice"))
-    return heads_figure(trace, notice_reach(reach), bands=((*projected, *sliced),), first="projected", numbered=True)
+    notice = notice_reach(reach)
+    if trace.trained is not None:
+        notice += (say("The heads with a slice are untrained (seed {seed}).", seed=trace.example.seed),)
+    return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected", numbered=True)
 
 
 def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Sentence) -> tuple[Matrix, Matrix]:
@@ -98,6 +100,9 @@ def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
         projected=Count(reach.projected_numbers), sliced=Count(reach.sliced_numbers))  # fmt: skip
     if len(reach.projected) == 1:
         return cost, say("With one head the slice is the whole row of X, so the two kinds read the same features.")
+    if float(reach.outside(reach.projected).max()) == 0:
+        return cost, say("Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
+                         "this model are slices, too.")  # fmt: skip
     return cost, say(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
         "{projected}, that of a sliced head by exactly 0.",

@@ -54,17 +54,19 @@ def concatenate_bands(derivation: ManyHeadsDerivation) -> HeadBands:
 
 def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     """What the heads found, W_o, and their product. Each number of the output lights a row and a column."""
-    W_o, d_model = derivation.module.W_o, derivation.d_model
+    W_o = derivation.module.W_o
     title = (
         say("output = concatenated · W_o")
         if derivation.module.b_o is None
         else say("output = concatenated · W_o + bias")
     )
-    features = shown_features(d_model, derivation.n_heads, FEW)
-    remark = say("{rows}×{columns}, {shown}×{shown} shown", rows=d_model, columns=d_model, shown=len(features))
-    w_o = derivation.matrix("w_o", say("W_o"), W_o[features][:, features], features,
+    rows, columns = W_o.shape
+    entering, leaving = (shown_features(features, derivation.n_heads, FEW) for features in W_o.shape)
+    remark = say("{rows}×{columns}, {shown}×{wide} shown",
+                 rows=rows, columns=columns, shown=len(entering), wide=len(leaving))  # fmt: skip
+    w_o = derivation.matrix("w_o", say("W_o"), W_o[entering][:, leaving], leaving, entering,
                             sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
-                            remark=remark if len(features) < d_model else None)  # fmt: skip
+                            remark=remark if (rows, columns) != (len(entering), len(leaving)) else None)  # fmt: skip
     found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))
     output = whole(derivation, "output", FEW, lambda i, j: (Cells("concatenated", row=i), Cells("w_o", column=j)),
                    title=title)  # fmt: skip
@@ -74,14 +76,15 @@ def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
 def whole(derivation: ManyHeadsDerivation, tensor: str, most: int, sources: Sources, **look: object) -> Matrix:
     """A matrix with the features of all heads, or with about `most` of them where they are many."""
     values = derivation.tensors[tensor]
-    features = shown_features(derivation.d_model, derivation.n_heads, most)
+    features = shown_features(derivation.features(tensor), derivation.n_heads, most)
     usual = {"title": TITLES.get(tensor), "sources": sources, "remark": shown_of(values, len(features))}
     return derivation.matrix(tensor, values=values[:, features], features=features, **(usual | look))
 
 
 def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: Sources) -> list[tuple[Matrix, ...]]:
     """The same features as a matrix for each head, in bands."""
-    n_heads, features = derivation.n_heads, shown_features(derivation.d_model, derivation.n_heads)
+    n_heads = derivation.n_heads
+    features = shown_features(derivation.features(tensor), n_heads)
     values = split_heads(derivation.tensors[tensor], n_heads)
     each = len(features) // n_heads
 
@@ -97,7 +100,7 @@ def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: So
 
 def same_feature(derivation: ManyHeadsDerivation, whole_key: str, part_key: str) -> Sources:
     """Where a feature stands side by side with all others, and where it stands in its head."""
-    each = len(shown_features(derivation.d_model, derivation.n_heads)) // derivation.n_heads
+    each = len(shown_features(derivation.features(whole_key), derivation.n_heads)) // derivation.n_heads
 
     def sources(i: int, j: int) -> tuple[Cells, ...]:
         head, own = divmod(j, each)

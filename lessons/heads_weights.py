@@ -42,7 +42,7 @@ def names_of_heads(trace: SideBySide) -> tuple[Sentence, ...]:
         if job.done else say("head {number}: no name earned", number=number)
         for number, job in enumerate(jobs, 1)
     )  # fmt: skip
-    return (say("Measured on new sequences: {heads}.", heads=All(names)),)
+    return (say("Measured on {texts}: {heads}.", texts=trace.trained.measured_on, heads=All(names)),)
 
 
 def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: int) -> tuple[Matrix, ...]:

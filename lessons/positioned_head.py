@@ -9,7 +9,8 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
 from lessons.derivation import HeadDerivation, divisor_of, numbers_of, shifted_feature, turned_feature
-from lessons.example import ExampleTrace, projection_of, whose_weights
+from lessons.edits import apply_edits
+from lessons.example import ExampleTrace, heads_of, model_of, projection_of, whose_weights
 from lessons.formatting import digits
 from lessons.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen import Step
@@ -59,6 +60,49 @@ def head_projections(example: ExampleTrace, head: int) -> Projections:
     return Projections(*(projection_of(example, role, head) for role in "qkv"), example.scale)
 
 
+def without_own_positions(trace: ExampleTrace) -> ExampleTrace:
+    """The head as its model has it, but for what the model itself tells this layer of positions.
+
+    Vectors that it adds to the rows of its embedding table are left out of X in the first layer, those of queries and
+    keys and rotations in all. X of a further layer is what enters it: nothing can be taken out of that again.
+    """
+    x = trace.x
+    if vectors_in_x(trace):
+        norm = model_of(trace.example).layers[0].norm
+        bare = trace.trained.embedded if norm is None else norm(trace.trained.embedded)
+        edits = tuple(edit for edit in trace.example.edits if edit.matrix == "x")
+        x = apply_edits({"x": bare}, edits, trace.row_ids)["x"]
+    elif trace.added is None and not trace.rotary:
+        return trace
+    plain = replace(trace, x=x, added=None, rotary=False)
+    return replace(plain, heads=heads_of(trace.example, plain))
+
+
+def vectors_in_x(trace: ExampleTrace) -> bool:
+    """True where X is the sum of rows of the embedding table and a vector for each position."""
+    if trace.trained is None or trace.example.layer > 1:
+        return False
+    return model_of(trace.example).positions(len(trace.tokens))[0] is not None
+
+
+def remarks_on_rows(trace: ExampleTrace) -> tuple[Sentence, ...]:
+    """What has become of the positions that the model of an example knows by itself."""
+    said = []
+    if vectors_in_x(trace):
+        said.append(say("This model adds a vector for the position to each row of its embedding table. Here X is made "
+                        "without it, as this page gives positions of its own."))  # fmt: skip
+    if trace.trained is not None and trace.example.layer > 1:
+        said.append(say("X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
+                        "its place already; a shuffle moves that along with the row."))  # fmt: skip
+    if trace.added is not None:
+        said.append(say("This model adds a vector for the position to what queries and keys are made of. Here that is "
+                        "left out, as this page gives positions of its own."))  # fmt: skip
+    if trace.rotary:
+        said.append(say("This model turns queries and keys by their positions. Here that is left out, as this page "
+                        "gives positions of its own."))  # fmt: skip
+    return tuple(said)
+
+
 def positioned_head(example: ExampleTrace, head: int, kind: PositionKind) -> PositionedHead:
     """One head of the running example, given positions of this kind."""
     projections = head_projections(example, head)
@@ -69,6 +113,8 @@ def whose_head(example: ExampleTrace, own: PositionedHead) -> Sentence:
     """What made the weights, and the positions where they are weights."""
     if own.kind != "learned":
         return whose_weights(example)
+    if example.trained is not None and not example.trained.untrained:
+        return say("{whose} The positions are random (seed {seed}).", whose=whose_weights(example), seed=own.seed)
     if example.example.edits:
         return say("Untrained: random weights and positions (seed {seed}), some of them changed by hand.",
                    seed=own.seed)  # fmt: skip

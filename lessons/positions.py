@@ -9,7 +9,7 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.masks import causal_mask
-from lessons.example import Example, ExampleTrace, run_example, without_own_positions
+from lessons.example import Example, ExampleTrace, run_example
 from lessons.formatting import apart, subtraction
 from lessons.matrices import BELOW_CONTROLS, head_matrix
 from lessons.permutation import (
@@ -25,7 +25,14 @@ from lessons.permutation import (
     similarity_of_rows,
 )
 from lessons.position_views import distance_view, rows_view
-from lessons.positioned_head import PositionedHead, head_projections, positioned_head, whose_head
+from lessons.positioned_head import (
+    PositionedHead,
+    head_projections,
+    positioned_head,
+    remarks_on_rows,
+    whose_head,
+    without_own_positions,
+)
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.positions import QUESTIONS
@@ -70,9 +77,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
                   partial(ran_orders, own, both, mask, choices)),
         ask=asking("positions", QUESTIONS, own.seed, example, head),
-        remarks=() if example is asked else (say(
-            "Here the head sees the bare rows of the model's embedding table, so that no position is hidden in X. The "
-            "other lessons show what enters it in the model."),))  # fmt: skip
+        remarks=remarks_on_rows(asked))  # fmt: skip
 
 
 def ran_orders(

@@ -9,24 +9,33 @@ from typing import Literal
 from jaxtyping import Bool
 from torch import Tensor
 
-from attention_core.heads import merge_heads
+from attention_core.attention import attend
+from attention_core.heads import linear, merge_heads
 from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formatting import addition, names, subtraction
-from lessons.heads_calls import beginning
+from lessons.heads_calls import beginning, is_wide
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
+from lessons.heads_notices import notice_model
 from lessons.levels import level_listings, three_levels
 from lessons.matrices import BELOW_CONTROLS
 from lessons.program import Ran
 from lessons.pytorch_cases import case_figures
 from lessons.pytorch_masks import meanings_band, notice_meanings
-from lessons.pytorch_parity import Parity, compare_with_pytorch, copy_to_pytorch, one_mask_for_both
+from lessons.pytorch_parity import (
+    Parity,
+    compare_with_pytorch,
+    copy_to_pytorch,
+    fits_pytorch,
+    heads_by_function,
+    one_mask_for_both,
+)
 from lessons.pytorch_weights import averaged_band, notice_averaged
 from lessons.questions.base import asking
 from lessons.questions.pytorch import QUESTIONS
 from lessons.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Step, Table
-from lessons.sentence import Sentence, Size, say
+from lessons.sentence import All, Sentence, Size, say
 
 HEADING = say("Is this what PyTorch computes?")
 OPENING = say(
@@ -51,32 +60,70 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
     trace = run_heads(choices.example)
-    parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module)
+    parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module, trace.added)
     attention = parity.trace.heads.select(0)
     return Screen(
         figures=tuple(figures_of(parity, choices, trace)),
         code=Code(
-            (copy_to_pytorch, compare_with_pytorch, one_mask_for_both),
+            (copy_to_pytorch, compare_with_pytorch, one_mask_for_both) if parity.theirs else (heads_by_function,),
             attention,
             attention.q.shape[-1] ** -0.5,
             partial(ran_parity, trace, parity),
         ),
         ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
+        remarks=(*notice_model(trace), *why_not_the_module(trace), *without_positions(trace, choices.view)),
     )
 
 
 def ran_parity(trace: HeadsTrace, parity: Parity) -> Ran:
-    """Ours beside PyTorch's two functions, and one mask for both."""
+    """Ours beside PyTorch's two functions, and one mask for both; of what is too wide to write, the heads alone."""
+    if parity.theirs is None or is_wide(trace):
+        return ran_from_queries(parity)
     values, (*drawing, _, _), uses = beginning(trace)
     values |= {"may_attend": parity.may_attend, "tokens": trace.tokens}
+    positions = "" if trace.added is None else ", p"
     lines = (
         *drawing,
-        "parity = compare_with_pytorch(tokens, x, may_attend, module)",
+        f"parity = compare_with_pytorch(tokens, x, may_attend, module{positions})",
         "both = one_mask_for_both(parity)",
     )
     shown = {"parity.trace.output": parity.trace.output, "parity.module": parity.module, "parity.fused": parity.fused,
              "parity.averaged": parity.averaged, "both.kept": one_mask_for_both(parity).kept}  # fmt: skip
     return Ran(values, lines, shown, uses)
+
+
+def ran_from_queries(parity: Parity) -> Ran:
+    """The heads by F.scaled_dot_product_attention and by ours; values that are the identity hand the weights back."""
+    heads = parity.trace.heads
+    values = {"q": heads.q, "k": heads.k, "v": heads.v, "may_attend": parity.may_attend}
+    values |= {"W_o": parity.ours.W_o, "b_o": parity.ours.b_o}
+    lines = (
+        "heads = attend(q, k, v, may_attend)",
+        "ours, theirs = merge_heads(heads.output), merge_heads(heads_by_function(q, k, v, may_attend))",
+        "output, averaged = linear(theirs, W_o, b_o), heads.weights.mean(dim=0)",
+    )
+    shows = {"ours": parity.trace.concatenated, "theirs": merge_heads(parity.fused), "output": parity.trace.output,
+             "averaged": heads.weights.mean(dim=0)}  # fmt: skip
+    return Ran(values, lines, shows, (attend, merge_heads, linear, heads_by_function))
+
+
+def why_not_the_module(trace: HeadsTrace) -> tuple[Sentence, ...]:
+    """Why PyTorch's own module cannot hold these heads, where it cannot."""
+    if fits_pytorch(trace.module):
+        return ()
+    turns = say("does not turn queries and keys by their positions")
+    shares = say("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
+    reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares))
+    return (say("nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
+                "is given queries, keys and values, computes them.",
+                reasons=All(tuple(why for holds, why in reasons if holds))),)  # fmt: skip
+
+
+def without_positions(trace: HeadsTrace, view: str) -> tuple[Sentence, ...]:
+    """The ways of writing it take one input for queries, keys and values."""
+    if view != "levels" or trace.added is None:
+        return ()
+    return (say("The three ways are run on X alone, without these vectors."),)
 
 
 def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[Figure]:
@@ -87,8 +134,9 @@ def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[
     if choices.view == "levels":
         yield from level_listings(three_levels(parity))
         return
-    derivation = ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, f"√{parity.ours.d_head}", parity.ours,
-                                     parity.x, parity.trace.output)  # fmt: skip
+    divisor = f"√{parity.trace.heads.q.shape[-1]}"
+    derivation = ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x,
+                                     parity.trace.output, parity.added)  # fmt: skip
     if choices.view == "weights":
         band, notice = averaged_band(parity, derivation), notice_averaged(parity)
     elif choices.view == "meanings":
@@ -101,25 +149,28 @@ def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[
     yield Matrices(key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
                    first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
                    weights=whose_heads(trace))  # fmt: skip
-    yield parameter_table(parity)
+    if parity.theirs is not None:
+        yield parameter_table(parity)
 
 
 # Outputs. The `view` is "module" or "fused".
 
 
 def parity_rows(parity: Parity) -> Facts:
-    """The two largest differences, in large type."""
-    module = say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)
-    fused = say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference)
-    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=(module, fused))
+    """The largest differences, in large type."""
+    facts = [(say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference))]
+    if parity.theirs is not None:
+        facts.insert(0, (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)))
+    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=tuple(facts))
 
 
 def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
     """Ours, theirs and the difference, feature by feature; of very wide outputs some features of each head."""
-    tensor, theirs, most = "output", parity.module, parity.module_difference
     if view == "fused":
         tensor, theirs, most = "concatenated", merge_heads(parity.fused), parity.fused_difference
-    shown = shown_features(derivation.d_model, derivation.n_heads)
+    else:
+        tensor, theirs, most = "output", parity.module, parity.module_difference
+    shown = shown_features(derivation.features(tensor), derivation.n_heads)
     ours, theirs = derivation.tensors[tensor][:, shown], theirs[:, shown]
     gaps = theirs - ours
 
@@ -143,11 +194,12 @@ def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> 
 
 def notice_parity(parity: Parity, view: str) -> Sentence:
     """How close the two are, beside the size of the numbers themselves."""
-    outputs = say("Our output and that of nn.MultiheadAttention")
-    difference, numbers = parity.module_difference, parity.trace.output
     if view == "fused":
         outputs = say("The outputs of our heads and of F.scaled_dot_product_attention")
         difference, numbers = parity.fused_difference, parity.trace.heads.output
+    else:
+        outputs = say("Our output and that of nn.MultiheadAttention")
+        difference, numbers = parity.module_difference, parity.trace.output
     if difference == 0:
         return say("{outputs} are the same to the last digit.", outputs=outputs)
     size = float(numbers.abs().max())

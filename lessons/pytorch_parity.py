@@ -6,7 +6,7 @@ F.scaled_dot_product_attention    one attention for given q, k, v; a boolean mas
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
@@ -28,25 +28,41 @@ def copy_to_pytorch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
     theirs = nn.MultiheadAttention(d_model, ours.n_heads, bias=bias, batch_first=True, device="meta")
     state = {"in_proj_weight": torch.cat([ours.W_q.T, ours.W_k.T, ours.W_v.T]), "out_proj.weight": ours.W_o.T}
     if bias:
-        state |= {"in_proj_bias": torch.cat([ours.b_q, ours.b_k, ours.b_v]), "out_proj.bias": ours.b_o}
+        inner = (torch.zeros(d_model) if b is None else b for b in (ours.b_q, ours.b_k, ours.b_v))
+        state |= {"in_proj_bias": torch.cat([*inner]), "out_proj.bias": ours.b_o}
     theirs.load_state_dict(state, assign=True)
     return theirs.eval()
 
 
+def fits_pytorch(ours: MultiHeadAttention) -> bool:
+    """True where PyTorch's own module can hold these heads: it turns nothing, and all maps are d_model × d_model."""
+    return not ours.rotary and ours.W_q.shape == ours.W_v.shape == ours.W_o.shape
+
+
 @dataclass(frozen=True, eq=False)
 class Parity:
-    """The same tokens, weights and mask in our module and in PyTorch's two functions."""
+    """The same tokens, weights and mask in our module and in PyTorch's two functions.
+
+    `theirs` and what it gives are None where PyTorch's module cannot hold these heads. `added` are positions that
+    only queries and keys are made of.
+    """
 
     tokens: tuple[str, ...]
     x: Float[Tensor, "tokens d_model"]
     may_attend: Bool[Tensor, "tokens tokens"]
     ours: MultiHeadAttention
-    theirs: nn.MultiheadAttention
     trace: MultiHeadTrace
-    module: Float[Tensor, "tokens d_model"]  # the output of nn.MultiheadAttention
-    per_head: Float[Tensor, "heads tokens tokens"]  # its weights
-    averaged: Float[Tensor, "tokens tokens"]  # the weights it returns unless asked otherwise
     fused: Float[Tensor, "heads tokens d_head"]  # what F.scaled_dot_product_attention makes of our q, k, v
+    theirs: nn.MultiheadAttention | None = None
+    module: Float[Tensor, "tokens d_model"] | None = None  # the output of nn.MultiheadAttention
+    per_head: Float[Tensor, "heads tokens tokens"] | None = None  # its weights
+    averaged: Float[Tensor, "tokens tokens"] | None = None  # the weights it returns unless asked otherwise
+    added: Float[Tensor, "tokens d_model"] | None = None
+
+    @property
+    def asking(self) -> Float[Tensor, "tokens d_model"]:
+        """What queries and keys are made of."""
+        return self.x if self.added is None else self.x + self.added
 
     @property
     def module_difference(self) -> float:
@@ -69,24 +85,37 @@ def largest_absolute(difference: Tensor) -> float:
     return float(difference.abs().max())
 
 
+def heads_by_function(
+    q: Float[Tensor, "heads queries d_k"],
+    k: Float[Tensor, "heads keys d_k"],
+    v: Float[Tensor, "heads keys d_v"],
+    may_attend: Bool[Tensor, "queries keys"],
+) -> Float[Tensor, "heads queries d_v"]:
+    """The outputs of all heads as PyTorch's function computes them. Its boolean mask keeps where it is True."""
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
+
+
 @torch.no_grad()
 def compare_with_pytorch(
     tokens: tuple[str, ...],
     x: Float[Tensor, "tokens d_model"],
     may_attend: Bool[Tensor, "tokens tokens"],
     ours: MultiHeadAttention,
+    added: Float[Tensor, "tokens d_model"] | None = None,
 ) -> Parity:
     """Run all three. The mask, True where a query may look, is turned round for nn.MultiheadAttention.
 
     All divide by √d_head, as nn.MultiheadAttention cannot do otherwise.
     """
-    theirs = copy_to_pytorch(ours)
-    _, trace = ours(x, may_attend)
-    module, averaged = theirs(x, x, x, attn_mask=~may_attend)
-    _, per_head = theirs(x, x, x, attn_mask=~may_attend, average_attn_weights=False)
-    q, k, v = trace.heads.q, trace.heads.k, trace.heads.v
-    fused = F.scaled_dot_product_attention(q, k, v, attn_mask=may_attend)
-    return Parity(tokens, x, may_attend, ours, theirs, trace, module, per_head, averaged, fused)
+    _, trace = ours(x, may_attend, positions=added)
+    fused = heads_by_function(trace.heads.q, trace.heads.k, trace.heads.v, may_attend)
+    parity = Parity(tokens, x, may_attend, ours, trace, fused, added=added)
+    if not fits_pytorch(ours):
+        return parity
+    theirs, asking = copy_to_pytorch(ours), parity.asking
+    module, averaged = theirs(asking, asking, x, attn_mask=~may_attend)
+    _, per_head = theirs(asking, asking, x, attn_mask=~may_attend, average_attn_weights=False)
+    return replace(parity, theirs=theirs, module=module, per_head=per_head, averaged=averaged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,9 +131,9 @@ class TwoMeanings:
 @torch.no_grad()
 def one_mask_for_both(parity: Parity) -> TwoMeanings:
     """Give the mask to both functions as it is. Values that are the identity matrix hand the weights back."""
-    x, mask, heads = parity.x, parity.may_attend, parity.trace.heads
-    _, blocked = parity.theirs(x, x, x, attn_mask=mask, average_attn_weights=False)
-    without_weights, _ = parity.theirs(x, x, x, attn_mask=mask, need_weights=False)
+    x, asking, mask, heads = parity.x, parity.asking, parity.may_attend, parity.trace.heads
+    _, blocked = parity.theirs(asking, asking, x, attn_mask=mask, average_attn_weights=False)
+    without_weights, _ = parity.theirs(asking, asking, x, attn_mask=mask, need_weights=False)
     identity = torch.eye(len(x)).expand(len(heads.q), -1, -1)
     kept = F.scaled_dot_product_attention(heads.q, heads.k, identity, attn_mask=mask)
     return TwoMeanings(mask, blocked, kept, without_weights)

@@ -35,15 +35,15 @@ class LayerOfReader(TrainedLayer):
         return say("texts it never saw")
 
     @property
-    def way_to_x(self) -> Sentence:
+    def way_to_x(self) -> tuple[Sentence, ...]:
         """Layers, and a norm."""
         if self.layer == 0:
-            return say("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
-                       "shift of its own. The result is the X of the other lessons.")  # fmt: skip
-        return say_count(
+            return (say("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
+                        "shift of its own. The result is the X of the other lessons."),)  # fmt: skip
+        return (say_count(
             "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
             "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
-            self.layer)  # fmt: skip
+            self.layer),)  # fmt: skip
 
     def job(self, head: int) -> Job:
         """The name that the head has earned; else the pattern of which it has most beyond an even head."""

@@ -17,6 +17,7 @@ from lessons.matrices import TOKENS, feature_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
 from lessons.questions.tokens import QUESTIONS
+from lessons.reader import LANGUAGE
 from lessons.reading import shown
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
 from lessons.sentence import All, Number, Sentence, say, say_count
@@ -117,7 +118,7 @@ def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
 
 def what_is_added(example: ExampleTrace) -> tuple[Sentence, ...]:
     """What a model makes of these rows before they enter its head."""
-    return () if example.row_ids == example.ids else (example.trained.way_to_x,)
+    return () if example.row_ids == example.ids else example.trained.way_to_x
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,9 +137,9 @@ class Lookup:
 
 def look_up(example: ExampleTrace, text: str) -> Lookup:
     """Look words up in the table of the example, as it is and with a row more. At most MAX_TOKENS of them."""
-    tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
-    if example.rotary:
+    if example.example.source == LANGUAGE:
         return in_pieces(example, text)
+    tokens = tuple(tokenize(clean_text(text).text, example.example.unit)[:MAX_TOKENS])
     vocabulary, table = table_of(example)
     ids = vocabulary.encode_with_unknown(tokens)
     try:

@@ -30,7 +30,7 @@ from attention_core.training import (
 )
 from attention_core.weights import model_with
 from lessons.notebooks import Sizes
-from lessons.sentence import Sentence, say
+from lessons.sentence import Sentence, say, say_count
 from lessons.task_texts import texts_of
 from lessons.whose import Job, TrainedLayer
 
@@ -146,6 +146,8 @@ def example_of_run(settings: TrainingSettings) -> LearntExample:
     task, model = settings.task, settings.model
     if not task.roles or model.output != "scores":
         raise ValueError("the task names no job that its heads could be measured at")
+    if model.positions == "alibi":
+        raise ValueError("the lessons do not show positions that are subtracted from the scores")
     if settings.steps * model.n_layers * model.d_model > MOST_WORK:
         raise ValueError("it would train too long for a lesson: fewer steps, layers or features would do")
     tokens = task.example.tokens[:MOST_SHOWN]
@@ -232,6 +234,14 @@ ROLE_NAMES = {
 }  # fmt: skip
 
 
+WAYS_TO_X = {
+    "learned": say("To each row this model adds a vector that it has learned for the position."),
+    "sinusoidal": say("To each row this model adds a vector of sines and cosines for the position."),
+    "qk": say("To what queries and keys are made of, this model adds a vector that it has learned for the position."),
+    "rotary": say("This model turns queries and keys by their positions."),
+}
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Trained(TrainedLayer):
     """One layer of a small model after so many updates."""
@@ -256,18 +266,30 @@ class Trained(TrainedLayer):
         return self.updates == 0
 
     @property
+    def sliced(self) -> bool:
+        """True where each head reads only a slice of X."""
+        return self.recording.settings.model.heads == "sliced"
+
+    @property
     def measured_on(self) -> Sentence:
         """The sequences that the model is evaluated on."""
         return say("{n} new sequences", n=HELD_OUT)
 
     @property
-    def way_to_x(self) -> Sentence:
-        """A learned position is added; and the second layer gets what the first has made of the sum."""
-        if self.layer == 0:
-            return say("To each row this model adds a vector that it has learned for the position. The sum is the X of "
-                       "the other lessons.")  # fmt: skip
-        return say("To each row this model adds a vector for the position, and its first layer works on the sum. What "
-                   "that layer hands on is the X of the other lessons.")  # fmt: skip
+    def way_to_x(self) -> tuple[Sentence, ...]:
+        """What is added, the layers below, a norm; and what this model tells queries and keys besides."""
+        config, way = self.recording.settings.model, []
+        if config.positions in ("learned", "sinusoidal"):
+            way.append(WAYS_TO_X[config.positions])
+        if self.layer:
+            way.append(say_count("{count} layer works on that.", "{count} layers work on that.", self.layer))
+        if config.layer_norm:
+            way.append(say("A layer norm follows."))
+        result = say("The result is the X of the other lessons.")
+        way.append(result if way else say("These rows are the X of the other lessons."))
+        if config.positions in ("qk", "rotary"):
+            way.append(WAYS_TO_X[config.positions])
+        return tuple(way)
 
     def job(self, head: int) -> Job:
         """The one of the task's jobs that a head does best."""

@@ -60,12 +60,17 @@ class TrainedLayer(ABC):
 
     @property
     @abstractmethod
-    def way_to_x(self) -> Sentence:
+    def way_to_x(self) -> tuple[Sentence, ...]:
         """What the model makes of the rows of its embedding table before they enter this layer's heads."""
 
     @property
     def untrained(self) -> bool:
         """True for a model that has had no update yet."""
+        return False
+
+    @property
+    def sliced(self) -> bool:
+        """True where each head reads only a slice of X."""
         return False
 
     @property

@@ -4,12 +4,13 @@ import re
 
 import streamlit as st
 
+from attention_core.model import MAX_D_MODEL
 from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.controls.learnt import see_it_trained
 from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
-from lessons.example import ExampleTrace, Limit, model_settings
+from lessons.example import Example, ExampleTrace, Limit, model_settings
 from lessons.formatting import english
 from lessons.heads import Choices
 from lessons.heads_example import (
@@ -45,7 +46,7 @@ LINK_RULES: dict[str, LinkRule] = {
     "mh_role": HEADS_ROLES,
     "mh_d_model": HEADS_LIMITS["d_model"],
     "mh_heads": Limit(1, HEADS_LIMITS["d_model"].most),
-    "mh_head": Limit(1, HEADS_LIMITS["d_model"].most),
+    "mh_head": Limit(1, MAX_D_MODEL),
     "mh_bias": SWITCH,
     "mh_dropout": HEADS_LIMITS["dropout_percent"],
 }
@@ -57,7 +58,7 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
     """Draw the controls and return what they say, on the running example. What a notebook fixes is text."""
     notes, usual = st.container(), round(100 * HEADS_DEFAULTS.dropout)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(HEADS_SOURCES, notes, learnt=running.trained is not None)
+        source, choices = source_and_sizes(HEADS_SOURCES, notes, running)
         limit = HEADS_LIMITS["dropout_percent"]
         percent = bound_slider("Dropout, percent", "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
     return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
@@ -65,13 +66,13 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
 
 def seen_trained(example: HeadsExample) -> HeadsExample:
     """The example, its model trained where it is one."""
-    if example.learnt is not None:
+    if example.learnt is not None and not example.learnt.brings_sizes:
         see_it_trained(model_settings(model_of_heads(example)), example.learnt.updates)
     return example
 
 
-def source_and_sizes(sources: dict[str, str], notes, *, learnt: bool) -> tuple[str, dict[str, int | bool]]:
-    """Which example, and its sizes where no notebook fixes them; drawn side by side in a row that is there.
+def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> tuple[str, dict[str, int | bool]]:
+    """Which example, and its sizes where nothing fixes them; drawn side by side in a row that is there.
 
     The models that are trained have no bias.
     """
@@ -79,10 +80,24 @@ def source_and_sizes(sources: dict[str, str], notes, *, learnt: bool) -> tuple[s
     if HEADS_PRESETS[source].fixed:
         st.text(english(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
-    return source, size_choices(notes, learnt)
+    if running.example.brings_sizes:
+        st.text(english(what_the_model_fixes(running.example)), width="stretch")
+        return source, {}
+    return source, size_choices(notes, learnt=running.trained is not None)
 
 
-def size_choices(notes, learnt: bool) -> dict[str, int | bool]:
+def what_the_model_fixes(example: Example) -> Sentence:
+    """The sizes of a model that is trained already."""
+    sizes = {name: getattr(example, name) for name in ("d_model", "n_heads", "d_k", "d_v")}
+    return say_count(
+        "The model's own: {d_model} features, {count} head with {d_k} features of a query or key and {d_v} of a value.",
+        "The model's own: {d_model} features, {count} heads with {d_k} features of a query or key and {d_v} of a "
+        "value.",
+        sizes.pop("n_heads"), **sizes,
+    )  # fmt: skip
+
+
+def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
     label, limit = "$d_{model}$ · features", HEADS_LIMITS["d_model"]
     d_model = bound_slider(label, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
@@ -136,6 +151,8 @@ def chosen_step(example: HeadsExample) -> str:
     """Which step of the way to look at; at first the heads side by side."""
     projected = HEADS_PRESETS[example.source].draw is not None
     steps = {step: HEADS_STEPS[step] for step in (HEADS_STEPS if projected else STEPS_WITHOUT_MODULE)}
+    if example.learnt is not None and example.d_model % example.n_heads:
+        del steps["slices"]  # which there are none of that are alike
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
     return one_in_row("Step", "mh_step", steps, "attend")

@@ -12,6 +12,7 @@ from lessons.example import ExampleTrace, Limit
 from lessons.heads_example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
 from lessons.pytorch import Choices
 from lessons.pytorch_cases import CASES
+from lessons.pytorch_parity import fits_pytorch
 from lessons.sentence import say
 
 PARITY_VIEWS = {
@@ -22,6 +23,7 @@ PARITY_VIEWS = {
     "levels": "three levels",
     "cases": f"{CASES} random cases",
 }
+VIEWS_WITHOUT_MODULE = ("fused", "cases")
 CASES_DRAWN = Limit(0, 9999)
 LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": CASES_DRAWN}
 
@@ -29,9 +31,19 @@ LINK_RULES: dict[str, LinkRule] = {"parity": PARITY_VIEWS, "cases": CASES_DRAWN}
 def comparison_choices(running: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     example = heads_of_lesson(running)
-    view = one_in_row("Compare", "parity", PARITY_VIEWS)
-    may_attend = chosen_mask(len(run_heads(example).tokens))
+    trace = run_heads(example)
+    view = chosen_view(fits_pytorch(trace.module))
+    may_attend = chosen_mask(len(trace.tokens))
     return Choices(example, may_attend, view, chosen_cases() if view == "cases" else 0)
+
+
+def chosen_view(fits: bool) -> str:
+    """What to compare; of heads that PyTorch's module cannot hold, what its function makes."""
+    views = {view: title for view, title in PARITY_VIEWS.items() if fits or view in VIEWS_WITHOUT_MODULE}
+    asked = get_state("parity")
+    if asked not in (None, *views) or (asked is None and text_in_link("parity") in PARITY_VIEWS.values()):
+        set_state("parity", asked if asked in views else next(iter(views)))
+    return one_in_row("Compare", "parity", views)
 
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
@@ -46,7 +58,7 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
             title = without[asked]
             show_notes(say("There is no module to compare in “{title}”. Here is your sentence instead.", title=title))
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        source, choices = source_and_sizes(sources, notes, learnt=running.trained is not None)
+        source, choices = source_and_sizes(sources, notes, running)
     if not running.example.scaling:
         show_notes(say(
             "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."

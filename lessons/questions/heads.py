@@ -50,7 +50,7 @@ def shape_after_split(trace: SideBySide, head: int, random: torch.Generator) -> 
 @beyond_figure
 def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """The number of heads is not in the number of parameters."""
-    if not isinstance(trace, HeadsTrace):
+    if not isinstance(trace, HeadsTrace) or not trace.usual_sizes:
         return None
     h, d_model = trace.n_heads, trace.x.shape[-1]
     others = [other for other in divisors(d_model) if other != h]
@@ -95,19 +95,19 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
     """Every head reads every feature of X; only a sliced one would not. None where a change is too small to tell."""
-    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1:
+    if not isinstance(trace, HeadsTrace) or trace.n_heads == 1 or trace.x.shape[-1] % trace.n_heads:
         return None
     reach = reach_of_heads(trace)
     place, sliced = below(len(reach.features), random), bool(below(2, random))
     feature = reach.features[place]
-    own = home_of(feature, trace.d_head)[0]
+    own = home_of(feature, reach.d_head)[0]
     changed = (reach.sliced if sliced else reach.projected)[:, place]
     if float((changed[own : own + 1] if sliced else changed).min()) < NOTICEABLE:
         return None
     way = say("Each head projects all features of X.")
     if sliced:
         way = say("Suppose each head read only its own slice of X, {d_head} of the {d_model} features.",
-                  d_head=trace.d_head, d_model=trace.x.shape[-1])  # fmt: skip
+                  d_head=reach.d_head, d_model=trace.x.shape[-1])  # fmt: skip
     every, only, none = say("All heads."), say("One head only."), say("No head.")
     cards = (
         Card(every, say("Each head projects feature {feature}. Queries, keys and values are split afterwards.",

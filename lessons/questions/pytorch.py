@@ -58,7 +58,7 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
     """What is reported is the average over the heads, and no head need have it."""
     i = one_of(parity.may_attend.sum(dim=-1) > 1, random)
-    if len(parity.per_head) == 1:
+    if parity.per_head is None or len(parity.per_head) == 1:
         return None
     j, who = one_of(parity.may_attend[i], random), names(parity.tokens)
     weights = parity.per_head[:, i, j].tolist()
@@ -110,6 +110,8 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
 @beyond_figure
 def weights_of_its_own(parity: Parity, random: torch.Generator) -> Question | None:
     """The same shape is not the same numbers."""
+    if parity.theirs is None:
+        return None
     (n, d_model), seed = parity.x.shape, below(1000, random)
     other = MultiHeadAttention.draw(d_model, parity.ours.n_heads, generator=generator(seed))
     gap = largest_absolute(other(parity.x, parity.may_attend)[0] - parity.trace.output)

@@ -10,8 +10,10 @@ from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
 from lessons.example import model_settings
+from lessons.formatting import english
 from lessons.heads_example import model_of_heads
 from lessons.reader import LANGUAGE, PATTERN_ROLES
+from lessons.reading import PATTERN_NAMES
 from lessons.task_texts import texts_of
 from lessons.trained import recorded
 
@@ -90,6 +92,8 @@ def has_earned(score, layer, head):
 def name_of_head(case, sentence):
     """A head on the lesson on several heads, with its share of the job that it does best."""
     example, head = example_of(case), sentence.arguments["number"] - 1
+    if example.source == LANGUAGE:
+        return name_of_head_of_reader(example, head, sentence)
     settings = model_settings(example)
     _, _, shares = measured(settings, example.updates)
     share = max(shares[role, example.layer - 1, head][0] for role in settings.task.roles)
@@ -98,6 +102,17 @@ def name_of_head(case, sentence):
         return {"number": head + 1}
     assert share >= settings.task.threshold
     return {"number": head + 1, "name": ..., "share": share}
+
+
+def name_of_head_of_reader(example, head, sentence):
+    """The patterns that both sets of texts confirm, and the one with the largest share beyond an even one."""
+    sets, layer = [kept()[name] for name in ("naming", "confirming")], example.layer - 1
+    earned = [name for name in sets[0] if all(has_earned(scores[name], layer, head) for scores in sets)]
+    assert bool(earned) != ("no name" in sentence.template)
+    if not earned:
+        return {"number": head + 1}
+    name = max(earned, key=lambda name: sets[0][name]["heads"][layer][head] - sets[0][name]["even"])
+    return {"number": head + 1, "name": english(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
 
 
 @cache
@@ -133,9 +148,11 @@ ORACLE = {
     "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.": (
         lambda case, sentence: {"count": case.example.example.layer - 1}
     ),
+    "{count} layer works on that.": lambda case, sentence: {"count": case.example.example.layer - 1},
     "{n} new sequences": lambda case, sentence: {"n": 64},
-    "Measured on new sequences: {heads}.": lambda case, sentence: {
-        "heads": [...] * len(sentence.arguments["heads"].items)
+    "Measured on {texts}: {heads}.": lambda case, sentence: {
+        "texts": ...,
+        "heads": [...] * len(sentence.arguments["heads"].items),
     },
     "head {number}: {name}, {share} of its weight": name_of_head,
     "head {number}: no name earned": name_of_head,

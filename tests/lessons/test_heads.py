@@ -1,6 +1,7 @@
 """The lesson on heads says only what its tensors say: everything is computed again with NumPy, head by head."""
 
-from functools import cache
+import math
+from functools import cache, partial
 
 import numpy as np
 import torch
@@ -25,7 +26,7 @@ def cases(example):
     dropout = (0.0, 0.1, 0.5, 0.9)[seed % 4]
     own = heads_example(example, "sentence", d_model=d_model, n_heads=n_heads, bias=seed % 2 == 1, dropout=dropout)
     for step in STEPS:
-        yield Choices(own, step, "qkv"[seed % 3], n_heads - 1 if step in ("attend", "dropout") else 0)
+        yield Choices(own, step, "qkv"[seed % 3], own.n_heads - 1 if step in ("attend", "dropout") else 0)
     yield Choices(heads_example(example, "sentence", d_model=5, n_heads=1))
     for step in ("attend", "dropout"):
         yield Choices(heads_example(example, "drawn", dropout=dropout), step, head=1)
@@ -51,13 +52,16 @@ def heads_again(example):
     """The weights and the output of each head, in NumPy with loops over heads and queries."""
     trace = traced(example)
     if isinstance(trace, HeadsTrace):
+        asking = trace.x if trace.added is None else trace.x + trace.added
         with torch.no_grad():
-            q, k, v = (
-                linear(trace.x, getattr(trace.module, f"W_{name}"), getattr(trace.module, f"b_{name}")).numpy()
-                for name in "qkv"
-            )
-        parts = [[tensor[:, h * d : (h + 1) * d] for tensor in (q, k, v)]
-                 for d in [q.shape[1] // trace.module.n_heads] for h in range(trace.module.n_heads)]  # fmt: skip
+            whole = [
+                linear(x, getattr(trace.module, f"W_{name}"), getattr(trace.module, f"b_{name}")).numpy()
+                for x, name in zip((asking, asking, trace.x), "qkv", strict=True)
+            ]
+        parts = [list(parts) for parts in zip(*(np.split(one, trace.module.n_heads, axis=1) for one in whole),
+                                              strict=True)]  # fmt: skip
+        if trace.module.rotary:
+            parts = [[turned(q), turned(k), v] for q, k, v in parts]
     else:
         parts = [[getattr(trace.heads, role)[h].numpy() for role in "qkv"] for h in range(2)]
     found = []
@@ -70,6 +74,19 @@ def heads_again(example):
             weights[i, :seen] = powers / powers.sum()
         found.append((weights, weights @ v))
     return [weights for weights, _ in found], [output for _, output in found]
+
+
+def turned(vectors):
+    """Each pair of features turned by the position times its speed, as RoFormer has it."""
+    result, width = vectors.astype(float).copy(), vectors.shape[1]
+    for at in range(len(vectors)):
+        for pair in range(0, width, 2):
+            angle, (a, b) = at * 10000 ** (-pair / width), vectors[at, pair : pair + 2].astype(float)
+            result[at, pair : pair + 2] = (
+                a * math.cos(angle) - b * math.sin(angle),
+                a * math.sin(angle) + b * math.cos(angle),
+            )
+    return result
 
 
 def distances(case):
@@ -191,11 +208,12 @@ def reached(example):
         ("sliced", SlicedHeads.draw(d_model, n_heads, generator=generator(trace.example.seed))),
     ):
         with torch.no_grad():
-            before = module(trace.x, mask, scale=trace.scale)[1].heads.output
+            added = trace.added if way == "projected" else None
+            before = module(trace.x, mask, scale=trace.scale, positions=added)[1].heads.output
             for feature in features:
                 x = trace.x.clone()
                 x[:, feature] += 1
-                after = module(x, mask, scale=trace.scale)[1].heads.output
+                after = module(x, mask, scale=trace.scale, positions=added)[1].heads.output
                 for head in range(n_heads):
                     changes[way, head, feature] = float((after[head] - before[head]).abs().max())
     return changes, d_head
@@ -214,18 +232,43 @@ def reach(case, sentence):
 def cost(case, sentence):
     trace = trace_of(case)
     d, h = trace.x.shape[-1], trace.n_heads
-    return {"projected": sum(d * d for _ in "qkv"), "sliced": sum((d // h) * (d // h) for _ in "qkv" for _ in range(h))}
+    widths = [getattr(trace.heads, role).shape[-1] for role in "qkv"]
+    return {
+        "projected": sum(d * h * width for width in widths),
+        "sliced": sum((d // h) * width for width in widths for _ in range(h)),
+    }
 
 
 def total(case, sentence):
-    d, bias = trace_of(case).x.shape[-1], trace_of(case).example.bias
-    assert ("+ 4" in sentence.template) == bias
-    return {"total": 4 * (d * d + bias * d), "d": d}
+    d, module = trace_of(case).x.shape[-1], trace_of(case).module
+    biases = sum(b is not None for b in (module.b_q, module.b_k, module.b_v, module.b_o))
+    assert ("+ 4" in sentence.template) == (biases == 4) and ("+ {d}" in sentence.template) == (biases == 1)
+    return {"total": 4 * d * d + biases * d, "d": d}
+
+
+def own_total(case, sentence):
+    """Of heads whose queries or values are not as wide together as a token."""
+    W_q, W_k, W_v, W_o = (getattr(trace_of(case).module, f"W_{name}").shape for name in "qkvo")
+    assert W_q == W_k and W_v == W_o[::-1] and not W_q == W_v == W_o
+    total = sum(rows * columns for rows, columns in (W_q, W_k, W_v, W_o))
+    return {"total": total, "d": W_q[0], "queries": W_q[1], "values": W_v[1]}
+
+
+def widths(case, sentence):
+    trace = trace_of(case)
+    return {"d_model": trace.x.shape[1], "queries": trace.module.W_q.shape[1], "values": trace.module.W_v.shape[1]}
 
 
 def sizes(case, sentence):
+    """Of queries; of what is split where the figure splits, and of values where outputs are joined."""
+    role = {"split": case.choices.role, "concatenate": "v"}.get(case.choices.step, "q")
+    return sizes_of(role, case, sentence)
+
+
+def sizes_of(role, case, sentence):
     trace = trace_of(case)
-    n, d, h = len(trace.tokens), trace.heads.q.shape[0] * trace.heads.q.shape[2], trace.heads.q.shape[0]
+    part = getattr(trace.heads, role)
+    n, d, h = len(trace.tokens), part.shape[0] * part.shape[2], part.shape[0]
     known = {
         "count": {"h": h, "d": d, "d_head": d // h}, "whole": f"{n}×{d}", "parts": f"{h}×{n}×{d // h}", "heads": h,
         "d": d, "d_model": d, "d_head": d // h, "shape": f"{n}\u00a0×\u00a0{d}", "sentences": h,
@@ -243,9 +286,13 @@ def shown(case, sentence):
     trace = trace_of(case)
     d, few = trace.x.shape[-1], sentence.arguments["shown"]
     rows, columns = sentence.arguments["rows"], sentence.arguments["columns"]
-    assert d > 16 and few < columns and rows in (len(trace.tokens), d) and columns in (d, trace.d_head)
-    assert few in (8 // trace.n_heads * trace.n_heads, 16, 16 // trace.n_heads)
-    return {"rows": rows, "columns": columns, "shown": few}
+    every = {d} | {many for tensor in (trace.q, trace.v, *trace.heads.q, *trace.heads.v) for many in tensor.shape[1:]}
+    assert max(every) > 16 and few < columns and rows in {len(trace.tokens), *every} and columns in every
+    counts = (8 // trace.n_heads * trace.n_heads, 16, 16 // trace.n_heads)
+    assert few in counts and sentence.arguments.get("wide", few) in counts
+    return {"rows": rows, "columns": columns, "shown": few} | {
+        name: few for name in ("wide",) if name in sentence.arguments
+    }
 
 
 def own_seed(case, sentence):
@@ -264,7 +311,12 @@ ORACLE = {
     "head {number}": chosen,
     "sentence {number}": chosen,
     "{rows}×{columns}, {shown} shown": shown,
-    "{rows}×{columns}, {shown}×{shown} shown": shown,
+    "{rows}×{columns}, {shown}×{wide} shown": shown,
+    "Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of {values}: "
+    "those of all heads, side by side.": widths,
+    "The heads with a slice are untrained (seed {seed}).": lambda case, sentence: {
+        "seed": case.example.example.seed
+    },
     "Each row of X, a single number, becomes a query, a key and a value of one number each.": counting("d"),
     "There is only one head, so all of them are its own.": counting("h"),
     "{whole} is read as {parts}.": sizes,
@@ -290,6 +342,9 @@ ORACLE = {
     "{projected}, that of a sliced head by exactly 0.": reach,
     "The module has {total} parameters: 4 · {d} · {d}.": total,
     "The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.": total,
+    "The module has {total} parameters: 4 · {d} · {d} + {d}.": total,
+    "The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and {values} · {d} "
+    "in W_o.": own_total,
     "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} would "
     "have.": counting("d_head"),
 }  # fmt: skip
@@ -492,10 +547,12 @@ def parameters_now(case, sentence):
 ORACLE |= {
     DROPPED: asked_about,
     **dict.fromkeys((MORE_HEADS, *MORE_HEADS_REPLIES), parameters_now),
-    READS_SLICE: sizes,
+    READS_SLICE: lambda case, sentence: {
+        "d_head": trace_of(case).x.shape[1] // trace_of(case).n_heads, "d_model": trace_of(case).x.shape[1]
+    },
     "Q has {d_model} features and is split among {heads} heads. Where is feature {feature}, counted from 1?": chosen,
-    "Each head has one feature.": counting("d_head"),
-    "Then each head would have all {d_model}. The features are shared out.": sizes,
+    "Each head has one feature.": lambda case, sentence: {"count": sizes_of("q", case, sentence)["count"]["d_head"]},
+    "Then each head would have all {d_model}. The features are shared out.": partial(sizes_of, "q"),
     **dict.fromkeys(
         (
             "{rows}\u00a0×\u00a0{columns}", "{how_many}\u00a0×\u00a0{matrix}",

@@ -25,7 +25,9 @@ def role(case, letter):
     """Queries, keys or values of the head: X times its columns of W."""
     W = getattr(case.example, f"W_{letter}").double().numpy()
     width = W.shape[1] // case.example.example.n_heads
-    rows = case.example.x.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
+    x, added = case.example.x, case.example.added
+    made_of = x if added is None or letter == "v" else x + added
+    rows = made_of.double().numpy() @ W[:, case.head * width : (case.head + 1) * width]
     return turned(rows) if case.example.rotary and letter in "qk" else rows
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from screens import chosen
 
-from lessons.example import Example, run_example
+from lessons.example import Example, model_of, run_example
 from lessons.formatting import english, together
 from lessons.permutation import added_positions, kinds_for, random_permutation
 from lessons.positions import Choices, screen
@@ -53,7 +53,19 @@ def maps_of(case):
 
 
 def x_of(case):
-    return case.example.fetched.double().numpy()
+    """What enters the head; in a first layer without the vectors that the model adds for positions."""
+    trace = case.example
+    if trace.trained is None or trace.example.layer > 1:
+        return trace.x.double().numpy()
+    model = model_of(trace.example)
+    if model.config.positions not in ("learned", "sinusoidal"):
+        return trace.x.double().numpy()
+    rows = model.table[list(trace.ids)].double()
+    if model.layers[0].norm is not None:
+        spread = (rows.var(dim=-1, keepdim=True, correction=0) + 1e-5).sqrt()
+        rows = (rows - rows.mean(dim=-1, keepdim=True)) / spread
+        rows = rows * model.layers[0].norm.gain + model.layers[0].norm.shift
+    return rows.numpy()
 
 
 def added_of(case, kind=None):
@@ -264,6 +276,7 @@ def chosen_but(sentence, *computed):
 
 ORACLE = {
     SEED: chosen,
+    "{whose} The positions are random (seed {seed}).": chosen,
     "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
     "shuffle first, and no number differs by more.": output_differs,
     WEIGHT_DIFFERS: weight_differs,

@@ -25,6 +25,7 @@ from lessons.pytorch_parity import (
     RandomCase,
     compare_with_pytorch,
     copy_to_pytorch,
+    fits_pytorch,
     heads_as_module,
     heads_built_in,
     heads_by_hand,
@@ -46,9 +47,10 @@ def cases(example):
     n = len(example.tokens)
     scattered = drawn_mask([[i == j or (i * 3 + j * 5 + seed) % 2 == 0 for j in range(n)] for i in range(n)])
     masks = (causal_mask(n), full_mask(n), sliding_window_mask(n, 2), scattered)
-    for at, view in enumerate(VIEWS):
+    fits = fits_pytorch(run_heads(own).module)
+    for at, view in enumerate(VIEWS if fits else ("fused",)):
         yield Choices(own, masks[(seed + at) % 4], view)
-    yield Choices(own, masks[seed % 4], ("levels", "cases")[seed % 2], seed % 3)
+    yield Choices(own, masks[seed % 4], ("levels", "cases")[seed % 2] if fits else "cases", seed % 3)
     preset = heads_example(example, SOURCES[seed % len(SOURCES)])
     yield Choices(preset, causal_mask(len(run_heads(preset).tokens)), VIEWS[seed % 4])
 
@@ -74,27 +76,41 @@ def linear(module, name, x):
     return x @ W.double().numpy() + (0 if b is None else b.double().numpy())
 
 
-def heads_of(module, x, visible):
+def heads_of(module, x, visible, added=None):
     """Weights of each head, and what the heads found side by side."""
-    q, k, v = (linear(module, name, x.double().numpy()) for name in "qkv")
-    d_head, weights, found = q.shape[1] // module.n_heads, [], []
-    for first in range(0, q.shape[1], d_head):
-        own = slice(first, first + d_head)
-        scores = np.where(visible, q[:, own] @ k[:, own].T / math.sqrt(d_head), -np.inf)
+    weights, found = [], []
+    for q, k, v in vectors_of(module, x, added):
+        scores = np.where(visible, q @ k.T / math.sqrt(q.shape[1]), -np.inf)
         powers = np.exp(scores - scores.max(axis=1, keepdims=True))
         weights.append(powers / powers.sum(axis=1, keepdims=True))
-        found.append(weights[-1] @ v[:, own])
+        found.append(weights[-1] @ v)
     return np.stack(weights), np.concatenate(found, axis=1)
+
+
+def vectors_of(module, x, added=None):
+    """The queries, keys and values of each head, turned by their positions where the model turns them."""
+    asking = x if added is None else x + added
+    whole = [linear(module, name, one.double().numpy()) for name, one in zip("qkv", (asking, asking, x), strict=True)]
+    for q, k, v in zip(*(np.split(one, module.n_heads, axis=1) for one in whole), strict=True):
+        yield (turned(q), turned(k), v) if module.rotary else (q, k, v)
+
+
+def turned(vectors):
+    """Each pair of features as a complex number, times one of length 1."""
+    n, width = vectors.shape
+    speeds = 10000.0 ** (-np.arange(0, width, 2) / width)
+    pairs = (vectors[:, ::2] + 1j * vectors[:, 1::2]) * np.exp(1j * np.arange(n)[:, None] * speeds)
+    return np.stack([pairs.real, pairs.imag], axis=-1).reshape(n, width)
 
 
 def weights_of(case):
     trace = trace_of(case)
-    return heads_of(trace.module, trace.x, mask_of(case))[0]
+    return heads_of(trace.module, trace.x, mask_of(case), trace.added)[0]
 
 
 def output_of(case):
     trace = trace_of(case)
-    return linear(trace.module, "o", heads_of(trace.module, trace.x, mask_of(case))[1])
+    return linear(trace.module, "o", heads_of(trace.module, trace.x, mask_of(case), trace.added)[1])
 
 
 def theirs(case):
@@ -131,7 +147,7 @@ def difference(case, sentence):
 
 def found(case):
     trace = trace_of(case)
-    return heads_of(trace.module, trace.x, mask_of(case))[1]
+    return heads_of(trace.module, trace.x, mask_of(case), trace.added)[1]
 
 
 def head_by_head(case, sentence):
@@ -165,8 +181,9 @@ def true_cell(case, sentence):
 
 def theirs_as_it_is(case):
     trace, mask = trace_of(case), case.choices.may_attend
+    asking = trace.x if trace.added is None else trace.x + trace.added
     with torch.no_grad():
-        return copy_to_pytorch(trace.module)(trace.x, trace.x, trace.x, attn_mask=mask, average_attn_weights=False)[1]
+        return copy_to_pytorch(trace.module)(asking, asking, trace.x, attn_mask=mask, average_attn_weights=False)[1]
 
 
 def left_visible(case, sentence):
@@ -274,9 +291,8 @@ def reported(case, prompt):
 def score_of(case, prompt):
     trace = trace_of(case)
     i, j = (prompt.arguments[name].position for name in ("query", "key"))
-    d_head = trace.x.shape[1] // trace.module.n_heads
-    q, k = (linear(trace.module, name, trace.x.double().numpy())[:, :d_head] for name in "qk")
-    return {"query": i, "key": j, "d_head": d_head, "score": q[i] @ k[j]}
+    q, k, _ = next(vectors_of(trace.module, trace.x, trace.added))
+    return {"query": i, "key": j, "d_head": q.shape[1], "score": q[i] @ k[j]}
 
 
 def rows_of_a_projection(case, sentence):
@@ -285,7 +301,18 @@ def rows_of_a_projection(case, sentence):
     return {"parameter": sentence.arguments["parameter"], "first": first, "last": first + d_model - 1}
 
 
+def why_it_cannot(case, sentence):
+    """PyTorch's module has no rotation, and one number of features for queries and values."""
+    module, said = trace_of(case).module, [english(reason) for reason in sentence.arguments["reasons"].items]
+    assert ("does not turn queries and keys by their positions" in said) == (module.rotary is not None)
+    shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
+    assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
+    return {"reasons": [...] * len(said)}
+
+
 ORACLE = {
+    "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which is given "
+    "queries, keys and values, computes them.": why_it_cannot,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).example.seed},
     "Untrained: random weights for each case, all drawn from number {number}.": lambda case, sentence: {
         "number": case.choices.cases
@@ -344,7 +371,8 @@ def answer_module_mask(case, prompt):
     i = prompt.arguments["query"].position
     row = mask_of(case)[i]
     visible = sum(not blocked for blocked in row)
-    assert visible == 0 or int((theirs_as_it_is(case)[0, i] > 0).sum()) <= visible
+    if fits_pytorch(trace_of(case).module):
+        assert visible == 0 or int((theirs_as_it_is(case)[0, i] > 0).sum()) <= visible
     return {
         "nn.MultiheadAttention blocks where the mask is True.": visible,
         "That takes True for “keep”, as F.scaled_dot_product_attention does. Here True blocks.": sum(row),

@@ -27,11 +27,19 @@ def rows_of(case):
     example = case.example.example
     if example.source == LANGUAGE:
         return language_model().model.token_table[list(case.example.ids)]
-    if example.source not in TASK_SOURCES:
+    task = task_of(example)
+    if task is None:
         return case.example.x
-    words = TASK_SOURCES[example.source].task.vocabulary.tokens
+    words = task.vocabulary.tokens
     table = recorded(model_settings(example)).model(example.updates).token_table
     return table[[words.index(token) for token in case.example.tokens]]
+
+
+def task_of(example):
+    """What the model of an example has learned; None where it has none."""
+    if example.own is not None:
+        return example.own.task
+    return TASK_SOURCES[example.source].task if example.source in TASK_SOURCES else None
 
 
 def rows_and_numbers(case, sentence):
@@ -49,8 +57,8 @@ def same_token(case, sentence):
 
 
 def unknown(case, sentence):
-    source = TASK_SOURCES.get(case.example.example.source)
-    known = list(dict.fromkeys(case.example.tokens)) if source is None else source.task.vocabulary.tokens
+    task = task_of(case.example.example)
+    known = list(dict.fromkeys(case.example.tokens)) if task is None else task.vocabulary.tokens
     words = tokenize(case.choices.words, case.example.example.unit)[:12]
     return {
         "refusal": sentence.arguments["refusal"],

@@ -1,7 +1,7 @@
 """Whose weights: a visit begins with a trained model, and its slider, sizes and sentence act on every lesson."""
 
 import pytest
-from visiting import open_page, texts, visitor
+from visiting import chart, open_page, texts, visitor
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
@@ -9,6 +9,8 @@ from lessons.example import Example, learnt_example, run_example
 from lessons.formatting import english
 from lessons.reading import SENTENCES_READ
 from lessons.trained import TASK_SOURCES
+
+ALIBI = '{"task":"reverse","model":{"positions":"alibi"}}'
 
 
 def captions(at):
@@ -85,6 +87,32 @@ def test_lessons_open_on_every_source(page, source):
     assert not at.exception, at.exception
 
 
+@pytest.mark.parametrize("page", ["many_heads/heads", "many_heads/pytorch"])
+def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page):
+    at = open_page(page, example="language", layer=3)
+    trace = run_example(Example(source="language", text="", layer=3))
+    assert english(trace.trained.whose()) in captions(at)
+    assert at.radio(key="layer").options[2].startswith("3: previous token")
+    assert "The model's own: 64 features, 4 heads with 32 features of a query or key and 16 of a value." in texts(at)
+    assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
+    cells = {row["cell_tag"].strip("|"): row["v"] for row in chart(at)[1]["cells"] if row["cell_tag"]}
+    if page.endswith("heads"):
+        assert cells["map.2 5,4"] == pytest.approx(float(trace.heads.weights[2, 5, 4]), abs=1e-5)
+    else:  # of the outputs of all heads side by side, the first features of each stand there
+        assert cells["ours 5,4"] == pytest.approx(float(trace.heads.output[1, 5, 0]), abs=1e-5)
+        assert any("cannot hold these heads" in text for text in texts(at))
+
+
+@pytest.mark.parametrize("parity", ["module", "weights", "levels", "fused", "cases"])
+def test_what_pytorchs_module_cannot_hold_is_compared_with_its_function(parity):
+    at = open_page("many_heads/pytorch", example="language", parity=parity)
+    control = at.segmented_control(key="parity")
+    assert list(control.options) == ["scaled_dot_product_attention", "300 random cases"]
+    assert control.value == (parity if parity in ("fused", "cases") else "fused")
+    at.selectbox(key="example").set_value("pronouns").run()
+    assert len(at.segmented_control(key="parity").options) == 6 and not at.exception
+
+
 def test_heads_are_offered_under_the_names_they_earned():
     at = open_page(example="pronouns", model_heads=2)
     trained = run_example(learnt_example("pronouns", n_heads=2)).trained
@@ -111,8 +139,12 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
     assert not at.exception and at.selectbox(key="example").value == "mine"
     trace = run_example(Example(source="mine", own=settings, text="", causal=False))
     assert english(trace.trained.whose()) in captions(at) and english(trace.trained.does(0)) in said(at)
-    again = open_page(example="mine", own=at.query_params["own"], causal="false", picture=None)
-    assert captions(again) == captions(at)
+    link = {"example": "mine", "own": at.query_params["own"], "causal": "false"}
+    assert captions(open_page(**link, picture=None)) == captions(at)
+    heads = open_page("many_heads/heads", **link)
+    assert english(trace.trained.whose()) in captions(heads)
+    assert any("turns its queries and keys, each by its position" in text for text in texts(heads))
+    assert any("cannot hold these heads" in text for text in texts(open_page("many_heads/pytorch", **link)))
 
 
 def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
@@ -121,7 +153,9 @@ def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
     assert any("cannot be shown in the lessons: the task names no job" in text for text in texts(at))
 
 
-@pytest.mark.parametrize("code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}'])
+@pytest.mark.parametrize(
+    "code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}', ALIBI]
+)
 def test_a_link_with_no_such_model_opens_the_first_one(code):
     at = open_page(example="mine", own=code)
     assert not at.exception and at.selectbox(key="example").value == "pronouns"
