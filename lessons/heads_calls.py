@@ -47,7 +47,7 @@ def ran_wide(trace: HeadsTrace, step: str, values: dict[str, object]) -> Ran:
     if step in ("project", "split"):
         first = {role: slice(getattr(trace.heads, role).shape[-1]) for role in "qkv"}
         maps = {f"W_{role}": getattr(trace.module, f"W_{role}")[:, own] for role, own in first.items()}
-        lines = tuple(f"{role} = linear({asking(trace, role)}, W_{role})" for role in "qkv")
+        lines = tuple(f"{role} = linear({made_of(trace, role)}, W_{role})" for role in "qkv")
         shows = {role: getattr(trace, role)[:, own] for role, own in first.items()}
         return Ran(entering(trace) | maps, lines, shows, (linear,))
     attends = "heads = attend(q, k, v, may_attend, scale=scale)"
@@ -74,7 +74,7 @@ def entering(trace: HeadsTrace) -> dict[str, Tensor]:
     return {"x": trace.x} | ({} if trace.added is None else {"p": trace.added})
 
 
-def asking(trace: HeadsTrace, role: str) -> str:
+def made_of(trace: HeadsTrace, role: str) -> str:
     """What queries, keys or values are made of, as a program writes it."""
     return "x" if trace.added is None or role == "v" else "x + p"
 
@@ -102,7 +102,7 @@ def of_step(trace: HeadsTrace, step: str) -> tuple[tuple[str, ...], dict[str, ob
     heads: AttentionTrace = trace.heads
     match step:
         case "project":
-            made = {role: f"linear({asking(trace, role)}, module.W_{role}, module.b_{role})" for role in "qkv"}
+            made = {role: f"linear({made_of(trace, role)}, module.W_{role}, module.b_{role})" for role in "qkv"}
             lines = tuple(f"{role} = {line}" for role, line in made.items())
             return lines, {role: getattr(trace, role) for role in "qkv"}, (linear,)
         case "split":

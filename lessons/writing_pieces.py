@@ -21,10 +21,10 @@ def beginning_in_pieces(raw: str) -> Beginning:
     clean = clean_text(raw, MAX_START)
     encoded = language_model().encode(clean.text, keep_end=True)
     tokens = written_pieces().decode(encoded.ids)
-    return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded), *left_out(encoded)))
+    return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded), *beginning_cut(encoded)))
 
 
-def left_out(encoded: Encoded) -> tuple[Sentence, ...]:
+def beginning_cut(encoded: Encoded) -> tuple[Sentence, ...]:
     """That a text is too long: what comes next follows from its end, so that is kept."""
     if not encoded.cut:
         return ()
