@@ -51,6 +51,7 @@ CONTENTS = (
     Entry(TRAINING_SECTION, "training/backward.py", "backward", "Backwards"),
     Entry(TRAINING_SECTION, "training/generate.py", "generate", "Generate"),
     Entry("A real model", "real_model/read.py", "read", "Read"),
+    Entry("Today's attention", "todays_attention/variants.py", "variants", "Variants"),
     Entry("Today's attention", "todays_attention/cost.py", "cost", "Cost"),
 )
 

@@ -63,7 +63,7 @@ def url(start_server):
 
 COVERED_AT_FIRST = (
     "tokens", "dot_product", "projections", "scores", "mask", "softmax", "output", "heads", "positions", "pytorch",
-    "backward", "cost",
+    "backward", "variants", "cost",
 )  # fmt: skip
 
 SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'

@@ -32,6 +32,7 @@ from lessons import (
     scores,
     softmax,
     tokens,
+    variants,
 )
 from lessons.cost_counted import sizes_of_example
 from lessons.example import Example, run_example
@@ -42,6 +43,7 @@ from lessons.pytorch_parity import compare_with_pytorch
 from lessons.questions.base import asking
 from lessons.reading import ReadChoices, all_heads, read
 from lessons.train import questions_about
+from lessons.variant_heads import VARIED, vary
 
 SEEDS, NUMBERS = 300, 3  # the first questions of each
 FEW = 12  # examples, where one takes long to compute
@@ -90,6 +92,18 @@ def newest_character(seed):
 
 
 @cache
+def varied_head(seed):
+    """Every variant in turn, of sentences of other lengths and with other reaches; of seed 1 the first screen."""
+    if seed == 1:
+        return vary(example_of(1), 0, "window", 2.0)
+    words = ["the", "cat", "saw", "an", "old", "dog", "and", "ran", "off"][: 4 + seed // 7 % 6]
+    sizes = {"n_heads": 2 + 2 * (seed % 2), "d_k": 2 + 2 * (seed % 3), "causal": seed % 5 > 0}
+    example = run_example(Example(source="sentence", text=" ".join(words), seed=seed, **sizes))
+    kind, reach = list(VARIED)[seed % len(VARIED)], 1 + seed // 7 % 4
+    return vary(example, seed % 2, kind, {"window": float(reach), "sink": 1.0, "cap": 0.5}.get(kind, 0.0))
+
+
+@cache
 def reading(number):
     layer, head = all_heads()[number % len(all_heads())]
     return read(ReadChoices(layer=layer, head=head))
@@ -112,6 +126,7 @@ ABOUT = {
     "generate": lambda seed: newest_character(seed % FEW),
     "read": lambda seed: (reading(seed * FEW // SEEDS),),  # one after the other: few texts are kept at a time
     "train": lambda seed: (recommended(PRONOUNS, seed),),
+    "variants": lambda seed: (varied_head(seed),),
 }
 FIRST_SCREENS = {
     "tokens": tokens.Choices(),
@@ -126,6 +141,7 @@ FIRST_SCREENS = {
     "pytorch": pytorch.Choices(heads_example(example_of(1), "sentence"), causal_mask(6)),
     "backward": backward.Choices(sentence=1),
     "cost": cost.Choices(),
+    "variants": variants.Choices(),
 }
 
 

@@ -8,7 +8,7 @@ from visiting import chart, open_page
 
 from attention_ui import choices
 from attention_ui.contents import CONTENTS
-from attention_ui.controls import backward, cost, heads, positions, pytorch
+from attention_ui.controls import backward, cost, heads, positions, pytorch, variants
 
 VIEWS = {
     "home": ("step", choices.STEPS),
@@ -21,6 +21,7 @@ VIEWS = {
     "backward": ("back_view", backward.BACK_VIEWS),
     "pytorch": ("parity", pytorch.PARITY_VIEWS),
     "cost": ("cost_view", cost.COST_VIEWS),
+    "variants": ("variant", variants.VARIANTS),
 }
 SCREENS = [
     (entry.file.removesuffix(".py"), name, view)

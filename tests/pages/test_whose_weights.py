@@ -80,7 +80,7 @@ def test_strangers_are_named_and_left_out():
 @pytest.mark.parametrize("source", [*TASK_SOURCES, "language"])
 @pytest.mark.parametrize(
     "page", ["start/overview", "one_head/tokens", "one_head/projections", "many_heads/heads", "many_heads/positions",
-             "many_heads/pytorch"],
+             "many_heads/pytorch", "todays_attention/variants"],
 )  # fmt: skip
 def test_lessons_open_on_every_source(page, source):
     at = visitor(page, example=source).run()

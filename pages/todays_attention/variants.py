@@ -1,0 +1,8 @@
+"""Lesson: what do today's models change?"""
+
+from attention_ui.controls.variants import variant_choices
+from attention_ui.lesson_page import open_lesson
+from lessons import variants
+
+page = open_lesson(variants)
+page.show(variant_choices())

@@ -1,0 +1,592 @@
+"""The lesson on variants: everything its screens say, computed again with plain Python."""
+
+import math
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import torch
+from learnt_oracle import ORACLE as LEARNT
+from screens import chosen
+
+from attention_core.model import ModelConfig, TinyTransformer
+from attention_core.randomness import generator
+from attention_core.tasks import CharacterTask
+from lessons.example import Example, run_example
+from lessons.formatting import english, together
+from lessons.trained import recorded
+from lessons.variant_measures import (
+    CAPS_MEASURED,
+    EVERY,
+    KINDS_TRAINED,
+    LENGTHS_MEASURED,
+    SINKS_MEASURED,
+    STEPS_TRAINED,
+    right_over_length,
+    settings_of_lengths,
+    tokens_that_reach,
+    with_context,
+)
+from lessons.variants import Choices, screen
+
+KINDS = ("window", "sink", "cap", "alibi", "rotary", "grouped", "cross")
+
+
+def cases(example):
+    yield from map(Choices, KINDS)
+    yield Choices("window", reach=3)
+    yield Choices("sink", sink=2.0)
+    yield Choices("cap", cap=0.5)
+
+
+# The head, with plain loops.
+
+
+def example_of(case):
+    """The running example; with two heads where one would have nobody to share with."""
+    example = case.example
+    if case.choices.variant == "grouped" and example.example.n_heads == 1:
+        return run_example(replace(example.example, n_heads=2))
+    return example
+
+
+def projected(case, name, head=None, positions=True):
+    """The rows of a head's queries, keys or values as its W makes them, before anything turns."""
+    x, W = example_of(case).x.double(), getattr(example_of(case), f"W_{name}").double()
+    if positions and name in "qk" and example_of(case).added is not None:
+        x = x + example_of(case).added
+    width = W.shape[1] // example_of(case).example.n_heads
+    head = case.head if head is None else head
+    return (x @ W[:, head * width : (head + 1) * width]).tolist()
+
+
+def turn(rows):
+    """Rotary positions, each pair of features as one complex number."""
+    width, turned = len(rows[0]), []
+    for place, row in enumerate(rows):
+        numbers = [
+            complex(row[i], row[i + 1]) * complex(math.cos(angle), math.sin(angle))
+            for i in range(0, width, 2)
+            for angle in [place * 10000.0 ** (-i / width)]
+        ]
+        turned.append([part for z in numbers for part in (z.real, z.imag)])
+    return turned
+
+
+def rows_of_head(case, name, head):
+    """Queries or keys as the head has them without the variant."""
+    rows = projected(case, name, head)
+    return turn(rows) if example_of(case).rotary and case.choices.variant != "rotary" else rows
+
+
+def scaled_scores(case, q, k):
+    return [[sum(a * b for a, b in zip(one, other, strict=True)) * example_of(case).scale for other in k] for one in q]
+
+
+def sees(case, i, j):
+    return j <= i or not example_of(case).example.causal
+
+
+def softmax(scores, extra=None):
+    scores = [*scores, -math.inf if extra is None else extra]
+    powers = [math.exp(score - max(scores)) for score in scores]
+    return [power / sum(powers) for power in powers[:-1]]
+
+
+def group_of(case):
+    n_heads = example_of(case).example.n_heads
+    size = next((size for size in range(2, n_heads + 1) if n_heads % size == 0), 1)
+    return range(case.head // size * size, case.head // size * size + size)
+
+
+def shared_keys(case):
+    together = zip(*(rows_of_head(case, "k", head) for head in group_of(case)), strict=True)
+    return [[sum(column) / len(column) for column in zip(*rows, strict=True)] for rows in together]
+
+
+def possible(case):
+    kind, width = case.choices.variant, len(projected(case, "q")[0])
+    return not (
+        (kind == "rotary" and width % 2)
+        or (kind == "grouped" and example_of(case).example.n_heads == 1)
+        or (kind == "cross" and len(example_of(case).tokens) == 1)
+    )
+
+
+def masked_scores(case, changed):
+    """The head's scores after all that happens before the softmax."""
+    kind, n = case.choices.variant, len(example_of(case).tokens)
+    q, k = (rows_of_head(case, name, case.head) for name in "qk")
+    see = [[sees(case, i, j) for j in range(n)] for i in range(n)]
+    changed = changed and possible(case)
+    if changed and kind == "rotary":
+        q, k = (turn(projected(case, name, positions=False)) for name in "qk")
+    if changed and kind == "grouped":
+        k = shared_keys(case)
+    scores = scaled_scores(case, q, k)
+    for i in range(n):
+        for j in range(n):
+            if changed and kind == "window":
+                see[i][j] = see[i][j] and (abs(i - j) <= case.choices.reach or 0 in (i, j))
+            if changed and kind == "cross":
+                see[i][j] = j < n // 2
+            if changed and kind == "cap":
+                scores[i][j] = case.choices.cap * math.tanh(scores[i][j] / case.choices.cap)
+            if changed and kind == "alibi":
+                scores[i][j] -= 0.5 ** (case.head % 8 + 1) * abs(i - j)
+            if not see[i][j]:
+                scores[i][j] = -math.inf
+    return scores
+
+
+def weights_of(case, changed):
+    extra = case.choices.sink if changed and case.choices.variant == "sink" else None
+    return [softmax(row, extra) for row in masked_scores(case, changed)]
+
+
+def moved_between(one, other):
+    gaps = [sum(abs(a - b) for a, b in zip(*rows, strict=True)) / 2 for rows in zip(one, other, strict=True)]
+    return sum(gaps) / len(gaps)
+
+
+def entropy(rows):
+    return sum(-sum(w * math.log2(w) for w in row if w > 0) for row in rows) / len(rows)
+
+
+def with_choices(case, **choices):
+    return replace(case, choices=Choices(case.choices.variant, **choices))
+
+
+def collected(case):
+    rows = weights_of(case, True)
+    return sum(1 - sum(row) for row in rows) / len(rows)
+
+
+# What the sentences say.
+
+
+def hidden_by_window(case, sentence):
+    before, after = masked_scores(case, False), masked_scores(case, True)
+    count = sum(score > -math.inf for row in before for score in row)
+    return {"count": count, "hidden": count - sum(score > -math.inf for row in after for score in row)}
+
+
+def entropies(case, sentence):
+    before, after = entropy(weights_of(case, False)), entropy(weights_of(case, True))
+    assert after >= before - 1e-6
+    return {"cap": case.choices.cap, "before": before, "after": after}
+
+
+def groups_said(case, sentence):
+    n_heads, group = example_of(case).example.n_heads, group_of(case)
+    return {"count": n_heads // len(group), "heads": [head + 1 for head in group], "all": n_heads}
+
+
+def cut_said(case, sentence):
+    n = len(example_of(case).tokens)
+    return {"asking": n - n // 2, "answering": n // 2}
+
+
+def only_rounding(case, sentence):
+    change, size = sentence.arguments["change"].value, example_of(case).heads.v.abs().max()
+    assert 0 <= change <= 1e-5 * max(1.0, float(size))
+    return {"change": change}
+
+
+def heard(reach, layers, causal, helped, n=41):
+    """Who reaches the one token, with plain sets: layer by layer, whom those look at that reach it."""
+    reached = {n - 1 if causal else n // 2}
+    for _ in range(layers):
+        reached |= {
+            j
+            for i in reached
+            for j in range(n)
+            if (abs(i - j) <= reach or (helped and 0 in (i, j))) and (j <= i or not causal)
+        }
+    return len(reached)
+
+
+def reach_said(case, sentence):
+    causal = example_of(case).example.causal
+    alone, helped = (heard(case.choices.reach, 6, causal, with_global) for with_global in (False, True))
+    return {"layers": 6, "alone": alone, "n": 41, "helped": helped}
+
+
+def sinks_said(case, sentence):
+    little, much = (collected(with_choices(case, sink=score)) for score in (-4.0, 4.0))
+    return {"low": -4, "little": little, "high": 4, "much": much}
+
+
+def caps_said(case, sentence):
+    even, nearly = (entropy(weights_of(with_choices(case, cap=cap), True)) for cap in (0.25, 32.0))
+    return {"low": 0.25, "even": even, "high": 32, "nearly": nearly, "without": entropy(weights_of(case, False))}
+
+
+@cache
+def right_with(kind, length):
+    """One piece after the other, through a model with that context and these weights."""
+    settings = settings_of_lengths(kind)
+    trained = recorded(settings).model(STEPS_TRAINED)
+    ids = torch.tensor(settings.task.vocabulary.encode(settings.task.tokens))
+    model = trained if kind == "learned" else with_context(trained, length)
+    right = [
+        model(ids[begin : begin + length]).logits.argmax(dim=-1) == ids[begin + 1 : begin + length + 1]
+        for begin in range(0, len(ids) - length, EVERY)
+    ]
+    return float(torch.cat(right).double().mean())
+
+
+def lengths_said(case, sentence):
+    names = {"alibi": "alibi", "rotary": "rotary", "waves": "sinusoidal"}
+    return {"steps": STEPS_TRAINED, "trained": 16, "length": 128} | {
+        name: 100 * right_with(kind, 128) for name, kind in names.items()
+    }
+
+
+def group_gap(case, sentence):
+    one, other, *_ = group_of(case)
+    q, p = rows_of_head(case, "q", one), rows_of_head(case, "q", other)
+    return {"gap": max(abs(a - b) for rows in zip(q, p, strict=True) for a, b in zip(*rows, strict=True))}
+
+
+def shared_rows(case, head):
+    k = shared_keys(case)
+    scores, n = scaled_scores(case, rows_of_head(case, "q", head), k), len(k)
+    return [softmax([scores[i][j] if sees(case, i, j) else -math.inf for j in range(n)]) for i in range(n)]
+
+
+def group_share(case, sentence):
+    one, other, *_ = group_of(case)
+    return {"share": moved_between(shared_rows(case, one), shared_rows(case, other))}
+
+
+SAME_NUMBERS = "They are the same {count} numbers, and the values the same {others}: the cache keeps them once."
+STILL = "Heads {both} share keys and values. Which of these can no longer differ between them?"
+REACHED = (
+    "Through a window of {reach} to {sides}, of how many of {n} tokens can one in the middle hear in {layers} layers, "
+    "itself among them?"
+)
+WITH_SINK = (
+    "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's weight. What is left on "
+    "{key}?"
+)
+CAPPED = "The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?"
+BIASED = (
+    "The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope of ALiBi is {slope}. "
+    "What is the score with its bias?"
+)
+TURNED = (
+    "The features {first} and {second} turn by {omega} radians from each position to the next. {query} is token "
+    "{place} and {key} is token {other}. By how many radians are their turns apart?"
+)
+SHAPE = "{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?"
+KEPT = (
+    "How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, in {sets} of {heads} "
+    "heads?"
+)
+
+
+def pair(sentence):
+    return (sentence.arguments[name].position for name in ("query", "key"))
+
+
+def said_with_sink(case, sentence):
+    query, key = pair(sentence)
+    share = 1 - sum(weights_of(case, True)[query])
+    return {"query": query, "key": key, "before": weights_of(case, False)[query][key], "share": share}
+
+
+def said_capped(case, sentence):
+    query, key = pair(sentence)
+    return {"query": query, "key": key, "score": masked_scores(case, False)[query][key], "cap": case.choices.cap}
+
+
+def said_biased(case, sentence):
+    query, key = pair(sentence)
+    score, slope = masked_scores(case, False)[query][key], 0.5 ** (case.head % 8 + 1)
+    return {"query": query, "key": key, "score": score, "steps": abs(query - key), "slope": slope}
+
+
+def said_turned(case, sentence):
+    query, key = pair(sentence)
+    first = sentence.arguments["first"]
+    omega = 10000.0 ** (-(first - 1) / len(projected(case, "q")[0]))
+    return {
+        "first": first, "second": first + 1, "omega": omega, "query": query, "key": key, "place": query + 1,
+        "other": key + 1,
+    }  # fmt: skip
+
+
+def of_the_head_shown(oracle):
+    """What is said of the weights is about the example that the variant is shown on."""
+    return lambda case, sentence: oracle(replace(case, example=example_of(case)), sentence)
+
+
+ORACLE = {
+    **{template: of_the_head_shown(oracle) for template, oracle in LEARNT.items()},
+    "Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it sees what the "
+    "mask lets it see.": hidden_by_window,
+    "A query puts {share} of its weight on other keys than before, on average.": lambda case, sentence: {
+        "share": moved_between(weights_of(case, False), weights_of(case, True))
+    },
+    "A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no value, so a "
+    "head may do nothing.": lambda case, sentence: {"score": case.choices.sink, "share": collected(case)},
+    "With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come closer "
+    "together, and the weights are shared out more evenly.": entropies,
+    "A cap of {cap} changes next to nothing: the scores of this head are small beside it.": lambda case, sentence: {
+        "cap": case.choices.cap
+    },
+    "Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.": (
+        lambda case, sentence: {"slope": 0.5 ** (case.head % 8 + 1), "head": case.head % 8 + 1, "heads": 8}
+    ),
+    "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.": groups_said,
+    "The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them may be "
+    "looked at.": cut_said,
+    "Keys and values of the first sentence in the reverse order change no output by more than {change}.": only_rounding,
+    "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k in the "
+    "sidebar.": lambda case, sentence: {"d_k": len(projected(case, "q")[0])},
+    "Through {layers} layers a window alone lets {alone} of {n} tokens reach one query, with the global token "
+    "{helped}: so many have a gradient that is not 0, in untrained layers (seed 0).": reach_said,
+    "A sink competes with all keys that a query may see: with a score of {low} it collects {little} of the weight, "
+    "with one of {high} it collects {much}.": sinks_said,
+    "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; without a cap "
+    "{without}.": caps_said,
+    "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a time "
+    "(seed 0). Then the same text in pieces of {length}: {alibi} % of the next characters are right with ALiBi, "
+    "{rotary} % with rotary positions, {waves} % with sines and cosines.": lengths_said,
+    "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.": (
+        lambda case, sentence: {"trained": 16}
+    ),
+    "characters read at a time ({trained} in training)": lambda case, sentence: {"trained": 16},
+    "cached after {count} tokens": lambda case, sentence: {"count": len(example_of(case).tokens)},
+    "after {count}": lambda case, sentence: {"count": 4096},
+    "Each head has a W_q of its own: here the queries differ by up to {gap}.": group_gap,
+    "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.": group_share,
+    SAME_NUMBERS: lambda case, sentence: {
+        name: len(case.example.tokens) * len(projected(case, of)[0]) for name, of in (("count", "k"), ("others", "v"))
+    },
+    STILL: chosen,
+    REACHED: chosen,
+    WITH_SINK: said_with_sink,
+    CAPPED: said_capped,
+    BIASED: said_biased,
+    TURNED: said_turned,
+    SHAPE: cut_said,
+    KEPT: chosen,
+}
+
+
+def answer_still(case, prompt):
+    assert [head - 1 for head in prompt.arguments["both"].items] == list(group_of(case))[:2]
+    replies = (
+        SAME_NUMBERS,
+        "Each head has a W_q of its own: here the queries differ by up to {gap}.",
+        "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.",
+        "The values are shared, but each head mixes them with weights of its own.",
+    )
+    return dict.fromkeys(replies, ...)
+
+
+def answer_reached(case, prompt):
+    reach, layers = case.choices.reach, prompt.arguments["layers"]
+    one_side = english(prompt.arguments["sides"]) == "the left"
+    assert one_side == example_of(case).example.causal and prompt.arguments["reach"] == reach
+    right = heard(reach, layers, one_side, False, 4 * layers * reach + 1)
+    others = right - 1
+    return {
+        "Each layer passes on what the one before has gathered: a reach each, and itself.": right,
+        "That is one layer. The next one sees tokens that have already looked further.": 1 + others // layers,
+        "Add itself.": others,
+        "Itself counts once, not once a layer.": layers + others,
+        "Only a global token, or enough layers, would let all of them through.": 100,
+        "Reaches of layers are added, not multiplied.": 1 + (1 if one_side else 2) * reach**layers,
+    }
+
+
+def answer_with_sink(case, prompt):
+    query, key = pair(prompt)
+    before, after = weights_of(case, False)[query], weights_of(case, True)[query]
+    share, n_keys = 1 - sum(after), sum(score > -math.inf for score in masked_scores(case, False)[query])
+    return {
+        "Every weight of the row shrinks by the same factor: 1 less what the sink collects.": after[key],
+        "The score stays, but the sink has joined the sum below.": before[key],
+        "It is not taken in equal parts: every weight shrinks by the same factor.": before[key] - share / n_keys,
+        "That takes from one key all that the sink collects from the whole row.": before[key] - share,
+        "The factor is 1 less the share that the sink collects.": before[key] / (1 + share),
+        "That is what the sink takes of it.": before[key] * share,
+    }
+
+
+def answer_capped(case, prompt):
+    query, key = pair(prompt)
+    score, cap = masked_scores(case, False)[query][key], case.choices.cap
+    return {
+        "The cap times tanh of the score over the cap.": cap * math.tanh(score / cap),
+        "That is a hard cut. The soft cap bends every score, small ones a little.": min(max(score, -cap), cap),
+        "That is a cap of 1. Divide by the cap before, multiply by it after.": math.tanh(score),
+        "Dividing alone caps nothing.": score / cap,
+        "Only endless scores come to the cap itself.": cap if score >= 0 else -cap,
+        "That multiplies by the cap.": cap * score,
+    }
+
+
+def answer_biased(case, prompt):
+    query, key = pair(prompt)
+    score, slope, apart = masked_scores(case, False)[query][key], 0.5 ** (case.head % 8 + 1), abs(query - key)
+    return {
+        "The slope times the distance is taken off.": score - slope * apart,
+        "What is far away loses, it does not gain.": score + slope * apart,
+        "Neighbours stand 1 apart, and a token 0 from itself.": score - slope * (apart + 1),
+        "The distance between the two counts, not the length of the text.": score
+        - slope * (len(example_of(case).tokens) + 1),
+        "It is taken off, not multiplied.": score * (1 - slope),
+        "Only a token's score with itself stays as it is.": score,
+    }
+
+
+def answer_turned(case, prompt):
+    query, key = pair(prompt)
+    omega = said_turned(case, prompt)["omega"]
+    return {
+        "The distance times the angle of one step: where the two stand does not matter.": (query - key) * omega,
+        "That is the turn of the query alone.": query * omega,
+        "The score turns the key back, so the angles are subtracted.": (query + key) * omega,
+        "Neighbours are one step apart.": (query - key + 1) * omega,
+        "That is the turn of the key alone.": key * omega,
+        "The further apart, the more they turn.": omega / (query - key),
+    }
+
+
+def answer_shape(case, prompt):
+    n, first = len(example_of(case).tokens), len(example_of(case).tokens) // 2
+    shapes = {
+        "A row for each query, a column for each key.": (n - first, first),
+        "That is the other way round: rows are queries.": (first, n - first),
+        "The two sentences do not look at themselves here.": (n, n),
+        "The keys come from the first sentence alone.": (n - first, n),
+        "Queries come from the second sentence.": (first, first),
+    }
+    return {reply: dict(zip(("rows", "columns"), shape, strict=True)) for reply, shape in shapes.items()}
+
+
+def answer_kept(case, prompt):
+    said = {name: prompt.arguments[name] for name in ("heads", "sets", "d_k", "d_v", "kept")}
+    n_heads, kind, kept = example_of(case).example.n_heads, case.choices.variant, said["kept"]
+    d_k, d_v = len(projected(case, "q")[0]), len(projected(case, "v")[0])
+    sets = n_heads // len(group_of(case)) if kind == "grouped" else n_heads
+    assert (said["heads"], said["sets"], said["d_k"], said["d_v"]) == (n_heads, sets, d_k, d_v)
+    if kind == "window":
+        assert kept == case.choices.reach + 2
+    if kind == "cross" and possible(case):
+        assert kept == len(example_of(case).tokens) // 2
+    return {
+        "A key and a value for each of these tokens, in each set.": kept * sets * (d_k + d_v),
+        "Values are needed too.": kept * sets * d_k,
+        "Queries are used once and need not be kept.": kept * sets * (d_k + d_k + d_v),
+        "Weights are computed anew for each query, and not kept.": kept * sets * (kept + d_k + d_v),
+        "Heads that share keys and values keep them once.": kept * sets * n_heads * (d_k + d_v),
+        "That is for one token.": sets * (d_k + d_v),
+    }
+
+
+ANSWERS = {
+    STILL: answer_still,
+    REACHED: answer_reached,
+    WITH_SINK: answer_with_sink,
+    CAPPED: answer_capped,
+    BIASED: answer_biased,
+    TURNED: answer_turned,
+    SHAPE: answer_shape,
+    KEPT: answer_kept,
+}
+
+
+# The figures.
+
+
+class Shown:
+    """What a case has, for a screen that is looked at here."""
+
+    def __init__(self, kind, head=0, choices=None, **example):
+        chosen_example = {"source": "sentence", "n_heads": 4, "text": "the cat saw the old dog"} | example
+        self.example, self.head = run_example(Example(**chosen_example)), head
+        self.choices = choices or Choices(kind)
+
+    @property
+    def figures(self):
+        return screen(self.example, self.head, self.choices).figures
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_matrices_are_those_of_plain_loops(kind, causal):
+    case = Shown(kind, head=1, causal=causal)
+    plain, changed, *_ = case.figures[0].matrices
+    cut = 3 if kind == "cross" else 0
+    expected = torch.tensor(weights_of(case, True))
+    expected = expected[cut:, :cut] if cut else expected
+    torch.testing.assert_close(plain.values, torch.tensor(weights_of(case, False)), atol=1e-5, rtol=0)
+    torch.testing.assert_close(changed.values, expected, atol=1e-5, rtol=0)
+
+
+def test_parameters_and_cache_are_counted():
+    def numbers(kind):
+        case = Shown(kind, d_model=6, d_k=2, d_v=3)
+        return [[cell.value for cell in row[1:]] for row in case.figures[-1].cells]
+
+    plain = [6 * 4 * (2 + 2 + 3), 6 * 4 * 5, 4096 * 4 * 5]
+    assert numbers("grouped") == [plain, [6 * (4 * 2 + 2 * 5), 6 * 2 * 5, 4096 * 2 * 5]]
+    assert numbers("window") == [plain, [plain[0], 4 * 4 * 5, 4 * 4 * 5]]
+    assert numbers("sink") == [plain, [plain[0] + 4, *plain[1:]]]
+    assert numbers("cross") == [plain, [plain[0], 3 * 4 * 5, 3 * 4 * 5]]
+    assert numbers("cap") == numbers("alibi") == numbers("rotary") == [plain, plain]
+
+
+@pytest.mark.parametrize("causal", [True, False])
+@pytest.mark.parametrize("helped", [True, False])
+def test_gradients_find_all_that_a_window_lets_through_and_no_more(causal, helped):
+    for reach in (1, 3):
+        for layers in (1, 2, 5):
+            assert tokens_that_reach(reach, layers, causal, helped) == heard(reach, layers, causal, helped)
+
+
+def test_the_curves_are_those_of_plain_loops():
+    for kind, measured, of in (
+        ("sink", SINKS_MEASURED, collected),
+        ("cap", CAPS_MEASURED, lambda case: entropy(weights_of(case, True))),
+    ):
+        (line,) = Shown(kind).figures[1].lines
+        assert tuple(line.x) == measured
+        for x, y in zip(line.x, line.y, strict=True):
+            assert y == pytest.approx(of(Shown(kind, choices=Choices(kind, **{kind: x}))), abs=1e-5)
+
+
+def test_accuracy_over_length_is_measured_on_models_trained_on_short_pieces():
+    found = {one.kind: one for one in right_over_length()}
+    assert tuple(found) == KINDS_TRAINED and found["learned"].lengths == (8, 16)
+    for kind in ("rotary", "alibi", "sinusoidal"):
+        assert found[kind].lengths == LENGTHS_MEASURED
+        for length, right in zip(LENGTHS_MEASURED, found[kind].right, strict=True):
+            assert right == pytest.approx(right_with(kind, length), abs=1e-3)
+    # what the lesson is about: all have learnt; at eight times the length ALiBi has kept more than the others
+    assert all(one.right[1] > 0.75 for one in found.values())
+    assert found["alibi"].right[-1] > found["rotary"].right[-1] > found["sinusoidal"].right[-1]
+
+
+def test_weights_in_a_longer_context_are_the_same_in_the_shorter():
+    for kind in ("rotary", "alibi", "sinusoidal", "none"):
+        config = ModelConfig(vocabulary=13, context=7, d_model=8, n_heads=2, positions=kind)
+        model, ids = TinyTransformer.draw(config, generator(1)), torch.tensor([3, 1, 4, 1, 5])
+        torch.testing.assert_close(with_context(model, 40)(ids).logits, model(ids).logits)
+
+
+def test_what_cannot_be_changed_is_said_and_nothing_changes():
+    for kind, example in (("grouped", {"source": "batch"}), ("rotary", {"d_k": 3}), ("cross", {"text": "alone"})):
+        figure = Shown(kind, **example).figures[0]
+        plain, changed = figure.matrices
+        assert torch.equal(plain.values, changed.values) and len(figure.notice) == 1
+    assert "with two. Heads 1 and 2 share" in together(Shown("grouped", n_heads=1).figures[0].notice)
+
+
+def test_the_text_of_the_models_is_that_of_the_training_page():
+    assert settings_of_lengths("alibi").task == CharacterTask(window=16)
