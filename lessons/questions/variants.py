@@ -74,12 +74,16 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
             reach=reach, layers=n_layers, n=n,
             sides=say("the left") if both_sides == 1 else say("either side")),
         (1 + both_sides * n_layers * reach, say("Each layer passes on what the one before has gathered: a reach each, "
-                                                "and itself.")),
-        (1 + both_sides * reach, say("That is one layer. The next one sees tokens that have already looked further.")),
-        (both_sides * n_layers * reach, say("Add itself.")),
-        (n_layers * (1 + both_sides * reach), say("Itself counts once, not once a layer.")),
-        (n, say("Only a global token, or enough layers, would let all of them through.")),
-        (1 + both_sides * reach**n_layers, say("Reaches of layers are added, not multiplied.")))  # fmt: skip
+                                                "and itself."), say("a reach for each layer, and itself")),
+        (1 + both_sides * reach, say("That is one layer. The next one sees tokens that have already looked further."),
+                                 say("a single reach, and itself")),
+        (both_sides * n_layers * reach, say("Add itself."), say("a reach for each layer")),
+        (n_layers * (1 + both_sides * reach), say("Itself counts once, not once a layer."),
+                                              say("a reach and itself, for each layer")),
+        (n, say("Only a global token, or enough layers, would let all of them through."),
+            say("layers let all tokens through")),
+        (1 + both_sides * reach**n_layers, say("Reaches of layers are added, not multiplied."),
+                                           say("the reaches of the layers multiplied, and itself")))  # fmt: skip
 
 
 def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
@@ -95,12 +99,18 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
         lambda shown: say("Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
                           "weight. What is left on {key}?", query=names[query], key=names[key], before=shown(before),
                           share=shown(collected)),
-        (after, say("Every weight of the row shrinks by the same factor: 1 less what the sink collects.")),
-        (before, say("The score stays, but the sink has joined the sum below.")),
-        (before - collected / n_keys, say("It is not taken in equal parts: every weight shrinks by the same factor.")),
-        (before - collected, say("That takes from one key all that the sink collects from the whole row.")),
-        (before / (1 + collected), say("The factor is 1 less the share that the sink collects.")),
-        (before * collected, say("That is what the sink takes of it.")))  # fmt: skip
+        (after, say("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
+                say("the weight, less its part of what the sink takes")),
+        (before, say("The score stays, but the sink has joined the sum below."),
+                 say("its score stays, and so does its weight")),
+        (before - collected / n_keys, say("It is not taken in equal parts: every weight shrinks by the same factor."),
+                                      say("the weight, less an equal part of what the sink takes")),
+        (before - collected, say("That takes from one key all that the sink collects from the whole row."),
+                             say("the weight, less all that the sink takes")),
+        (before / (1 + collected), say("The factor is 1 less the share that the sink collects."),
+                                   say("the weight, divided by 1 plus the share")),
+        (before * collected, say("That is what the sink takes of it."),
+                             say("the weight, times the share of the sink")))  # fmt: skip
 
 
 def capped_score(varied: VariedHead, random: Generator) -> Asked:
@@ -114,12 +124,16 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
     return among_numbers(
         lambda shown: say("The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
                           key=names[key], query=names[query], score=Number(scaled, 4), cap=Number(cap, 1)),
-        (float(varied.changed.masked[query, key]), say("The cap times tanh of the score over the cap.")),
-        (max(-cap, min(cap, scaled)), say("That is a hard cut. The soft cap bends every score, small ones a little.")),
-        (math.tanh(scaled), say("That is a cap of 1. Divide by the cap before, multiply by it after.")),
-        (scaled / cap, say("Dividing alone caps nothing.")),
-        (math.copysign(cap, scaled), say("Only endless scores come to the cap itself.")),
-        (cap * scaled, say("That multiplies by the cap.")))  # fmt: skip
+        (float(varied.changed.masked[query, key]), say("The cap times tanh of the score over the cap."),
+                                                   say("bent: the cap times tanh(score / cap)")),
+        (max(-cap, min(cap, scaled)), say("That is a hard cut. The soft cap bends every score, small ones a little."),
+                                      say("cut off where it goes beyond the cap")),
+        (math.tanh(scaled), say("That is a cap of 1. Divide by the cap before, multiply by it after."),
+                            say("bent: tanh of the score")),
+        (scaled / cap, say("Dividing alone caps nothing."), say("made smaller: the score over the cap")),
+        (math.copysign(cap, scaled), say("Only endless scores come to the cap itself."),
+                                     say("pushed out to the cap, with the sign of the score")),
+        (cap * scaled, say("That multiplies by the cap."), say("the score, times the cap")))  # fmt: skip
 
 
 def biased_score(varied: VariedHead, random: Generator) -> Asked:
@@ -136,12 +150,16 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
         lambda shown: say("The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
                           "of ALiBi is {slope}. What is the score with its bias?", key=names[key], query=names[query],
                           score=Number(scaled, 4), steps=steps, slope=Number(slope, 4)),
-        (float(varied.changed.masked[query, key]), say("The slope times the distance is taken off.")),
-        (scaled + slope * steps, say("What is far away loses, it does not gain.")),
-        (scaled - slope * (steps + 1), say("Neighbours stand 1 apart, and a token 0 from itself.")),
-        (scaled - slope * (n + 1), say("The distance between the two counts, not the length of the text.")),
-        (scaled * (1 - slope), say("It is taken off, not multiplied.")),
-        (scaled, say("Only a token's score with itself stays as it is.")))  # fmt: skip
+        (float(varied.changed.masked[query, key]), say("The slope times the distance is taken off."),
+                                                   say("the slope off for each step apart")),
+        (scaled + slope * steps, say("What is far away loses, it does not gain."),
+                                 say("the slope on top for each step apart")),
+        (scaled - slope * (steps + 1), say("Neighbours stand 1 apart, and a token 0 from itself."),
+                                       say("the slope off for each step, and once more")),
+        (scaled - slope * (n + 1), say("The distance between the two counts, not the length of the text."),
+                                   say("the slope off for all the text, and once more")),
+        (scaled * (1 - slope), say("It is taken off, not multiplied."), say("the slope off as a part of the score")),
+        (scaled, say("Only a token's score with itself stays as it is."), say("the score, just as it is")))  # fmt: skip
 
 
 @beyond_figure
@@ -161,12 +179,16 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
                           "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
                           "apart?", first=2 * pair + 1, second=2 * pair + 2, omega=Number(omega, 4), query=names[query],
                           key=names[key], place=query + 1, other=key + 1),
-        (omega * (query - key), say("The distance times the angle of one step: where the two stand does not matter.")),
-        (omega * query, say("That is the turn of the query alone.")),
-        (omega * (query + key), say("The score turns the key back, so the angles are subtracted.")),
-        (omega * (query - key + 1), say("Neighbours are one step apart.")),
-        (omega * key, say("That is the turn of the key alone.")),
-        (omega / (query - key), say("The further apart, the more they turn.")))  # fmt: skip
+        (omega * (query - key), say("The distance times the angle of one step: where the two stand does not matter."),
+                                say("the turn of a step, for each step apart")),
+        (omega * query, say("That is the turn of the query alone."), say("the turn of the query alone")),
+        (omega * (query + key), say("The score turns the key back, so the angles are subtracted."),
+                                say("the turns of both, added")),
+        (omega * (query - key + 1), say("Neighbours are one step apart."),
+                                    say("the turn of a step, for each step and once more")),
+        (omega * key, say("That is the turn of the key alone."), say("the turn of the key alone")),
+        (omega / (query - key), say("The further apart, the more they turn."),
+                                say("the turn of a step, over the steps apart")))  # fmt: skip
 
 
 def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
@@ -176,12 +198,17 @@ def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
     return among(
         say("{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
             asking=n - cut, answering=cut),
-        *(Card(shaped(*shape), reply) for shape, reply in (
-            ((n - cut, cut), say("A row for each query, a column for each key.")),
-            ((cut, n - cut), say("That is the other way round: rows are queries.")),
-            ((n, n), say("The two sentences do not look at themselves here.")),
-            ((n - cut, n), say("The keys come from the first sentence alone.")),
-            ((cut, cut), say("Queries come from the second sentence.")))))  # fmt: skip
+        *(Card(shaped(*shape), *said) for shape, *said in (
+            ((n - cut, cut), say("A row for each query, a column for each key."),
+             say("rows for those that ask, columns for those that answer")),
+            ((cut, n - cut), say("That is the other way round: rows are queries."),
+             say("rows for those that answer, columns for those that ask")),
+            ((n, n), say("The two sentences do not look at themselves here."),
+             say("rows and columns for all tokens")),
+            ((n - cut, n), say("The keys come from the first sentence alone."),
+             say("rows for those that ask, columns for all tokens")),
+            ((cut, cut), say("Queries come from the second sentence."),
+             say("rows and columns for those that answer")))))  # fmt: skip
 
 
 def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
@@ -200,12 +227,16 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
         say("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, in {sets} of "
             "{heads} heads?",
             heads=n_heads, sets=kv_heads, d_k=d_k, d_v=d_v, kept=kept),
-        (numbers_kept(varied, n, True), say("A key and a value for each of these tokens, in each set.")),
-        (kept * kv_heads * d_k, say("Values are needed too.")),
-        (kept * kv_heads * (2 * d_k + d_v), say("Queries are used once and need not be kept.")),
-        (kept * (kept + d_k + d_v) * kv_heads, say("Weights are computed anew for each query, and not kept.")),
-        (kept * n_heads * kv_heads * (d_k + d_v), say("Heads that share keys and values keep them once.")),
-        (kv_heads * (d_k + d_v), say("That is for one token.")))  # fmt: skip
+        (numbers_kept(varied, n, True), say("A key and a value for each of these tokens, in each set."),
+                                        say("keys and values, once for each set")),
+        (kept * kv_heads * d_k, say("Values are needed too."), say("keys alone, once for each set")),
+        (kept * kv_heads * (2 * d_k + d_v), say("Queries are used once and need not be kept."),
+                                            say("queries, keys and values, once for each set")),
+        (kept * (kept + d_k + d_v) * kv_heads, say("Weights are computed anew for each query, and not kept."),
+                                               say("keys, values and weights, once for each set")),
+        (kept * n_heads * kv_heads * (d_k + d_v), say("Heads that share keys and values keep them once."),
+                                                  say("keys and values of every head, for each set")),
+        (kv_heads * (d_k + d_v), say("That is for one token."), say("keys and values of a single token")))  # fmt: skip
 
 
 OWN_KIND = {"sink": weight_with_sink, "cap": capped_score, "alibi": biased_score, "rotary": turned_apart,

@@ -49,7 +49,6 @@ SEEDS, NUMBERS = 300, 3  # the first questions of each
 FEW = 12  # examples, where one takes long to compute
 NUMBER = re.compile(r"−?[\d,]+(\.\d+)?")
 LONGEST_REASON = 60  # characters
-WITHOUT_REASONS = {"variants"}  # so far
 ROOT = Path(__file__).parents[2]
 
 
@@ -256,7 +255,7 @@ def test_all_cards_of_a_kind_of_question_have_a_reason_or_none(lesson):
         assert len(reasons(question)) in (0, len(question.cards)), english(question.prompt)
         kinds[question.prompt.template].add(bool(reasons(question)))
     assert all(len(either) == 1 for either in kinds.values()), kinds
-    assert {True} in kinds.values() or lesson in WITHOUT_REASONS
+    assert {True} in kinds.values()
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
