@@ -42,7 +42,7 @@ def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
         "most": f"narrow ? (width - {UPRIGHT} - 30) / 0.75 : {LOWEST} + {RISE} * reach",
         "ground": "ceil(0.75 * most) + 26",
         "below": f"{STEP * words} + 12",
-        "height": f"narrow ? below + 134 : ground + {last + 16}",
+        "height": f"narrow ? below + 134 : ground + {last + small + 5}",
     }
     said = [said_below("row_says", ASKED, small, "ground + 122", "below + 52", middle=True)]
     if moments > 1:

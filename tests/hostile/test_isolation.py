@@ -21,7 +21,7 @@ VISITS = {
     "the first screen": (
         "",
         "example=pronouns",
-        [("asks", 3), ("says_pronouns", "girl left boat when it"), ("trained_for", 40), ("causal", False)],
+        [("asks", "“lamp”"), ("says_pronouns", "girl left boat when it"), ("trained_for", 40), ("causal", False)],
     ),
     "a sentence of one's own": (
         "projections",
