@@ -1,12 +1,15 @@
 """Make the pictures of the README from the running app: `python docs/screenshots.py http://localhost:8501`."""
 
+import io
 import shutil
 import sys
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
 
 HERE = Path(__file__).parent
+MOMENT, END = 450, 2500  # milliseconds that a picture of the film stands, and its last one
 
 
 def main(url: str) -> None:
@@ -16,7 +19,7 @@ def main(url: str) -> None:
         page.goto(url)
         page.locator(".st-key-ribbons svg .ribbons_marks path").first.wait_for(state="attached")
         page.wait_for_timeout(1000)
-        page.screenshot(path=HERE / "first.png")
+        save_film(page, HERE / "learning.gif")
         page.goto(f"{url}/?picture=steps")
         page.locator(".st-key-pipeline svg .mark-rect [aria-label*='÷']").nth(20).hover()
         page.wait_for_timeout(1000)
@@ -31,6 +34,20 @@ def main(url: str) -> None:
         page.wait_for_timeout(1000)
         page.screenshot(path=HERE / "train.png")
         browser.close()
+
+
+def save_film(page: Page, file: Path) -> None:
+    """The first screen over its training, moment by moment."""
+    slider = page.locator(".st-key-ribbons input[type=range]")
+    pictures = []
+    for moment in range(int(slider.get_attribute("max")) + 1):
+        slider.fill(str(moment))
+        page.wait_for_timeout(300)
+        picture = Image.open(io.BytesIO(page.locator(".st-key-ribbons").screenshot()))
+        pictures.append(picture.convert("P", palette=Image.Palette.ADAPTIVE, colors=64))
+    first, *others = pictures
+    durations = [MOMENT] * len(others) + [END]
+    first.save(file, save_all=True, append_images=others, duration=durations, loop=0, optimize=True)
 
 
 if __name__ == "__main__":
