@@ -21,7 +21,8 @@ window.sockets = [];
 const Real = window.WebSocket;
 window.WebSocket = class extends Real { constructor(...a) { super(...a); window.sockets.push(this) } };
 """
-SETTLED = "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
+SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
+    && !document.querySelector('[data-testid=stSkeleton]')"""
 
 
 def opened(page, url, figure=FIGURE):
