@@ -23,6 +23,7 @@ def trained_apart() -> Iterator[None]:
 
     usual = trained.train
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:
+        apart.submit(int).result()  # begins it now: later, what stands for the main module may be a page under test
         trained.train = lambda settings, **choices: iter(apart.submit(steps_of, settings, choices).result())
         yield
         trained.train = usual
