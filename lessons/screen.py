@@ -121,7 +121,7 @@ class Matrices(Figure):
 
     bands: tuple[tuple[Matrix | None, ...], ...]
     first: str
-    height: int = 530
+    height: int = 460
     numbered: bool | None = None  # None: numbers stand in the cells where they have room
     hint: Sentence | None = None  # below the matrices, in place of the usual line: what one can do here
 
