@@ -75,7 +75,7 @@ def show_chart(
         if not picking:
             st.vega_lite_chart(chart, width=width, alt=name)
             if lesson is None:  # elsewhere the drawer offers them
-                offer_numbers(figure.key, cells, lesson)
+                offer_numbers(figure.key, cells)
             return None
         picks = {"key": f"{figure.key}_chart", "on_select": on_pick or "rerun", "selection_mode": ["pick"]}
         state = st.vega_lite_chart(chart, width=width, alt=name, **picks)
@@ -91,9 +91,9 @@ def datasets_of(
     return {**tables, "alt": alt_table(LEFT_OUT if lesson and hidden("caption") else alt)}
 
 
-def offer_numbers(key: str, table: pa.Table | None, lesson: str | None) -> None:
+def offer_numbers(key: str, table: pa.Table | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
-    if table is not None and not covered(lesson):
+    if table is not None:
         offer("Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv")
 
 

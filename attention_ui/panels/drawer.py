@@ -11,7 +11,6 @@ import streamlit as st
 from attention_ui.contents import CONTENTS, step_to
 from attention_ui.drawing import matrices_template
 from attention_ui.figures.curves import curves_numbers
-from attention_ui.figures.export import csv_of
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.ribbons import ribbon_numbers
@@ -69,11 +68,11 @@ def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
         if isinstance(figure, Ribbons):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.text(english(figure.name), width="content")
-                offer_numbers(figure.key, ribbon_numbers(figure), lesson)
+                offer_numbers(figure.key, ribbon_numbers(figure))
     if curves := [figure for figure in figures if isinstance(figure, Curves)]:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(english(curves[0].name), width="content")
-            offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves), lesson)
+            offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
     st.caption("Streamlit's own menu at the top right corner of each figure saves it as a PNG.")
 
 
@@ -84,7 +83,7 @@ def offer_matrices(figure: Matrices) -> None:
     table = matrices_table(figure, layout, numbered=numbered)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.text(english(figure.name), width="content")
-        offer("Numbers as CSV", partial(csv_of, table), f"{figure.key}.csv", "text/csv")
+        offer_numbers(figure.key, table)
         if can_be_drawn(table):
             picture = partial(svg_of, table, spec["width"]["step"])
             offer("Picture as SVG", picture, f"{figure.key}.svg", "image/svg+xml")
