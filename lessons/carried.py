@@ -6,6 +6,7 @@ from functools import partial
 from typing import Literal, get_args
 
 from attention_core.attention import AttentionTrace, attend
+from attention_core.heads import split_heads
 from lessons.derivation import HeadDerivation, derive_head, divisor_of
 from lessons.edit_remarks import edit_remarks
 from lessons.example import ExampleTrace, whose_weights
@@ -13,6 +14,7 @@ from lessons.formulas import stage_formula
 from lessons.look import what_row_says
 from lessons.matrices import PAIRS, head_matrix, single_axis, weight_matrix
 from lessons.program import ran_attention
+from lessons.projections import ran_projections
 from lessons.row_notice import notice_mix
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen
 from lessons.sentence import Number, Sentence, say, say_count
@@ -86,8 +88,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         weights=whose_weights(example), height=560, numbered=True)  # fmt: skip
     return Screen(
         headline=told, formula=stage_formula(STAGE_OF_CHAPTER[choices.chapter], example), figures=(figure,),
-        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
-        remarks=edit_remarks(example, head))  # fmt: skip
+        code=code_of_chapter(carried, choices.chapter), remarks=edit_remarks(example, head))  # fmt: skip
+
+
+def code_of_chapter(carried: Carried, chapter: Chapter) -> Code:
+    """What made the numbers of a chapter: the maps of the head, or the head itself."""
+    attention, scale = carried.attention, carried.example.scale
+    if STAGE_OF_CHAPTER[chapter] == "qkv":
+        return Code((split_heads,), attention, scale, partial(ran_projections, carried.example, carried.head))
+    shown = ("scores", "scaled", "masked") if chapter == "compare" else ("weights", "output")
+    return Code((attend,), attention, scale, partial(ran_attention, attention, scale, shown))
 
 
 def it_asks(carried: Carried) -> View:

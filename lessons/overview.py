@@ -66,7 +66,8 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
         key="pipeline", name=say("All matrices of one attention head"),
         notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
-        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn))  # fmt: skip
+        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
+        height=530)  # fmt: skip
 
 
 def what_it_does(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:

@@ -44,12 +44,12 @@ class Ran:
     uses: tuple[Callable, ...] = ()
 
 
-def ran_attention(attention: AttentionTrace, scale: float) -> Ran:
-    """One head: its weights and its output from q, k and v."""
+def ran_attention(attention: AttentionTrace, scale: float, shown: Collection[str] = ("weights", "output")) -> Ran:
+    """One head from q, k and v; and what is shown of its tensors."""
     return Ran(
         {"q": attention.q, "k": attention.k, "v": attention.v, "may_attend": attention.visible, "scale": scale},
         ("trace = attend(q, k, v, may_attend, scale=scale)",),
-        {"trace.weights": attention.weights, "trace.output": attention.output},
+        {f"trace.{tensor}": getattr(attention, tensor) for tensor in shown},
         (attend,),
     )
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from attention_ui.choices import VIEWS
 from lessons.dot_product import attend_without_weights
@@ -98,8 +99,7 @@ def test_ticks_become_the_code_of_the_mask_and_the_link(visit):
     box = canvas.bounding_box()
     tab.page.mouse.click(box["x"] + box["width"] - 22, box["y"] + 35 + 12)
     tab.page.wait_for_url("**drawn=21-30-38-3c-3e-3f**")
-    tab.settled()
-    assert tab.page.locator(".st-key-drawn input").input_value() == "21-30-38-3c-3e-3f"
+    expect(tab.page.locator(".st-key-drawn input")).to_have_value("21-30-38-3c-3e-3f")
 
 
 def test_a_figure_leaves_as_a_picture_and_as_a_table(visit):
