@@ -29,6 +29,7 @@ from attention_core.training import (
     train,
 )
 from attention_core.weights import model_with
+from lessons.default_model import shipped_weights
 from lessons.notebooks import Sizes
 from lessons.sentence import Sentence, say, say_count
 from lessons.task_texts import texts_of
@@ -219,7 +220,7 @@ def recorded(settings: TrainingSettings, updates: int = MAX_STEPS) -> ModelRecor
 
 def recording_of(settings: TrainingSettings) -> ModelRecording:
     """The recording of a run as far as it is trained."""
-    recording = RECORDINGS[settings] = RECORDINGS.get(settings) or ModelRecording(settings)
+    recording = RECORDINGS[settings] = RECORDINGS.get(settings) or ModelRecording(settings, shipped_weights(settings))
     RECORDINGS.move_to_end(settings)
     while len(RECORDINGS) > MOST_RECORDINGS:
         RECORDINGS.popitem(last=False)

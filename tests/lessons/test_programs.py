@@ -21,6 +21,7 @@ from lessons.example import Example, learnt_example, run_example
 from lessons.program import Ran, program_of, ran_in_other_ways
 from lessons.screen import Film, Matrices
 
+OWN = recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary")
 EXAMPLES = (
     Example(),
     Example(source="sentence", text=r"""a “b” \ {0} 'n' "m" ''' c""", d_k=3, n_heads=2, seed=7, causal=False),
@@ -28,6 +29,7 @@ EXAMPLES = (
     learnt_example("previous"),
     Example(source="sentence", text=" "),
     Example(source="language", text="The boy gave the girl her book"),
+    Example(source="mine", text="", own=OWN, seed=3, updates=20),
 )
 PRINTED = 1000  # of larger arrays, a print leaves numbers out
 NUMBER = re.compile(r"nan|-?inf|-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -51,7 +53,7 @@ def codes():
         for lesson in LESSONS:
             module = importlib.import_module(f"lessons.{lesson}")
             for choices in list(file_of(lesson).cases(example))[:: 1 if example.example == EXAMPLES[0] else 7]:
-                screen = module.screen(example, example.example.n_heads - 1, choices)
+                screen = module.screen(example, len(example.heads.q) - 1, choices)
                 yield f"{lesson} {choices}"[:200], screen.code, screen
     for key in sorted(TASKS):
         yield f"train {key}", train.code_of_run(recommended(TASKS[key], 3)), None

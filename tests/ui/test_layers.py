@@ -15,7 +15,7 @@ FORBIDDEN = {
     "lessons": SCREEN | {"runs", "attention_ui", "pages"},
     "runs": SCREEN | {"lessons", "attention_ui", "pages"},
     "attention_ui": {"pages"},
-    "training": SCREEN | {"lessons", "runs", "attention_ui", "pages"},
+    "training": SCREEN | {"runs", "attention_ui", "pages"},  # it trains the model that the lessons open with
     "attention_ui/figures": {"streamlit", "pages"},
     "pages": {"altair", "pandas", "pyarrow", "torch", "numpy", "pages"},
 }
