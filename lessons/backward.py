@@ -46,8 +46,8 @@ class Choices:
     to the update and `matrix` to the check.
     """
 
-    updates: int = 40
-    sentence: int = 11  # a mistake, at whose scores a long step overshoots and larger ones saturate the softmax
+    updates: int = 20
+    sentence: int = 3  # a mistake, at whose scores a long step overshoots and larger ones saturate the softmax
     view: BackView = "way"
     stage: StageBack = "loss"
     size: float = 1

@@ -14,17 +14,16 @@ from attention_core.losses import CrossEntropyTrace
 from attention_core.model import ModelTrace, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import NO_TARGET, Batch, PronounTask
-from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch, predict, recommended, train
+from attention_core.training import HELD_OUT, TrainingSettings, held_out_batch, predict
 from attention_core.weights import model_with
-from lessons.example import Example
+from lessons.example import Example, learnt_example, model_settings
 from lessons.formatting import names
 from lessons.sentence import Sentence, Share, Token, say
+from lessons.trained import TASK_SOURCES, recorded
 
-PRONOUNS = PronounTask()
+PRONOUNS: PronounTask = TASK_SOURCES["pronouns"].task
 PRONOUN_WORDS = PRONOUNS.vocabulary.tokens
-UPDATES = (0, 10, 20, 40, 60, 80, 100, 150, 200)
-SIZES_OF_LEARNER = {"d_model": 8, "d_k": 2, "layer_norm": False}  # so small that every number can be followed
-TRAINING_OF_LEARNER = {"learning_rate": 0.02, "batch_size": 32, "steps": UPDATES[-1]}
+UPDATES = (0, 20, 40, 60, 80, 100, 200, 300)
 
 FORWARD_NAMES = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
 NumbersByName = dict[str, list[list[float]]]
@@ -50,26 +49,19 @@ class Learner:
 
 
 def settings_of_learner(example: Example) -> TrainingSettings:
-    """Seed, mask and scaling are those of the running example."""
-    return recommended(
-        PRONOUNS, example.seed, causal=example.causal, scaling=example.scaling, **SIZES_OF_LEARNER,
-        **TRAINING_OF_LEARNER,
-    )  # fmt: skip
+    """The model with which the lessons open, whose sizes are so small that every number can be followed.
+
+    Seed, mask and scaling are those of the running example.
+    """
+    return model_settings(
+        learnt_example("pronouns", seed=example.seed, train_mask=example.causal, train_scaling=example.scaling)
+    )
 
 
 @lru_cache(maxsize=64)
-def learners(settings: TrainingSettings) -> dict[int, Learner]:
-    """Train it once, and keep what it is after each of UPDATES. Everybody who asks for the same gets the same."""
-    return {
-        step.step: Learner(settings, step.step, step.weights.astype(np.float64))
-        for step in train(settings)
-        if step.step in UPDATES
-    }
-
-
 def learner_after(settings: TrainingSettings, updates: int) -> Learner:
-    """The model after so many updates, one of UPDATES."""
-    return learners(settings)[updates]
+    """The model after so many updates, one of UPDATES. Everybody who asks for the same gets the same."""
+    return Learner(settings, updates, recorded(settings, updates).weights[updates].astype(np.float64))
 
 
 def whose_gradients(learner: Learner) -> Sentence:

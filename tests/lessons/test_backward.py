@@ -34,14 +34,14 @@ MATRICES = ("x", "q", "k", "v", "scores", "weights", "output", "after", "logits"
 def cases(example):
     for place, stage in enumerate(STAGES_BACK):
         yield Choices(40, place, "way", stage)
-    yield from (Choices(updates, 2, "way", stage) for updates in (0, 200) for stage in ("loss", "scores", "qkv"))
+    yield from (Choices(updates, 2, "way", stage) for updates in (0, 300) for stage in ("loss", "scores", "qkv"))
     yield from (
-        Choices(updates, 3, "softmax", size=size) for updates, size in ((0, 20), (40, 0.125), (80, 4), (200, 1))
+        Choices(updates, 3, "softmax", size=size) for updates, size in ((0, 20), (40, 0.125), (80, 4), (300, 1))
     )
     yield from (Choices(60, 1, "sums", key=key) for key in (0, 3, 6))
     yield from (
         Choices(updates, 5, "update", rate=rate)
-        for updates, rate in ((0, 3), (20, 0.3), (40, 0.001), (40, 1), (200, 0.1))
+        for updates, rate in ((0, 3), (20, 0.3), (40, 0.001), (40, 1), (300, 0.1))
     )
     yield from (Choices(20, 4, "check", matrix=matrix) for matrix in CHECKED)
 
@@ -724,7 +724,7 @@ ANSWERS = {
 # More than the sentences say.
 
 
-def correction_of(example=Example(), updates=40, number=0):  # noqa: B008
+def correction_of(example=Example(), updates=20, number=0):  # noqa: B008
     return one_mistake(settings_of_learner(example), updates, number)
 
 

@@ -126,7 +126,7 @@ def test_what_a_link_asks_in_vain_is_told():
     said = " ".join(texts(at))
     for name in ("updates", "back_sentence", "back_value", "score_size"):
         assert f"The link says {name} = " in said
-    assert at.select_slider(key="updates").value == "40" and at.number_input(key="back_sentence").value == 0
+    assert at.select_slider(key="updates").value == "20" and at.number_input(key="back_sentence").value == 0
 
 
 def test_the_lessons_before_and_after_are_one_press_away():
