@@ -215,6 +215,7 @@ class SlicedHeads(Heads):
     """
 
     W_qkv: Float[Array, "*runs heads d_head d_qkv"]
+    sink: Float[Array, "*runs heads"] | None = None
     W_o: Float[Array, "*runs d_model d_model"]
     b_o: Float[Array, "*runs d_model"] | None = None
     n_heads: int

@@ -8,7 +8,7 @@ https://arxiv.org/abs/2002.04745.) Norms, MLP and shortcuts can be left out, to 
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import torch
@@ -60,6 +60,7 @@ class ModelConfig:
     residual: bool = True  # x + attention(x): gradients reach the first layer as they are
     layer_norm: bool = False  # one layer as small as ours trains without; deep ones do not
     mlp: bool = False  # left out, all that is learned is learned by attention
+    sink: bool = False  # each head may attend to nothing, for a score that it learns: see `softmax_with_sink`
     embedding_std: float = 1.0  # as `nn.Embedding` draws; the tasks choose smaller ones, which train sooner
     output: Literal["scores", "vectors"] = "scores"  # "vectors": gives fixed token vectors back, as a notebook does
 
@@ -203,12 +204,12 @@ class Block:
         """New weights, drawn in the order of the computation."""
         rotary = Rotary() if config.positions == "rotary" else None
         sizes = {"d_model": config.d_model, "n_heads": config.n_heads, "rotary": rotary}
+        if config.heads == "projected":
+            heads = MultiHeadAttention.draw(**sizes, d_k=config.d_k, d_v=config.d_v, generator=generator)
+        else:
+            heads = SlicedHeads.draw(**sizes, generator=generator)
         return cls(
-            attention=(
-                MultiHeadAttention.draw(**sizes, d_k=config.d_k, d_v=config.d_v, generator=generator)
-                if config.heads == "projected"
-                else SlicedHeads.draw(**sizes, generator=generator)
-            ),
+            attention=replace(heads, sink=torch.zeros(config.n_heads)) if config.sink else heads,
             norm=new_norm(config),
             mlp=Mlp.draw(config, generator) if config.mlp else None,
             scale=None if config.scaling else 1.0,

@@ -52,11 +52,12 @@ SWITCHES = {
     "residual": "Residual",
     "norm": "Layer norm",
     "mlp": "MLP",
+    "train_sink": "Sinks",
 }
 MODEL_SETTINGS = {  # by the key of their control, as those of the training below
     "layers": "n_layers", "train_heads": "n_heads", "features": "d_model", "query_features": "d_k", "kind": "heads",
     "spread": "embedding_std", "train_positions": "positions", "train_causal": "causal", "train_scaling": "scaling",
-    "residual": "residual", "norm": "layer_norm", "mlp": "mlp",
+    "residual": "residual", "norm": "layer_norm", "mlp": "mlp", "train_sink": "sink",
 }  # fmt: skip
 RUN_SETTINGS = {
     "rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser", "engine": "engine",

@@ -109,7 +109,7 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
     model = settings.model
     switches = [
         (say("causal mask"), model.causal), (say("division by √d_k"), model.scaling), (say("residual"), model.residual),
-        (say("layer norm"), model.layer_norm), (say("MLP"), model.mlp),
+        (say("layer norm"), model.layer_norm), (say("MLP"), model.mlp), (say("sinks"), model.sink),
     ]  # fmt: skip
     return [
         (say("layers"), str(model.n_layers)), (say("heads"), str(model.n_heads)),

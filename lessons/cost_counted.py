@@ -160,6 +160,6 @@ def cache_table() -> Table:
              Count(model.most_kept), Number(model.bytes_of_cache / GIBIBYTE, 3), model.source)
             for model in PUBLISHED.values()),
         notice=(say("A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads "
-                    "make it smaller; Mistral 7B looks back over a window and keeps no older token. In every other layer "
-                    "of GPT-3 a query looks at a band of tokens only; how wide it is was not published, so all tokens "
-                    "count here."),))  # fmt: skip
+                    "make it smaller; Mistral 7B looks back over a window and keeps no older token. In every other "
+                    "layer of GPT-3 a query looks at a band of tokens only; how wide it is was not published, so all "
+                    "tokens count here."),))  # fmt: skip

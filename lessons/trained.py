@@ -149,6 +149,8 @@ def example_of_run(settings: TrainingSettings) -> LearntExample:
         raise ValueError("the task names no job that its heads could be measured at")
     if model.positions == "alibi":
         raise ValueError("the lessons do not show positions that are subtracted from the scores")
+    if model.sink:
+        raise ValueError("the lessons do not show heads with sinks")
     if settings.steps * model.n_layers * model.d_model > MOST_WORK:
         raise ValueError("it would train too long for a lesson: fewer steps, layers or features would do")
     tokens = task.example.tokens[:MOST_SHOWN]

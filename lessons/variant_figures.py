@@ -1,8 +1,12 @@
 """What a variant leads to, as curves: measured on this head, on untrained layers, or on models trained here."""
 
-from lessons.screen import Curves, Figure, Line
-from lessons.sentence import Number, Sentence, say
-from lessons.variant_heads import VariedHead
+import math
+
+from attention_core.distances import alibi_slopes
+from lessons.formatting import english
+from lessons.screen import Curves, Figure, Line, Part, Parts
+from lessons.sentence import Number, Sentence, Share, say
+from lessons.variant_heads import HEADS_OF_SLOPES, VariedHead
 from lessons.variant_measures import (
     CAPS_MEASURED,
     LAYERS_MEASURED,
@@ -12,12 +16,18 @@ from lessons.variant_measures import (
     TOKENS_MEASURED,
     WINDOW_TRAINED,
     RightOverLength,
+    WeightCollected,
     entropies_of_caps,
+    even_share_of_sink,
     mean_entropy,
     right_over_length,
     shares_of_sinks,
     tokens_that_reach,
+    with_and_without_sinks,
 )
+
+PARTS_OF_WEIGHT = {"sink": say("the sinks"), "first": say("the first token"), "others": say("all others")}
+STEPS_DRAWN = 12
 
 NAMES_OF_KINDS: dict[str, Sentence] = {
     "learned": say("learned"),
@@ -32,10 +42,12 @@ def consequences(varied: VariedHead) -> tuple[Figure, ...]:
     if varied.kind == "window":
         return (reach_figure(int(varied.amount), varied.example.example.causal),)
     if varied.kind == "sink":
-        return (sink_figure(varied),)
+        return sink_figure(varied), collected_figure()
     if varied.kind == "cap":
         return (cap_figure(varied),)
-    return (length_figure(),) if varied.kind in ("alibi", "rotary") else ()
+    if varied.kind == "alibi":
+        return slopes_figure(varied), length_figure()
+    return (length_figure(),) if varied.kind == "rotary" else ()
 
 
 def reach_figure(reach: int, causal: bool) -> Curves:
@@ -72,6 +84,52 @@ def sink_figure(varied: VariedHead) -> Curves:
             low=Number(SINKS_MEASURED[0], 0), little=Number(shares[0], 3),
             high=Number(SINKS_MEASURED[-1], 0), much=Number(shares[-1], 3)),),
         lines=(Line(key="collected", name=say("collected"), x=SINKS_MEASURED, y=shares),))  # fmt: skip
+
+
+def collected_figure() -> Parts:
+    """Where the weight of a model goes that was trained without sinks, and of one that was trained with them."""
+    without, given, trained = with_and_without_sinks()
+    models = (say("trained without"), without), (say("trained with sinks"), trained)
+    return Parts(
+        key="variant_collected", name=say("Where the weight goes, trained without sinks and with them"), width=620,
+        rows=tuple(model for model, _ in models), notice=notice_collected(without, given, trained),
+        parts=tuple(
+            Part(name=english(part), shares=tuple(getattr(found, name) for _, found in models), says=tuple(
+                say("{model}: {share} of the weight goes to {part}", model=model, part=part,
+                    share=Share(getattr(found, name))) for model, found in models))
+            for name, part in PARTS_OF_WEIGHT.items()))  # fmt: skip
+
+
+def notice_collected(
+    without: WeightCollected, given: WeightCollected, trained: WeightCollected
+) -> tuple[Sentence, ...]:
+    """What sinks collect, and how well the models do."""
+    return (
+        say("Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of "
+            "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
+            "over all heads and all queries but the first. Spread evenly it would be {even}.", steps=STEPS_TRAINED,
+            sinks=Share(trained.sink), even=Share(even_share_of_sink(WINDOW_TRAINED))),
+        say("Of the text's next characters, {right} % are right with sinks, {alone} % without. Put into the model that "
+            "was trained without them, sinks of score 0 collect {late}, and {late_right} % are right.",
+            right=Number(100 * trained.right, 1), alone=Number(100 * without.right, 1), late=Share(given.sink),
+            late_right=Number(100 * given.right, 1)))  # fmt: skip
+
+
+def slopes_figure(varied: VariedHead) -> Curves:
+    """What the slope of each head leaves of e to the score of a key, over its distance."""
+    slopes, own = alibi_slopes(HEADS_OF_SLOPES).tolist(), varied.head % HEADS_OF_SLOPES
+    steps = tuple(range(STEPS_DRAWN + 1))
+    left = [[math.exp(-slope * step) for step in steps] for slope in slopes]
+    return Curves(
+        key="variant_slopes", name=say("What the bias of each head leaves of a key, by its distance"), width=620,
+        percent=True, x=say("steps between query and key"), y=say("left of e to the score"), y_domain=(0.0, 1.0),
+        notice=(say("A bias is taken off the score, so e to the score is multiplied by e to minus the bias. {steps} "
+                    "steps away {steep} is left of it in head 1, {flat} in head {heads}, and {own} in head {head}, "
+                    "which is shown here.", steps=STEPS_DRAWN, steep=Share(left[0][-1]), flat=Share(left[-1][-1]),
+                    heads=HEADS_OF_SLOPES, own=Share(left[own][-1]), head=own + 1),),
+        lines=tuple(
+            Line(key=f"head_{head}", name=say("head {head}", head=head + 1), x=steps, y=left[head],
+                 colour="ink" if head == own else "muted") for head in range(HEADS_OF_SLOPES)))  # fmt: skip
 
 
 def cap_figure(varied: VariedHead) -> Curves:

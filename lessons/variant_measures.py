@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
@@ -103,6 +103,58 @@ def right_over_length() -> tuple[RightOverLength, ...]:
     return tuple(found)
 
 
+@dataclass(frozen=True)
+class WeightCollected:
+    """Where a model's weight goes, on average over all heads and all queries but the first of every few pieces of the
+    text: to the `sink`, to the `first` token. `right` is the share of next characters that it predicts.
+    """
+
+    sink: float
+    first: float
+    right: float
+
+    @property
+    def others(self) -> float:
+        """What is left for all other tokens."""
+        return 1 - self.sink - self.first
+
+
+@functools.lru_cache(maxsize=1)
+@torch.inference_mode(False)  # it is kept, so it must be fit for every use
+def with_and_without_sinks() -> tuple[WeightCollected, WeightCollected, WeightCollected]:
+    """A model trained without sinks, the same with sinks of score 0 put in afterwards, and one trained with sinks.
+
+    Both are trained from the same random weights on the same pieces; sinks have a score of 0 at first.
+    """
+    without = settings_of_lengths("learned")
+    with_sinks = replace(without, model=replace(without.model, sink=True))
+    bare, trained = (recorded(settings).model(STEPS_TRAINED) for settings in (without, with_sinks))
+    return tuple(weight_collected(model, without.task) for model in (bare, given_sinks(bare), trained))
+
+
+def given_sinks(model: TinyTransformer) -> TinyTransformer:
+    """The same model with a sink of score 0 in every head."""
+    zeros = torch.zeros(model.config.n_heads)
+    layers = (replace(layer, attention=replace(layer.attention, sink=zeros)) for layer in model.layers)
+    return replace(model, layers=tuple(layers), config=replace(model.config, sink=True))
+
+
+def even_share_of_sink(length: int) -> float:
+    """What a sink would collect if all queries but the first shared their weight evenly among it and what they see."""
+    return sum(1 / (seen + 1) for seen in range(2, length + 1)) / (length - 1)
+
+
+def weight_collected(model: TinyTransformer, task: CharacterTask) -> WeightCollected:
+    """What sinks and first tokens collect in a model that reads pieces of the text."""
+    trace = model(pieces_of(task, WINDOW_TRAINED)[:, :-1])
+    weights = torch.stack([layer.attention.heads.weights[..., 1:, :] for layer in trace.layers]).double()
+    return WeightCollected(
+        sink=float(1 - weights.sum(dim=-1).mean()) if model.config.sink else 0.0,  # without, all but 0 is rounding
+        first=float(weights[..., 0].mean()),
+        right=right_at(model, task, WINDOW_TRAINED),
+    )
+
+
 def with_context(model: TinyTransformer, context: int) -> TinyTransformer:
     """The same weights, in a model that sees so many tokens at once. Only where positions are no weights."""
     arrays = (weight for _, weight in named_weights(model))
@@ -111,6 +163,10 @@ def with_context(model: TinyTransformer, context: int) -> TinyTransformer:
 
 def right_at(model: TinyTransformer, task: CharacterTask, length: int) -> float:
     """The share of next characters of the text that the model predicts, in every few pieces of this length."""
-    ids = torch.tensor(task.vocabulary.encode(task.tokens))
-    pieces = ids.unfold(0, length + 1, EVERY)
+    pieces = pieces_of(task, length)
     return float((model(pieces[:, :-1]).logits.argmax(dim=-1) == pieces[:, 1:]).double().mean())
+
+
+def pieces_of(task: CharacterTask, length: int) -> Int[Tensor, "pieces length+1"]:
+    """Every few pieces of this length of the text, each with the character that follows it."""
+    return torch.tensor(task.vocabulary.encode(task.tokens)).unfold(0, length + 1, EVERY)

@@ -12,10 +12,10 @@ from attention_core.attention import attend
 from attention_core.masks import causal_mask, full_mask
 from attention_core.model import MAX_CONTEXT, MAX_D_MODEL, MAX_LAYERS, ModelConfig, TinyTransformer
 from attention_core.randomness import generator
-from attention_core.tasks import CharacterTask
+from attention_core.tasks import CharacterTask, CopyTask
 from attention_core.tasks.text import notebook_model
-from attention_core.training import TrainingSettings, train
-from attention_core.weights import count_weights, weights_of
+from attention_core.training import TrainingSettings, recommended, train
+from attention_core.weights import count_weights, model_with, weights_of
 
 VOCABULARY, CONTEXT = 13, 7
 
@@ -50,7 +50,8 @@ def written_out(model, ids):
                 q, k, v = (normed @ W[:, own] for W in maps)
             else:
                 q, k, v = (normed[:, own] @ W for W in layer.attention.W_qkv[h].split(d_head, dim=-1))
-            parts.append(attend(q, k, v, mask, scale=None if config.scaling else 1.0).output)
+            sink = float(layer.attention.sink[h]) if config.sink else None
+            parts.append(attend(q, k, v, mask, scale=None if config.scaling else 1.0, sink=sink).output)
         attended = torch.cat(parts, dim=-1) @ layer.attention.W_o
         attended = attended if layer.attention.b_o is None else attended + layer.attention.b_o
         x = x + attended if config.residual else attended
@@ -74,6 +75,7 @@ def normalised(x, norm):
     residual=st.booleans(),
     layer_norm=st.booleans(),
     mlp=st.booleans(),
+    sink=st.booleans(),
     n_layers=st.integers(1, 2),
     n_tokens=st.integers(1, CONTEXT),
 )
@@ -81,6 +83,24 @@ def test_every_model_is_the_steps_of_the_lessons_one_after_the_other(n_tokens, *
     model = build(small(**choices))
     ids = some_ids(n_tokens)
     torch.testing.assert_close(model(ids).logits, written_out(model, ids))
+
+
+@pytest.mark.parametrize("heads", ["projected", "sliced"])
+def test_sinks_are_off_unless_asked_for_and_cost_one_weight_a_head_and_layer(heads):
+    without, with_sinks = (build(small(heads=heads, n_layers=2, sink=sink)) for sink in (False, True))
+    assert without.layers[1].attention.sink is None
+    assert [layer.attention.sink.tolist() for layer in with_sinks.layers] == [[0.0] * 3] * 2
+    assert count_weights(with_sinks) == count_weights(without) + 2 * 3
+    torch.testing.assert_close(with_sinks.W_unembed, without.W_unembed, rtol=0, atol=0)
+    weights = with_sinks(some_ids(5)).layers[0].attention.heads.weights
+    assert (weights.sum(dim=-1) < 0.99).all()
+
+
+@pytest.mark.parametrize("engine", ["numpy", "autograd"])
+def test_each_head_learns_the_score_of_its_sink(engine):
+    *_, last = train(recommended(CopyTask(), 1, sink=True, n_heads=2, steps=5, engine=engine))
+    (layer,) = model_with(recommended(CopyTask(), sink=True, n_heads=2).model, torch.tensor(last.weights)).layers
+    assert layer.attention.sink.shape == (2,) and (layer.attention.sink != 0).all()
 
 
 def test_the_trace_hands_each_layer_s_output_to_the_next():

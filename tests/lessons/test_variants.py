@@ -243,6 +243,75 @@ def lengths_said(case, sentence):
     }
 
 
+@cache
+def trained_with(sink):
+    """The small model of the text that learns places, trained without sinks or with them; its task."""
+    settings = settings_of_lengths("learned")
+    settings = replace(settings, model=replace(settings.model, sink=sink))
+    return recorded(settings).model(STEPS_TRAINED), settings.task
+
+
+@cache
+def read_with_sinks(trained, score=None):
+    """Piece after piece, head after head with plain loops: what sinks and first tokens get, how much is right.
+
+    The weights of the model are used as they are; its sinks are those it learnt, or all have this score.
+    """
+    model, task = trained_with(trained)
+    ids, n_heads = task.vocabulary.encode(task.tokens), model.config.n_heads
+    (layer,), d_head = model.layers, model.config.d_model // n_heads
+    sinks = (
+        [score] * n_heads if score is not None else layer.attention.sink.tolist() if trained else [-math.inf] * n_heads
+    )
+    collected, first, right = [], [], []
+    for begin in range(0, len(ids) - 16, EVERY):
+        x = torch.stack([model.token_table[i] for i in ids[begin : begin + 16]]) + model.position_table[:16]
+        heads = []
+        for head, sink in enumerate(sinks):
+            own = slice(head * d_head, (head + 1) * d_head)
+            q, k, v = (x @ W[:, own] for W in (layer.attention.W_q, layer.attention.W_k, layer.attention.W_v))
+            scores = (q @ k.T / math.sqrt(k.shape[1])).tolist()
+            rows = [softmax(row[: i + 1], sink) for i, row in enumerate(scores)]
+            collected += [1 - sum(row) for row in rows[1:]]
+            first += [row[0] for row in rows[1:]]
+            heads.append(torch.stack([sum(w * v[j] for j, w in enumerate(row)) for row in rows]))
+        out = x + torch.cat(heads, dim=1) @ layer.attention.W_o
+        found = (out @ model.W_unembed + model.b_unembed).argmax(dim=1).tolist()
+        right += [one == other for one, other in zip(found, ids[begin + 1 : begin + 17], strict=True)]
+    return tuple(sum(numbers) / len(numbers) for numbers in (collected, first, right))
+
+
+def sinks_trained(case, sentence):
+    even = sum(1 / (seen + 1) for seen in range(2, 17)) / 15
+    return {"steps": STEPS_TRAINED, "sinks": read_with_sinks(True)[0], "even": even}
+
+
+def right_with_sinks(case, sentence):
+    (_, _, right), (_, _, alone) = read_with_sinks(True), read_with_sinks(False)
+    late, _, late_right = read_with_sinks(False, 0.0)
+    return {"right": 100 * right, "alone": 100 * alone, "late": late, "late_right": 100 * late_right}
+
+
+def part_of_weight(case, sentence):
+    model, part = (english(sentence.arguments[name]) for name in ("model", "part"))
+    trained = {"trained without": False, "trained with sinks": True}[model]
+    sink, first, _ = read_with_sinks(trained)
+    shares = {"the sinks": sink if trained else 0.0, "the first token": first, "all others": 1 - sink - first}
+    return {"model": model, "share": shares[part], "part": part}
+
+
+def slopes_said(case, sentence):
+    left = [math.exp(-12 * 0.5 ** (head + 1)) for head in range(8)]
+    return {
+        "steps": 12,
+        "steep": left[0],
+        "flat": left[7],
+        "heads": 8,
+        "own": left[case.head % 8],
+        "head": case.head % 8 + 1,
+    }
+
+
 def group_gap(case, sentence):
     one, other, *_ = group_of(case)
     q, p = rows_of_head(case, "q", one), rows_of_head(case, "q", other)
@@ -354,6 +423,15 @@ ORACLE = {
     "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a time "
     "(seed 0). Then the same text in pieces of {length}: {alibi} % of the next characters are right with ALiBi, "
     "{rotary} % with rotary positions, {waves} % with sines and cosines.": lengths_said,
+    "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of them "
+    "with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average over all "
+    "heads and all queries but the first. Spread evenly it would be {even}.": sinks_trained,
+    "Of the text's next characters, {right} % are right with sinks, {alone} % without. Put into the model that was "
+    "trained without them, sinks of score 0 collect {late}, and {late_right} % are right.": right_with_sinks,
+    "{model}: {share} of the weight goes to {part}": part_of_weight,
+    "A bias is taken off the score, so e to the score is multiplied by e to minus the bias. {steps} steps away {steep} "
+    "is left of it in head 1, {flat} in head {heads}, and {own} in head {head}, which is shown here.": slopes_said,
+    "head {head}": lambda case, sentence: {"head": sentence.arguments["head"]},
     "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.": (
         lambda case, sentence: {"trained": 16}
     ),

@@ -323,13 +323,14 @@ def test_a_link_restores_every_setting():
         "task": "reverse", "rate": 0.01, "steps": 77, "train_seed": 5, "layers": 2, "train_heads": 4, "features": 16,
         "query_features": 8, "train_positions": "rotary", "optimiser": "sgd", "batch": 7, "spread": 0.7,
         "train_causal": "true", "train_scaling": "false", "residual": "false", "norm": "true", "mlp": "true",
+        "train_sink": "true",
     }  # fmt: skip
     settings = open_page("training/train", **query).session_state[RUN].recording.settings
     model = settings.model
     assert settings.task == TASKS["reverse"]
     assert (settings.learning_rate, settings.steps, settings.seed, settings.batch_size) == (0.01, 77, 5, 7)
     assert (model.n_layers, model.n_heads, model.d_model, model.d_k) == (2, 4, 16, 8)
-    assert (model.positions, settings.optimiser, model.embedding_std) == ("rotary", "sgd", 0.7)
+    assert (model.positions, settings.optimiser, model.embedding_std, model.sink) == ("rotary", "sgd", 0.7, True)
     assert (model.causal, model.scaling, model.residual, model.layer_norm, model.mlp) == (
         True,
         False,

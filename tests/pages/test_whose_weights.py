@@ -11,6 +11,7 @@ from lessons.reading import SENTENCES_READ
 from lessons.trained import TASK_SOURCES
 
 ALIBI = '{"task":"reverse","model":{"positions":"alibi"}}'
+SINK = '{"task":"reverse","model":{"sink":true}}'
 
 
 def captions(at):
@@ -154,7 +155,7 @@ def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
 
 
 @pytest.mark.parametrize(
-    "code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}', ALIBI]
+    "code", ["", "{", "7", '{"task":"copy","model":{"d_model":"x"}}', '{"task":"characters"}', ALIBI, SINK]
 )
 def test_a_link_with_no_such_model_opens_the_first_one(code):
     at = open_page(example="mine", own=code)

@@ -34,6 +34,7 @@ SENTENCES = [
     {},
     {"n_layers": 2, "layer_norm": True, "mlp": True, "residual": True},
     {"heads": "sliced", "positions": "none", "causal": False, "scaling": False},
+    {"sink": True},
 ]
 
 
