@@ -137,7 +137,7 @@ def softmax_with_sink(
     https://arxiv.org/abs/2309.17453.
     """
     xp = namespace(masked)
-    sink = xp.asarray(sink, dtype=masked.dtype)[..., None, None]
+    sink = (sink if hasattr(sink, "shape") else xp.asarray(sink, dtype=masked.dtype))[..., None, None]
     largest = xp.maximum(row_max(masked), sink)
     largest = xp.where(largest > -math.inf, largest, xp.zeros((), dtype=masked.dtype))
     exponentials = xp.exp(masked - largest)
