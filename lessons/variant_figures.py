@@ -2,10 +2,12 @@
 
 import math
 
+import torch
+
 from attention_core.distances import alibi_slopes
-from lessons.formatting import english
-from lessons.screen import Curves, Figure, Line, Part, Parts
-from lessons.sentence import Number, Sentence, Share, say
+from lessons.formatting import english, power
+from lessons.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts, Step
+from lessons.sentence import Number, Sentence, Share, Size, say
 from lessons.variant_heads import HEADS_OF_SLOPES, VariedHead
 from lessons.variant_measures import (
     CAPS_MEASURED,
@@ -27,7 +29,7 @@ from lessons.variant_measures import (
 )
 
 PARTS_OF_WEIGHT = {"sink": say("the sinks"), "first": say("the first token"), "others": say("all others")}
-STEPS_DRAWN = 12
+STEPS_DRAWN, STEPS_SAID = (0, 1, 2, 4, 8, 16, 32, 64), 4
 
 NAMES_OF_KINDS: dict[str, Sentence] = {
     "learned": say("learned"),
@@ -115,21 +117,27 @@ def notice_collected(
             late_right=Number(100 * given.right, 1)))  # fmt: skip
 
 
-def slopes_figure(varied: VariedHead) -> Curves:
-    """What the slope of each head leaves of e to the score of a key, over its distance."""
-    slopes, own = alibi_slopes(HEADS_OF_SLOPES).tolist(), varied.head % HEADS_OF_SLOPES
-    steps = tuple(range(STEPS_DRAWN + 1))
-    left = [[math.exp(-slope * step) for step in steps] for slope in slopes]
-    return Curves(
-        key="variant_slopes", name=say("What the bias of each head leaves of a key, by its distance"), width=620,
-        percent=True, x=say("steps between query and key"), y=say("left of e to the score"), y_domain=(0.0, 1.0),
-        notice=(say("A bias is taken off the score, so e to the score is multiplied by e to minus the bias. {steps} "
-                    "steps away {steep} is left of it in head 1, {flat} in head {heads}, and {own} in head {head}, "
-                    "which is shown here.", steps=STEPS_DRAWN, steep=Share(left[0][-1]), flat=Share(left[-1][-1]),
-                    heads=HEADS_OF_SLOPES, own=Share(left[own][-1]), head=own + 1),),
-        lines=tuple(
-            Line(key=f"head_{head}", name=say("head {head}", head=head + 1), x=steps, y=left[head],
-                 colour="ink" if head == own else "muted") for head in range(HEADS_OF_SLOPES)))  # fmt: skip
+def slopes_figure(varied: VariedHead) -> Matrices:
+    """What the slope of each head leaves of e to the score of a key, by its distance."""
+    slopes, own = alibi_slopes(HEADS_OF_SLOPES), varied.head % HEADS_OF_SLOPES
+    left = (-slopes[:, None] * torch.tensor(STEPS_DRAWN)).exp()
+
+    def step(i: int, j: int) -> Step:
+        says = say("what the bias of head {head} leaves of e to a score, {steps} steps apart", head=i + 1,
+                   steps=STEPS_DRAWN[j])  # fmt: skip
+        return Step(says, power(-float(slopes[i]) * STEPS_DRAWN[j]), float(left[i, j]))
+
+    return Matrices(
+        key="variant_slopes", name=say("What the bias of each head leaves of a key, by its distance"), first="left",
+        height=330, bands=((Matrix(
+            key="left", title=say("what the bias leaves"), values=left, scale="weight", colour="weight", step=step,
+            given=True, rows=Axis(say("heads"), tuple(f"head {head + 1}" for head in range(len(slopes))), named=True),
+            columns=Axis(say("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True)),),),
+        notice=(say("A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
+                    "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "
+                    "twice as far. Head {head} is the one above.", steps=STEPS_SAID,
+                    steep=Size(math.exp(-STEPS_SAID * slopes[0])), heads=HEADS_OF_SLOPES, head=own + 1,
+                    flat=Size(math.exp(-STEPS_SAID * slopes[-1]))),))  # fmt: skip
 
 
 def cap_figure(varied: VariedHead) -> Curves:

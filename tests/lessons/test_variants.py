@@ -301,15 +301,7 @@ def part_of_weight(case, sentence):
 
 
 def slopes_said(case, sentence):
-    left = [math.exp(-12 * 0.5 ** (head + 1)) for head in range(8)]
-    return {
-        "steps": 12,
-        "steep": left[0],
-        "flat": left[7],
-        "heads": 8,
-        "own": left[case.head % 8],
-        "head": case.head % 8 + 1,
-    }
+    return {"steps": 4, "steep": math.exp(-2), "heads": 8, "flat": math.exp(-1 / 64), "head": case.head % 8 + 1}
 
 
 def group_gap(case, sentence):
@@ -429,9 +421,10 @@ ORACLE = {
     "Of the text's next characters, {right} % are right with sinks, {alone} % without. Put into the model that was "
     "trained without them, sinks of score 0 collect {late}, and {late_right} % are right.": right_with_sinks,
     "{model}: {share} of the weight goes to {part}": part_of_weight,
-    "A bias is taken off the score, so e to the score is multiplied by e to minus the bias. {steps} steps away {steep} "
-    "is left of it in head 1, {flat} in head {heads}, and {own} in head {head}, which is shown here.": slopes_said,
-    "head {head}": lambda case, sentence: {"head": sentence.arguments["head"]},
+    "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and {flat} in head "
+    "{heads}. Each head has half the slope of the one before, so it looks back twice as far. Head {head} is the one "
+    "above.": slopes_said,
+    "what the bias of head {head} leaves of e to a score, {steps} steps apart": chosen,
     "Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.": (
         lambda case, sentence: {"trained": 16}
     ),
@@ -605,6 +598,14 @@ def test_the_matrices_are_those_of_plain_loops(kind, causal):
     expected = expected[cut:, :cut] if cut else expected
     torch.testing.assert_close(plain.values, torch.tensor(weights_of(case, False)), atol=1e-5, rtol=0)
     torch.testing.assert_close(changed.values, expected, atol=1e-5, rtol=0)
+
+
+def test_each_slope_is_drawn_and_each_head_looks_back_twice_as_far_as_the_one_before():
+    _, slopes, *_ = Shown("alibi", head=2).figures
+    (matrix,) = slopes.matrices
+    assert matrix.values[:, 0].tolist() == [1.0] * 8 and matrix.columns.labels[1:3] == ("1", "2")
+    torch.testing.assert_close(matrix.values[:, 1], torch.tensor([math.exp(-(0.5**head)) for head in range(1, 9)]))
+    torch.testing.assert_close(matrix.values[1:, 2:], matrix.values[:-1, 1:-1])
 
 
 def test_parameters_and_cache_are_counted():
