@@ -48,11 +48,11 @@ json.dump([results, sorted(foreign)], sys.stdout)
 
 
 def codes():
-    """The code of every lesson in every view, of both examples; and that of training and generating."""
+    """The code of every lesson, of the first example in every other view; and that of training and generating."""
     for example in map(run_example, EXAMPLES):
         for lesson in LESSONS:
             module = importlib.import_module(f"lessons.{lesson}")
-            for choices in list(file_of(lesson).cases(example))[:: 1 if example.example == EXAMPLES[0] else 7]:
+            for choices in list(file_of(lesson).cases(example))[:: 2 if example.example == EXAMPLES[0] else 7]:
                 screen = module.screen(example, len(example.heads.q) - 1, choices)
                 yield f"{lesson} {choices}"[:200], screen.code, screen
     for key in sorted(TASKS):
