@@ -14,6 +14,7 @@ from attention_core.distances import alibi_biases, alibi_slopes, distances, with
 from attention_core.heads import share_heads
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, heads_of, run_example
+from lessons.second_sentence import followed_by, takes_second
 from lessons.sentence import Sentence, say
 from lessons.variant_derivation import Adjusted, AdjustedDerivation, biased, capped, mean_feature
 
@@ -56,9 +57,14 @@ class VariedHead:
         return 1 - self.changed.weights.sum(dim=-1)
 
 
-def vary(example: ExampleTrace, head: int, kind: Variant, amount: float) -> VariedHead:
-    """The head of an example with one thing changed; as it is where that cannot be, which is said."""
-    asked_heads = example.example.n_heads
+def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:
+    """The head of an example with one thing changed; as it is where that cannot be, which is said.
+
+    In cross-attention the `second` sentence asks the example's own; without one, its second half asks the first.
+    """
+    asked_heads, cut = example.example.n_heads, 0
+    if kind == "cross" and second.strip() and takes_second(example.example):
+        example, cut = followed_by(example, second), len(example.tokens)
     if kind == "rotary":
         example = without_turns(example)
     if kind == "grouped" and example.example.n_heads == 1:
@@ -67,7 +73,7 @@ def vary(example: ExampleTrace, head: int, kind: Variant, amount: float) -> Vari
     same = VariedHead(
         kind=kind, amount=amount, example=example, head=head, plain=plain, changed=plain, bare=plain,
         to_plain=derive_head(example, head), to_changed=derive_head(example, head),
-        kv_heads=example.example.n_heads, group=(head,), asked_heads=asked_heads,
+        kv_heads=example.example.n_heads, group=(head,), asked_heads=asked_heads, cut=cut,
     )  # fmt: skip
     return VARIED[kind](same)
 
@@ -142,11 +148,11 @@ def with_groups(same: VariedHead) -> VariedHead:
 
 
 def with_cross(same: VariedHead) -> VariedHead:
-    """The second half of the tokens asks, the first half is all that there is to look at."""
+    """The second sentence asks, the first is all that there is to look at; halves of one where there is no second."""
     n = len(same.plain.q)
     if n == 1:
         return replace(same, impossible=say("One token cannot be cut into two sentences: take a longer one."))
-    cut = n // 2
+    cut = same.cut or n // 2
     changed = attended(same, (torch.arange(n) < cut).expand(n, n))
     return replace(same, changed=changed, to_changed=derive_head(same.example, same.head, changed), cut=cut)
 

@@ -42,12 +42,15 @@ VARIANT_FORMULAS = {
 
 @dataclass(frozen=True)
 class Choices:
-    """What the learner chose on this page: a variant, and how far its window reaches, its sink's score, its cap."""
+    """What the learner chose on this page: a variant, and how far its window reaches, its sink's score, its cap, or a
+    second sentence that asks the first.
+    """
 
     variant: Variant = "window"
     reach: int = 2
     sink: float = 0.0
     cap: float = 1.0
+    second: str = ""
 
     @property
     def amount(self) -> float:
@@ -57,7 +60,7 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """The weights without the variant and with it, what it costs, and what it leads to."""
-    varied = vary(example, head, choices.variant, choices.amount)
+    varied = vary(example, head, choices.variant, choices.amount, choices.second)
     formula = VARIANT_FORMULAS[varied.kind].format(amount=f"{varied.amount:g}", slope=f"{varied.slope:g}",
                                            groups=varied.kv_heads)  # fmt: skip
     return Screen(

@@ -1,8 +1,12 @@
 """Controls of the lesson on variants: which of them, and how much of it, bound to the address."""
 
+import streamlit as st
+
 from attention_ui.controls.bound import bound_slider, one_in_row
-from attention_ui.links import LinkRule
-from lessons.example import MAX_TOKENS, Limit
+from attention_ui.lesson import show_notes
+from attention_ui.links import Length, LinkRule
+from lessons.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.second_sentence import followed_by, takes_second
 from lessons.variants import Choices
 
 VARIANTS = {
@@ -17,10 +21,14 @@ VARIANTS = {
 REACHES = Limit(1, MAX_TOKENS - 1)
 SINKS = {"-2": "−2", "-1": "−1", "0": "0", "1": "1", "2": "2"}
 CAPS = {"0.5": "0.5", "1": "1", "2": "2", "8": "8", "32": "32"}
-LINK_RULES: dict[str, LinkRule] = {"variant": VARIANTS, "reach": REACHES, "sink": SINKS, "cap": CAPS}
+LONGEST_SECOND = 100  # characters
+LINK_RULES: dict[str, LinkRule] = {
+    **{"variant": VARIANTS, "reach": REACHES, "sink": SINKS, "cap": CAPS},
+    "second": Length(LONGEST_SECOND),
+}
 
 
-def variant_choices() -> Choices:
+def variant_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     variant = one_in_row("What is changed", "variant", VARIANTS)
     if variant == "window":
@@ -29,4 +37,18 @@ def variant_choices() -> Choices:
         return Choices(variant, sink=float(one_in_row("Score of the sink", "sink", SINKS, "0", labelled=True)))
     if variant == "cap":
         return Choices(variant, cap=float(one_in_row("Cap", "cap", CAPS, "1", labelled=True)))
+    if variant == "cross" and takes_second(example.example):
+        return Choices(variant, second=second_sentence(example))
     return Choices(variant)
+
+
+def second_sentence(example: ExampleTrace) -> str:
+    """The sentence that asks; what had to be changed in it is said."""
+    typed = st.text_input(
+        "A second sentence, which asks", key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
+        placeholder="left empty, the second half of the first asks",
+    )  # fmt: skip
+    second = (typed or "").strip()
+    if second:
+        show_notes(*followed_by(example, second).notes)
+    return second

@@ -5,4 +5,4 @@ from attention_ui.lesson_page import open_lesson
 from lessons import variants
 
 page = open_lesson(variants)
-page.show(variant_choices())
+page.show(variant_choices(page.example))

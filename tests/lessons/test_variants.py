@@ -12,8 +12,10 @@ from screens import chosen
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
-from lessons.example import Example, run_example
+from lessons.edits import Edit
+from lessons.example import Example, learnt_example, run_example
 from lessons.formatting import english, together
+from lessons.second_sentence import followed_by, takes_second
 from lessons.trained import recorded
 from lessons.variant_measures import (
     CAPS_MEASURED,
@@ -37,17 +39,26 @@ def cases(example):
     yield Choices("window", reach=3)
     yield Choices("sink", sink=2.0)
     yield Choices("cap", cap=0.5)
+    yield Choices("cross", second="the dog found a lamp")
 
 
 # The head, with plain loops.
 
 
 def example_of(case):
-    """The running example; with two heads where one would have nobody to share with."""
+    """The running example; with two heads where one would have nobody to share with, or with a second sentence."""
+    if case.choices.second and takes_second(case.example.example):
+        return followed_by(case.example, case.choices.second)
     example = case.example
     if case.choices.variant == "grouped" and example.example.n_heads == 1:
         return run_example(replace(example.example, n_heads=2))
     return example
+
+
+def cut_of(case):
+    """How many tokens are looked at in cross-attention."""
+    n, first = len(example_of(case).tokens), len(case.example.tokens)
+    return first if n > first else n // 2
 
 
 def projected(case, name, head=None, positions=True):
@@ -129,7 +140,7 @@ def masked_scores(case, changed):
             if changed and kind == "window":
                 see[i][j] = see[i][j] and (abs(i - j) <= case.choices.reach or 0 in (i, j))
             if changed and kind == "cross":
-                see[i][j] = j < n // 2
+                see[i][j] = j < cut_of(case)
             if changed and kind == "cap":
                 scores[i][j] = case.choices.cap * math.tanh(scores[i][j] / case.choices.cap)
             if changed and kind == "alibi":
@@ -183,8 +194,7 @@ def groups_said(case, sentence):
 
 
 def cut_said(case, sentence):
-    n = len(example_of(case).tokens)
-    return {"asking": n - n // 2, "answering": n // 2}
+    return {"asking": len(example_of(case).tokens) - cut_of(case), "answering": cut_of(case)}
 
 
 def only_rounding(case, sentence):
@@ -529,7 +539,7 @@ def answer_turned(case, prompt):
 
 
 def answer_shape(case, prompt):
-    n, first = len(example_of(case).tokens), len(example_of(case).tokens) // 2
+    n, first = len(example_of(case).tokens), cut_of(case)
     shapes = {
         "A row for each query, a column for each key.": (n - first, first),
         "That is the other way round: rows are queries.": (first, n - first),
@@ -549,7 +559,7 @@ def answer_kept(case, prompt):
     if kind == "window":
         assert kept == case.choices.reach + 2
     if kind == "cross" and possible(case):
-        assert kept == len(example_of(case).tokens) // 2
+        assert kept == cut_of(case)
     return {
         "A key and a value for each of these tokens, in each set.": kept * sets * (d_k + d_v),
         "Values are needed too.": kept * sets * d_k,
@@ -598,6 +608,39 @@ def test_the_matrices_are_those_of_plain_loops(kind, causal):
     expected = expected[cut:, :cut] if cut else expected
     torch.testing.assert_close(plain.values, torch.tensor(weights_of(case, False)), atol=1e-5, rtol=0)
     torch.testing.assert_close(changed.values, expected, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("source", ["sentence", "pronouns", "induction", "language"])
+def test_a_second_sentence_is_read_on_its_own_by_the_same_weights(source):
+    first, text = {"induction": ("abcabc", "cab")}.get(source, ("boy found lamp near girl", "aunt left lamp"))
+    start = Example(source="sentence") if source == "sentence" else learnt_or_read(source)
+    example = run_example(replace(start, text=first))
+    both, alone = followed_by(example, text), run_example(replace(start, text=text))
+    n = len(example.tokens)
+    assert both.tokens == example.tokens + alone.tokens and both.W_q is example.W_q
+    torch.testing.assert_close(both.x[:n], example.x, rtol=0, atol=0)
+    if source == "sentence":
+        written_as_one = run_example(replace(start, text=f"{first} {text}"))
+        torch.testing.assert_close(both.x, written_as_one.x, rtol=0, atol=0)
+        torch.testing.assert_close(both.heads.weights, written_as_one.heads.weights)
+    else:
+        torch.testing.assert_close(both.x[n:], alone.x, rtol=0, atol=0)
+
+
+def learnt_or_read(source):
+    return Example(source="language", text="") if source == "language" else learnt_example(source)
+
+
+def test_an_edit_of_a_word_holds_in_both_sentences():
+    example = run_example(Example(source="sentence", text="boy found lamp", edits=(Edit("x", 2, 1, 5.0),)))
+    both = followed_by(example, "a lamp")
+    assert both.x[2, 1] == both.x[4, 1] == 5.0 and both.x[3, 1] != 5.0
+
+
+def test_what_cannot_be_read_of_a_second_sentence_is_said():
+    example = run_example(learnt_example("pronouns"))
+    (note,) = followed_by(example, "aunt left zebra lamp near girl because she").notes
+    assert "zebra" in note
 
 
 def test_each_slope_is_drawn_and_each_head_looks_back_twice_as_far_as_the_one_before():

@@ -31,7 +31,10 @@ WAYS = {
         {"mask": "padding"},
         {"mask": "hand"},
     ],
-    "todays_attention/variants": [{"variant": kind} for kind in ("window", "sink", "cap", "rotary")],
+    "todays_attention/variants": [
+        *({"variant": kind} for kind in ("window", "sink", "cap", "rotary")),
+        {"variant": "cross", "example": "sentence"},
+    ],
     "training/backward": [{"back_view": view} for view in ("way", "softmax", "sums", "update", "check")],
     "real_model/read": [{"read": "own"}, {"read": "names"}],
     "todays_attention/cost": [{"cost_of": "gpt2"}, {"cost_view": "blocks"}, {"cost_view": "measured"}],

@@ -1,0 +1,58 @@
+"""The page of variants in a browser: every choice is drawn, fits a phone, and what is typed stays in the link."""
+
+import pytest
+
+from attention_ui.controls.variants import VARIANTS
+from lessons.example import learnt_example, run_example
+from lessons.screen import Table
+from lessons.variants import Choices, screen
+
+FIGURE = ".st-key-variants_figure svg.marks"
+LINK = "variants?example=pronouns"
+TITLES = {
+    "window": "in a window", "sink": "with a sink", "cap": "with a soft cap", "alibi": "with ALiBi",
+    "rotary": "with rotary positions", "grouped": "with shared keys", "cross": "with cross-attention",
+}  # fmt: skip
+
+
+def drawn(tab, selector=FIGURE):
+    tab.page.wait_for_selector(f"{selector} .mark-rect [aria-label]")
+    return tab.settled()
+
+
+def charts_of(variant):
+    """The figures of a variant but its table, by the keys that their charts stand under."""
+    shown = screen(run_example(learnt_example("pronouns")), 0, Choices(variant))
+    return [figure.key for figure in shown.figures if not isinstance(figure, Table)]
+
+
+def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
+    tab = drawn(visit().open(LINK))
+    for variant in [*list(VARIANTS)[1:], "window"]:
+        tab.page.get_by_role("radio", name=VARIANTS[variant], exact=True).click()
+        for key in charts_of(variant):
+            tab.page.wait_for_selector(f".st-key-{key} svg.marks")
+        drawn(tab)
+        title = tab.page.locator(".st-key-variants_figure svg.marks").first
+        assert title.get_by_text(TITLES[variant], exact=True).count() >= 1, variant
+        assert tab.page.locator("[data-testid=stException]").count() == 0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_on_a_phone_nothing_makes_the_page_scroll_sideways(visit, variant):
+    tab = visit(viewport={"width": 390, "height": 844}).open(f"{LINK}&variant={variant}")
+    drawn(tab)
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+def test_a_second_sentence_asks_and_stays_in_the_link(visit):
+    tab = drawn(visit().open(f"{LINK}&variant=cross"))
+    field = tab.page.get_by_label("A second sentence, which asks")
+    field.fill("aunt saw zebra lamp")
+    field.press("Enter")
+    tab.page.get_by_text("The last 3 tokens are one sentence and ask; the first 7 are another").wait_for()
+    tab.page.get_by_text("This model has never met “zebra”, so it is left out.").wait_for()
+    tab.page.wait_for_url("**second=aunt**")
+    again = drawn(visit().open(tab.page.url.removeprefix(f"{tab.url}/")))
+    again.page.get_by_text("The last 3 tokens are one sentence and ask; the first 7 are another").wait_for()
+    assert again.page.get_by_label("A second sentence, which asks").input_value() == "aunt saw zebra lamp"
