@@ -18,21 +18,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 import torch  # noqa: E402
 from report import judged, say  # noqa: E402
 
-from attention_core.cache import measure_sliding  # noqa: E402
 from attention_core.language_model import language_model  # noqa: E402
 from attention_core.model import TinyTransformer  # noqa: E402
-from attention_core.pieces import START  # noqa: E402
 from attention_core.randomness import generator  # noqa: E402
 from attention_core.sampling import continue_text  # noqa: E402
+from lessons.sliding import sliding_over_tale  # noqa: E402
 
 CONTEXT = 256
 BAR = 3.0
-TALE = (
-    "Once upon a time there was a king who had a daughter. One day she went into the wood and saw an old woman, who "
-    "was sitting under a tree and could not find her way home. The girl gave her some bread and took her by the hand. "
-    "When they came to the house the old woman said that she would give her whatever she asked for. The girl thought "
-    "for a long time, and then she said that she had all that she wanted, and went back to her father. "
-)
 
 
 def main() -> None:
@@ -67,12 +60,8 @@ def write(cached: bool) -> tuple[float, list[int]]:
 
 def print_sliding() -> None:
     """What the cache of the trained model changes once its window slides over a tale."""
-    reader = language_model()
-    ids = torch.tensor([reader.pieces.ids[START], *reader.pieces.encode(TALE)])
-    with torch.inference_mode():
-        found = measure_sliding(reader.model, ids)
+    found, context = sliding_over_tale(), language_model().model.config.context
     kept = ", ".join(f"{share:.1%}" for share in found.keys)
-    context = reader.model.config.context
     print(f"\nThe window of {context} slides over {found.n} tokens more. Kept keys differ from those computed anew by "
           f"{kept} of their length, layer by layer; {found.moved:.1%} of the next token's probability moves, and in "
           f"{found.same:.1%} of the windows the likeliest token is the same.")  # fmt: skip

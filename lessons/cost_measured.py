@@ -20,6 +20,7 @@ from lessons.measured import (
 from lessons.program import Ran
 from lessons.screen import Colour, Curves, Line, Table
 from lessons.sentence import Count, Number, Sentence, say
+from lessons.sliding import sliding_figure
 
 MILLISECOND, MEBIBYTE = 1e-3, 2**20
 PARTED = 1.5  # times as long
@@ -40,7 +41,9 @@ MEMORY: Measure = (say("MiB of tensors held at once"), lambda timing: timing.mos
 
 
 def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
-    """Time and memory over the number of tokens, time over the other sizes, and of a token that is written."""
+    """Time and memory over the number of tokens, time over the other sizes, of a token that is written; what keys kept
+    beyond the window remember.
+    """
     if not timings:
         return
     yield measured_curve(
@@ -51,6 +54,7 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
     yield measured_curve(timings, "heads", TIME)
     yield slopes_table(timings)
     yield measured_curve(timings, "text", TIME, say("Writing one more token"), tuple(notice_writing(timings)))
+    yield sliding_figure()
 
 
 def measured_curve(

@@ -71,8 +71,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 
 def variant_figure(varied: VariedHead) -> Figure:
     """The weights without the variant, beside those with it."""
-    plain = head_matrix(varied.to_plain, "weights", say("weights as they are"), varied.plain.weights, key="plain",
-                        given=True)  # fmt: skip
+    plain = head_matrix(
+        varied.to_plain, "weights", say("both as one text") if varied.cut else say("weights as they are"),
+        varied.plain.weights, key="plain", given=True)  # fmt: skip
     changed = cross_matrix(varied) if varied.cut else head_matrix(
         varied.to_changed, "weights", title_of(varied), varied.changed.weights, key="changed")  # fmt: skip
     band = (plain, changed, collected_matrix(varied)) if varied.kind == "sink" else (plain, changed)

@@ -1,15 +1,19 @@
 """The lesson on cost: every count again with plain loops, every sentence from those."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
+import torch
 from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
 from screens import chosen
 
+from attention_core.heads import KeyValues
+from attention_core.language_model import language_model
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from lessons.cost import Choices, screen
@@ -21,6 +25,7 @@ from lessons.formatting import english, together, written
 from lessons.measured import WRITER
 from lessons.published import PUBLISHED
 from lessons.screen import Curves, Facts, Parts, Table
+from lessons.sliding import TALE
 
 SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {english(name): step for step, name in COST_STEPS.items()}
@@ -364,6 +369,43 @@ SUM_NOW = (
 HELD = "{tokens} keys are read in blocks of {block}. How many scores of a query are held at once?"
 
 
+@cache
+def slid():
+    """The language model on the tale: kept keys stand in lists, and each window is read anew beside them."""
+    reader = language_model()
+    model, context = reader.model, reader.model.config.context
+    ids = torch.tensor([reader.pieces.ids["<start>"], *reader.pieces.encode(TALE)])
+    kept = [
+        list(zip(*(x.unbind(-2) for x in layer.attention.present), strict=True))
+        for layer in model(ids[:context]).layers
+    ]
+    gaps, moved, same = [[] for _ in kept], [], []
+    for last in range(context, len(ids)):
+        past = [
+            KeyValues(*(torch.stack(x, dim=-2) for x in zip(*rows[-(context - 1) :], strict=True))) for rows in kept
+        ]
+        trace, anew = model(ids[last : last + 1], past=past), model(ids[last - context + 1 : last + 1])
+        for rows, gap, layer, fresh in zip(kept, gaps, trace.layers, anew.layers, strict=True):
+            rows.append(tuple(x[..., -1, :] for x in layer.attention.present))
+            keys, new = torch.stack([k for k, _ in rows[-context:]], dim=-2), fresh.attention.present.k
+            gap.append(float(((keys - new) ** 2).sum().sqrt() / (new**2).sum().sqrt()))
+        one, other = (found.logits[-1].softmax(-1) for found in (trace, anew))
+        moved.append(float((one - other).clamp(min=0).sum()))
+        same.append(int(one.argmax()) == int(other.argmax()))
+    n = len(same)
+    return [sum(gap) / n for gap in gaps], sum(moved) / n, sum(same) / n, n, context
+
+
+def slide_said(case, sentence):
+    gaps, *_, n, context = slid()
+    return {"context": context, "n": n, "layers": len(gaps), "first": 100 * gaps[0], "last": 100 * gaps[-1]}
+
+
+def slide_moves(case, sentence):
+    _, moved, same, *_ = slid()
+    return {"moved": 100 * moved, "same": 100 * same}
+
+
 def timed(case, over, way):
     return {one.size: one for one in case.choices.timings if (one.over, one.way) == (over, way)}
 
@@ -404,6 +446,11 @@ def parting(case, sentence):
 
 
 ORACLE = {
+    "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window slides: in "
+    "layer 1 kept keys differ from those of the window read anew by {first} % of their length, in layer {layers} by "
+    "{last} %. There they were made of tokens that still saw what has left the window.": slide_said,
+    "Of the next token's probability {moved} % lies elsewhere, on average; in {same} % of the windows the likeliest "
+    "token is the same.": slide_moves,
     "Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.": (
         lambda case, sentence: {"machine": "a machine", "concept": True}
     ),
