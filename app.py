@@ -13,6 +13,7 @@ from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import keep_heaps_small
+from attention_ui.server.runner import answer_runner
 from attention_ui.streamlit_insides import front_end_folder, running_session
 
 log = logging.getLogger("app")
@@ -73,6 +74,11 @@ MIDDLEWARE = [
     Middleware(PrivateMetrics),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
+ROUTES = [
+    Route("/healthz", health.answer),
+    Route("/runner", answer_runner),
+    Route("/{base:path}/runner", answer_runner),  # Streamlit's setting of a base path moves no route
+]
 keep_heaps_small()
 log_without_words(running_session)
-app = App("attention_ui/frame.py", lifespan=lifespan, routes=[Route("/healthz", health.answer)], middleware=MIDDLEWARE)
+app = App("attention_ui/frame.py", lifespan=lifespan, routes=ROUTES, middleware=MIDDLEWARE)

@@ -53,6 +53,7 @@ CONTENTS = (
     Entry("A real model", "real_model/read.py", "read", "Read"),
     Entry("Today's attention", "todays_attention/variants.py", "variants", "Variants"),
     Entry("Today's attention", "todays_attention/cost.py", "cost", "Cost"),
+    Entry("Practice", "practice/exercises.py", "exercises", "Exercises"),
 )
 
 

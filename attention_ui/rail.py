@@ -24,7 +24,7 @@ def rail(here: Entry, answered: Collection[str]) -> str:
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
-    rules.append(f"{links(groups)} {{ margin-left: 1rem }}")
+    rules.append(f"{links(groups)} {{ margin-left: 0.5rem }}")
     return "<style>" + "\n".join(rules) + "</style>"
 
 

@@ -51,7 +51,7 @@ def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
 def test_the_image_takes_all_that_the_app_is_made_of_and_runs_as_nobody_special():
     lines = (DEPLOY / "Containerfile").read_text()
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text().split()
-    folders = ("attention_core", "lessons", "runs", "attention_ui", "pages")
+    folders = ("attention_core", "lessons", "runs", "attention_ui", "pages", "in_browser")
     for part in ("requirements.txt", ".streamlit", *folders, "app.py"):
         assert re.search(rf"(?m)^COPY {re.escape(part)} ", lines)
         assert f"!{part}" in ignored

@@ -11,6 +11,7 @@ from starlette.datastructures import Headers
 
 from attention_ui.server.files import PackedFiles, accepts_gzip, pack
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders, content_security_policy, frame_ancestors
+from attention_ui.server.runner import runner_page, runner_version
 
 INDEX = "<html><head><script>\n window.x = 1\n</script><script src='./a.js'></script></head></html>"
 
@@ -147,6 +148,23 @@ def test_who_may_read_the_metrics(readers, client, headers, may):
 def test_the_metrics_in_the_server(server):
     assert b"active_sessions" in server.get("/_stcore/metrics").body
     assert server.get("/_stcore/metrics", X_Forwarded_For="198.51.100.7").status == 404
+
+
+@pytest.mark.parametrize("path", ["/runner", "/lab/runner", f"/runner?v={runner_version()}&streamlitUrl=x"])
+def test_the_page_that_runs_a_learners_code_may_do_less_than_any_other(server, path):
+    answer = server.get(path, Accept_Encoding="gzip")
+    policy = answer.headers["Content-Security-Policy"]
+    assert answer.status == 200 and gzip.decompress(answer.body).decode() == runner_page()[0]
+    assert policy.startswith("sandbox allow-scripts; default-src 'none'; ") and policy == runner_page()[1]
+    assert "connect-src" not in policy and "http" not in policy and "allow-same-origin" not in policy
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+    assert ("immutable" in answer.headers["Cache-Control"]) is ("v=" in path)
+    assert server.get(path, Accept_Encoding="identity").body.decode() == runner_page()[0]
+
+
+def test_who_may_show_the_app_may_show_what_is_in_it(monkeypatch):
+    monkeypatch.setenv("ATTENTION_LAB_FRAME_ANCESTORS", "https://moodle.example.edu")
+    assert runner_page.__wrapped__()[1].endswith("frame-ancestors 'self' https://moodle.example.edu")
 
 
 def test_healthz_says_that_the_server_can_compute(server):

@@ -24,6 +24,19 @@ def test_a_page_knows_whose_it_is_and_nobody_is_there_outside_of_one():
     assert len(AppTest.from_function(page).run().text[0].value) > 5
 
 
+def test_a_part_in_a_frame_of_its_own_gets_what_it_is_given():
+    def page():
+        from attention_ui.streamlit_insides import component
+
+        component("part", url="./somewhere")(key="mine", given=[1.5])
+
+    at = AppTest.from_function(page).run()
+    [part] = at.get("component_instance")
+    assert not at.exception
+    assert (part.proto.component_name, part.proto.url) == ("attention_ui.streamlit_insides.part", "./somewhere")
+    assert '"given": [1.5]' in part.proto.json_args
+
+
 def test_the_copy_of_a_page_runs_and_the_original_stays_as_it_was():
     def frame():
         import streamlit as st

@@ -1,0 +1,162 @@
+"""The page of the exercises: what is asked, the editor, and what there is to say of the last answer.
+
+A learner's code is kept as a text, for when the page is opened again. It runs in the learner's browser alone.
+"""
+
+import json
+import secrets
+from dataclasses import asdict
+
+import streamlit as st
+
+from attention_ui.contents import CONTENTS
+from attention_ui.controls.bound import one_in_row
+from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.links import LinkRule, go_to
+from attention_ui.server.runner import IN_BROWSER, MOST_CODE, runner_version
+from attention_ui.state import get_state, set_state
+from attention_ui.streamlit_insides import component
+from lessons.exercises.base import Exercise
+from lessons.exercises.every import EXERCISES
+from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
+from lessons.formatting import english
+
+EXERCISE_TITLES = {key: english(exercise.title) for key, exercise in EXERCISES.items()}
+LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
+EDITOR, KEEPER = "exercise_editor", "exercise_keeper"
+TRIES = 3  # after so many the solution can be seen
+SEEDS = 10**6
+
+
+def chosen_exercise() -> Exercise:
+    """Which exercise; the first at first."""
+    return EXERCISES[one_in_row("Exercise", "exercise", EXERCISE_TITLES)]
+
+
+def exercise_panel(exercise: Exercise) -> None:
+    """What is asked; the editor, and beside it the verdict."""
+    take_what_was_kept()
+    take_answer()
+    st.markdown(english(exercise.asks))
+    editor, beside = st.columns([3, 2], gap="medium")
+    with editor:
+        draw_editor(exercise)
+    with beside:
+        verdict = of_exercise("verdict", exercise.key)
+        if isinstance(verdict, Verdict):
+            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key))
+        offer_help(exercise)
+    # A small frame of our own origin, to which the editor hands what is written. It stores that, and does nothing else.
+    component("keeper", path=IN_BROWSER / "keeper")(key=KEEPER)
+
+
+def draw_editor(exercise: Exercise) -> None:
+    """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
+    job = {
+        "entry": exercise.entry,
+        "returns": [shown.name for shown in exercise.returns],
+        "cases": [asdict(case) for case in exercise.cases(next_seed())],
+    }
+    editor = component("runner", url=f"./runner?v={runner_version()}")
+    editor(
+        key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
+        starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
+    )  # fmt: skip
+
+
+def next_seed() -> int:
+    """The seed of the cases of the next run; the page shows it with the verdict."""
+    if get_state("exercise_seed") is None:
+        set_state("exercise_seed", secrets.randbelow(SEEDS))
+    return get_state("exercise_seed")
+
+
+def take_answer() -> None:
+    """What the browser sent last: the code that ran, to keep it; and what it found, to compare that, once."""
+    sent = get_state(EDITOR)
+    key = sent.get("exercise") if isinstance(sent, dict) else None
+    if not isinstance(key, str) or key not in EXERCISES:
+        return
+    keep_code(key, sent.get("code"))
+    seed = next_seed()
+    if sent.get("answer") is None or sent.get("seed") != seed:
+        return
+    verdict = verdict_of(EXERCISES[key], EXERCISES[key].cases(seed), sent["answer"])
+    keep_of_exercise("verdict", key, verdict)
+    keep_of_exercise("verdict_seed", key, seed)
+    if verdict.tried and not verdict.passed:
+        keep_of_exercise("tries", key, tries(key) + 1)
+    if verdict.passed:
+        keep_of_exercise("solved", key, True)
+    set_state("exercise_seed", secrets.randbelow(SEEDS))
+
+
+def keep_code(key: str, code: object) -> None:
+    """Keep a text for the next visit of the page; anything else is forgotten."""
+    if isinstance(code, str) and len(code) <= MOST_CODE:
+        keep_of_exercise("code", key, code.encode(errors="ignore").decode())  # no half of a character can be sent
+
+
+def of_exercise(what: str, key: str) -> object | None:
+    """What is kept of an exercise."""
+    return get_state(f"exercise_{what}_{key}")
+
+
+def keep_of_exercise(what: str, key: str, value: object) -> None:
+    """Keep something of an exercise."""
+    set_state(f"exercise_{what}_{key}", value)
+
+
+def tries(key: str) -> int:
+    """How many answers were not right."""
+    return of_exercise("tries", key) or 0
+
+
+def draw_verdict(verdict: Verdict, seed: int) -> None:
+    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
+    with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
+        for sentence in verdict.says:
+            st.text(english(sentence))
+    if verdict.error:
+        st.code(verdict.error, language=None, wrap_lines=True)
+    if verdict.figure is not None:
+        draw_figure(None, verdict.figure)
+        draw_notice(None, verdict.figure.notice)
+    if verdict.printed:
+        st.caption("Your code printed")
+        st.code(verdict.printed, language=None, wrap_lines=True)
+    with st.container(key="exercise_seed_of_cases"):
+        st.caption(f"The cases were drawn with seed {seed}.")
+
+
+def offer_help(exercise: Exercise) -> None:
+    """The lesson it belongs to; and, after some tries, a solution."""
+    left, shown = TRIES - tries(exercise.key), f"exercise_solution_{exercise.key}"
+    lesson = next(entry for entry in CONTENTS if entry.address == exercise.lesson)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(f"Lesson: {lesson.title}", key="exercise_lesson", type="tertiary"):
+            go_to(lesson.page())
+        locked = left > 0 and not of_exercise("solved", exercise.key)
+        st.button(
+            "Show a solution", key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
+            type="tertiary",
+        )  # fmt: skip
+        if locked:
+            st.caption(f"after {left} more {'try' if left == 1 else 'tries'}")
+    if get_state(shown) and not locked:
+        st.code(exercise.solution, language="python")
+    solved = [title for key, title in EXERCISE_TITLES.items() if of_exercise("solved", key)]
+    if solved:
+        st.caption(f"Solved, {len(solved)} of {len(EXERCISES)}: {', '.join(solved)}")
+
+
+def take_what_was_kept() -> None:
+    """What this browser has kept, when the page is opened: it is no older than what was run last."""
+    sent = get_state(KEEPER)
+    kept = sent.get("kept") if isinstance(sent, dict) else None
+    codes = {key: kept[key] for key in EXERCISES if isinstance(kept.get(key), str)} if isinstance(kept, dict) else {}
+    if codes == get_state("exercise_kept"):
+        return
+    set_state("exercise_kept", codes)
+    for key, code in codes.items():
+        keep_code(key, code)

@@ -1,0 +1,116 @@
+"""The page that runs a learner's Python in the browser: one file, with nothing to load and nowhere to send to.
+
+Brython comes from its installed package, and of its library only `math`. The page has an origin of its own and may ask
+nobody for anything, so that a learner's code reaches neither the app nor another host. What it finds out it hands to
+the page around it, where it is a stranger's text.
+"""
+
+import base64
+import gzip
+import hashlib
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
+
+from attention_ui.server.files import FOR_A_YEAR, GZIP_LEVEL, accepts_gzip
+from attention_ui.server.headers import EMBEDDERS, frame_ancestors
+
+IN_BROWSER = Path(__file__).parents[2] / "in_browser"
+TORCH = ("__init__", "shapes", "printing", "views", "tensors", "functions", "nn/__init__", "nn/functional")
+MODULES = ("driver.py", *(f"torch/{name}.py" for name in TORCH))
+OF_PYTHON = ("math",)
+MOST_CODE = 20_000  # characters
+
+
+def text_of(path: Traversable) -> str:
+    """What a file holds."""
+    return path.read_text(encoding="utf-8")
+
+
+def python_library() -> dict[str, list]:
+    """The modules that can be imported there, in the form of Brython's virtual file system."""
+    whole = text_of(brython("brython_stdlib.js"))
+    scripts, _ = json.JSONDecoder().raw_decode(whole, whole.index("{", whole.index("var scripts")))
+    library = {name: scripts[name] for name in OF_PYTHON}
+    for file in MODULES:
+        name, is_package = file.removesuffix(".py").replace("/", "."), file.endswith("__init__.py")
+        library[name.removesuffix(".__init__")] = [".py", text_of(IN_BROWSER / file), [], *([1] if is_package else [])]
+    return library
+
+
+def brython(name: str) -> Traversable:
+    """A file of the installed package."""
+    return files("brython") / "data" / name
+
+
+def worker_script() -> str:
+    """Python, and what listens for a learner's code."""
+    return "\n".join(
+        [text_of(IN_BROWSER / "before.js"), text_of(brython("brython.js")), text_of(IN_BROWSER / "worker.js")]
+    )
+
+
+def hash_of(source: str) -> str:
+    """A source as a policy names it."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
+
+
+def runner_policy(script: str, style: str, embedders: str) -> str:
+    """What a browser is told to refuse to this page: everything but its own script and style, and its worker."""
+    return "; ".join([
+        "sandbox allow-scripts",  # an origin of its own: no cookies, no storage, no way into the app
+        "default-src 'none'",  # no request of any kind
+        f"script-src {hash_of(script)} 'unsafe-eval'",  # Brython makes JavaScript from Python
+        f"style-src {hash_of(style)}",
+        "worker-src blob:",
+        "base-uri 'none'",
+        "form-action 'none'",
+        f"frame-ancestors 'self' {embedders}".rstrip(),  # the app's page, and whoever shows that in a frame
+    ])  # fmt: skip
+
+
+@cache
+def runner_page() -> tuple[str, str]:
+    """The page and its policy."""
+    script, style = text_of(IN_BROWSER / "page.js"), text_of(IN_BROWSER / "page.css")
+    parts = json.dumps({"worker": worker_script(), "library": python_library(), "most": MOST_CODE})
+    html = text_of(IN_BROWSER / "page.html")
+    # No tag inside the parts may end them early.
+    for mark, part in (("STYLE", style), ("SCRIPT", script), ("PARTS", parts.replace("<", "\\u003c"))):
+        html = html.replace(f"%{mark}%", part, 1)
+    wanted = frame_ancestors(os.environ.get(EMBEDDERS, ""))
+    return html, runner_policy(script, style, "" if wanted in ("'self'", "'none'") else wanted)
+
+
+@cache
+def packed_runner() -> bytes:
+    """The page for browsers that can unpack it."""
+    return gzip.compress(runner_page()[0].encode(), GZIP_LEVEL, mtime=0)
+
+
+@cache
+def runner_version() -> str:
+    """Another one whenever anything of the page has changed: a browser may keep it as long as this is the same."""
+    return hashlib.sha256("".join(runner_page()).encode()).hexdigest()[:12]
+
+
+def answer_runner(request: Request) -> Response:
+    """The page. Without `async`, so that it is made apart from the loop that answers everybody."""
+    html, policy = runner_page()
+    asked_for_this = f"v={runner_version()}" in request.url.query
+    headers = {
+        "Content-Security-Policy": policy,
+        "X-Frame-Options": "SAMEORIGIN",  # the app's own page shows it, also where nobody may show that
+        "Cache-Control": FOR_A_YEAR if asked_for_this else "no-cache",
+        "Vary": "Accept-Encoding",
+    }
+    if accepts_gzip(Headers(scope=request.scope)):
+        return Response(packed_runner(), media_type="text/html", headers=headers | {"Content-Encoding": "gzip"})
+    return Response(html, media_type="text/html", headers=headers)

@@ -1,0 +1,167 @@
+"use strict";
+const $ = (id) => document.getElementById(id);
+const { worker, library, most } = JSON.parse($("parts").textContent);
+const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
+const LONGEST_ANSWER = 200_000;
+const PAUSE = 300; // milliseconds without a key, after which what was written is kept
+let python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0;
+
+// --- the worker: a fresh one for every run, for a learner's code may change anything inside it
+function boot() {
+  booted = performance.now();
+  python = new Worker(address);
+  python.onerror = (event) => status(`Python could not start: ${event.message}`);
+  python.onmessage = ({ data }) => {
+    if (data.ready && !ready && !timer) begin();
+    else if (timer && typeof data.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran in your browser");
+  };
+  python.postMessage({ library });
+}
+function begin() {
+  ready = true;
+  performance.measure("boot", { start: booted });
+  $("run").disabled = !task;
+  if (!runs) status("ready");
+}
+function run() {
+  if ($("run").disabled) return;
+  const refusal = unfit($("code").value);
+  if (refusal) return status(refusal);
+  $("run").disabled = true;
+  keep();
+  runs += 1;
+  mark(null);
+  status("running …");
+  const asked = task; // the learner may go to another exercise meanwhile
+  timer = setTimeout(() => end(JSON.stringify({ error: { type: "TimeLimit", message: "", line: null } }), "stopped"), task.limit);
+  sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code: $("code").value };
+  python.postMessage({ code: sent.code, job: asked.job });
+}
+function end(answer, word) {
+  performance.measure("run", { start: sent.at });
+  clearTimeout(timer);
+  timer = null;
+  ready = false;
+  python.terminate();
+  status(word);
+  if (sent.exercise === task.exercise) mark(line(answer));
+  tell("streamlit:setComponentValue", { value: { exercise: sent.exercise, seed: sent.seed, answer, code: sent.code }, dataType: "json" });
+  setTimeout(boot, 500); // the verdict first
+}
+function line(answer) {
+  try { return JSON.parse(answer).error?.line ?? null; } catch { return null; }
+}
+function unfit(text) {
+  if (text.length > most) return `This has ${text.length.toLocaleString("en")} characters; up to ${most.toLocaleString("en")} are run.`;
+  const found = /[^\P{Cc}\n\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u.exec(text);
+  if (!found) return "";
+  const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+  return `Line ${text.slice(0, found.index).split("\n").length} has a character that cannot be seen (U+${code}). Delete it, then run again.`;
+}
+
+// --- the editor: a text field, and behind it the same text in colours
+const WORDS = "False|None|True|and|as|assert|break|class|continue|def|del|elif|else|except|finally|for|from|if|import|in|is|lambda|not|or|pass|raise|return|try|while|with|yield";
+const PARTS = new RegExp(`(?<comment>#[^\\n]*)|(?<string>"""[^]*?(?:"""|$)|'''[^]*?(?:'''|$)|"(?:\\\\.|[^"\\\\\\n])*"?|'(?:\\\\.|[^'\\\\\\n])*'?)|(?<keyword>\\b(?:${WORDS})\\b)|(?<number>\\b\\d[\\w.]*)`, "g");
+function colour() {
+  const text = $("code").value, pieces = [];
+  let from = 0;
+  if (text.length <= most) for (const found of text.matchAll(PARTS)) {
+    const [kind] = Object.entries(found.groups).find(([, part]) => part !== undefined);
+    pieces.push(text.slice(from, found.index), span(kind, found[0]));
+    from = found.index + found[0].length;
+  }
+  $("colours").replaceChildren(...pieces, `${text.slice(from)}\n`);
+  const count = Math.min(text.split("\n").length, 9999);
+  $("lines").replaceChildren(...Array.from({ length: count }, (_, i) => (i + 1 === wrong ? span("wrong", `${i + 1}`) : `${i + 1}\n`)));
+  scrolled();
+}
+function span(kind, text) {
+  const made = document.createElement("span");
+  made.className = kind;
+  made.textContent = text;
+  return made;
+}
+function scrolled() {
+  const { scrollTop, scrollLeft } = $("code");
+  $("colours").style.transform = `translate(${-scrollLeft}px, ${-scrollTop}px)`;
+  $("colours").style.overflow = "visible";
+  $("lines").scrollTop = scrollTop;
+}
+function mark(number) {
+  wrong = number;
+  colour();
+}
+function type(text) {
+  // The only way to change a text field that the browser can undo.
+  if (!document.execCommand("insertText", false, text)) $("code").setRangeText(text, $("code").selectionStart, $("code").selectionEnd, "end");
+  changed();
+}
+function shift(back) {
+  const field = $("code"), { value, selectionStart, selectionEnd } = field;
+  const from = value.lastIndexOf("\n", selectionStart - 1) + 1;
+  if (!back && selectionStart === selectionEnd) return type(" ".repeat(4 - ((selectionStart - from) % 4)));
+  const lines = value.slice(from, selectionEnd).split("\n");
+  const moved = lines.map((text) => (back ? text.replace(/^ {1,4}/, "") : text && `    ${text}`)).join("\n");
+  field.setSelectionRange(from, selectionEnd);
+  type(moved);
+  field.setSelectionRange(selectionStart === selectionEnd ? from + moved.length : from, from + moved.length);
+}
+function breakLine() {
+  const { value, selectionStart } = $("code");
+  const before = value.slice(value.lastIndexOf("\n", selectionStart - 1) + 1, selectionStart);
+  type(`\n${/^ */.exec(before)[0]}${/:\s*(#.*)?$/.test(before) ? "    " : ""}`);
+}
+function key(event) {
+  if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) run();
+  else if (event.key === "Tab" && !leaving && !event.ctrlKey && !event.altKey) shift(event.shiftKey);
+  else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) breakLine();
+  else {
+    leaving = event.key === "Escape" || (leaving && ["Tab", "Shift"].includes(event.key));
+    return;
+  }
+  event.preventDefault();
+}
+function changed() {
+  touched = true;
+  wrong = null;
+  colour();
+  clearTimeout(pause);
+  pause = setTimeout(keep, PAUSE);
+}
+function keep() {
+  // Straight to the frame that keeps it, whichever that is: the app is asked only when something has run.
+  clearTimeout(pause);
+  if (!touched || !task || $("code").value.length > most) return;
+  const { origin } = new URL(location.href);
+  const written = { type: "attention-lab:keep", exercise: task.exercise, code: $("code").value };
+  for (let at = 0; at < parent.frames.length; at += 1) parent.frames[at].postMessage(written, origin);
+}
+function open(code) {
+  touched = false;
+  $("code").value = code;
+  $("code").scrollTo(0, 0);
+  $("editor").style.setProperty("--height", `${Math.min(Math.max(code.split("\n").length + 2, 12), 20) * 1.35 + 1.2}rem`);
+  mark(null);
+}
+
+// --- the app: Streamlit's protocol for a component in a frame
+const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
+const status = (text) => { $("status").textContent = text; };
+addEventListener("message", ({ source, data }) => {
+  if (source !== parent || data?.type !== "streamlit:render") return;
+  const before = task;
+  task = data.args;
+  document.documentElement.className = data.theme?.base === "dark" ? "dark" : "";
+  if (before?.exercise !== task.exercise || (!touched && $("code").value !== task.code)) open(task.code);
+  $("run").disabled = !ready || Boolean(timer);
+});
+// The frame is hidden until it has said that it is ready, and has no height before that.
+new ResizeObserver(() => tell("streamlit:setFrameHeight", { height: document.body.offsetHeight + 2 })).observe(document.body);
+$("run").onclick = run;
+$("reset").onclick = () => { $("code").focus(); $("code").select(); type(task.starter); $("code").setSelectionRange(0, 0); };
+$("code").onkeydown = key;
+$("code").oninput = changed;
+$("code").onscroll = scrolled;
+$("code").onblur = () => { leaving = false; keep(); };
+tell("streamlit:componentReady", { apiVersion: 1 });
+boot();

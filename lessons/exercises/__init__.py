@@ -1,0 +1,1 @@
+"""Exercises: what is asked, cases to try an answer on, the answer, the mistakes one knows, and the verdict."""

@@ -1,0 +1,23 @@
+"""All exercises, in the order of the lessons."""
+
+from lessons.exercises.attention import ATTENTION
+from lessons.exercises.base import Exercise
+from lessons.exercises.many_heads import BATCHED, MERGE, MODULE, SPLIT
+from lessons.exercises.one_head import CONTEXT, MASK, SCORES, SOFTMAX
+from lessons.exercises.training import GRADIENT, TEMPERATURE
+from lessons.exercises.verdict import known_mistake, same, verdict_of
+from lessons.screen import Code
+from lessons.sentence import say
+
+HEADING = say("Can you write it yourself?")
+OPENING = say(
+    "Write each step of attention in Python. Your code runs in this browser and nowhere else; the numbers that "
+    "it finds "
+    "are compared with PyTorch's on cases that are drawn anew for every run."
+)
+COMPARES = Code((verdict_of, known_mistake, same))
+
+EXERCISES: dict[str, Exercise] = {
+    exercise.key: exercise
+    for exercise in (SCORES, MASK, SOFTMAX, CONTEXT, ATTENTION, SPLIT, MERGE, MODULE, BATCHED, GRADIENT, TEMPERATURE)
+}

@@ -1,0 +1,141 @@
+"""What a browser sent, compared with the right answer. It is a stranger's text until it is checked."""
+
+import json
+import math
+import unicodedata
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from lessons.exercises.base import Case, Exercise, Outputs
+from lessons.exercises.failing import failing_case
+from lessons.screen import Matrices
+from lessons.sentence import Sentence, Size, say
+
+SECONDS = 4  # that an answer may take
+MOST_SENT, MOST_PRINTED, MOST_OF_ERROR = 200_000, 4000, 500  # characters
+MOST_AXES, LONGEST_AXIS, LAST_LINE = 4, 64, 1000
+NEAR = {"atol": 2e-4, "rtol": 1e-3}
+UNREADABLE = say("What your browser sent cannot be read. Run it again.")
+NOT_NUMBERS = say(
+    "{output} has entries that are no numbers: something was divided by 0, or the exponential of too large a number."
+)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Verdict:
+    """Whether an answer is right, and what there is to say. `error` and `printed` are a learner's words.
+
+    `tried` is False where nothing of the learner's was compared, so that it counts as no try.
+    """
+
+    passed: bool = False
+    says: tuple[Sentence, ...] = ()
+    figure: Matrices | None = None
+    error: str = ""
+    printed: str = ""
+    tried: bool = True
+
+
+def verdict_of(exercise: Exercise, cases: tuple[Case, ...], sent: object) -> Verdict:
+    """Right; or the known mistake, or where it is wrong and by how much; or where the learner's code stopped."""
+    try:
+        result = json.loads(short_text(sent, MOST_SENT))
+        printed = shown_text(short_text(result.get("printed", ""), 2 * MOST_PRINTED))
+        if result.get("error"):
+            return stopped(result["error"], printed)
+        found = tuple(tuple(map(read_tensor, outputs)) for outputs in result["outputs"])
+        if [len(outputs) for outputs in found] != [len(exercise.returns)] * len(cases):
+            raise ValueError("not every output of every case")
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError):
+        return Verdict(says=(UNREADABLE,), tried=False)
+    expected = tuple(case.outputs(exercise.answer) for case in cases)
+    if all(map(same, found, expected)):
+        return Verdict(passed=True, printed=printed, says=(say("Right, on all {count} cases.", count=len(cases)),))
+    return Verdict(printed=printed, **wrong(exercise, cases, found, expected))
+
+
+def wrong(
+    exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...], expected: tuple[Outputs, ...]
+) -> dict[str, object]:
+    """What to say and show of the first case, and in it of the first output, that is wrong."""
+    at = next(n for n, outputs in enumerate(found) if not same(outputs, expected[n]))
+    pairs = enumerate(zip(found[at], expected[at], strict=True))
+    place = next(n for n, (ours, theirs) in pairs if not same((ours,), (theirs,)))
+    ours, theirs, shown = found[at][place], expected[at][place], exercise.returns[place]
+    says = (*known_mistake(exercise, cases, found), how_far_apart(at + 1, shown.name, ours, theirs))
+    figure = failing_case(exercise, cases[at], shown, ours, theirs) if ours.shape == theirs.shape else None
+    return {"says": says, "figure": figure}
+
+
+def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...]) -> tuple[Sentence, ...]:
+    """The hint for the first mistake that gives these very outputs, if one does."""
+    for mistake in exercise.mistakes:
+        if all(same(outputs, case.outputs(mistake.computes)) for outputs, case in zip(found, cases, strict=True)):
+            return (mistake.hint,)
+    return ()
+
+
+def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Sentence:
+    """Where an output is wrong, and by how much."""
+    if ours.shape != theirs.shape:
+        return say("In case {case} the shape of {output} is {ours}; it should be {theirs}.",
+                   case=case, output=output, ours=shape_of_tensor(ours), theirs=shape_of_tensor(theirs))  # fmt: skip
+    if ours.isnan().any():
+        return NOT_NUMBERS._replace(arguments={"output": output})
+    apart = ~torch.isclose(ours, theirs, **NEAR)
+    count, whole = int(apart.sum()), ours.numel()
+    gap = float((ours - theirs).abs()[apart].max())
+    if not math.isfinite(gap):
+        return say("In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
+                   case=case, count=count, whole=whole, output=output)  # fmt: skip
+    return say("In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
+               case=case, count=count, whole=whole, output=output, gap=Size(gap))  # fmt: skip
+
+
+def shape_of_tensor(x: Tensor) -> str:
+    """A shape as one writes it."""
+    return f"[{', '.join(map(str, x.shape))}]"
+
+
+def stopped(error: dict, printed: str) -> Verdict:
+    """Where the learner's code stopped, and why."""
+    if short_text(error["type"], 60) == "TimeLimit":
+        late = say(
+            "It ran longer than {seconds} seconds and was stopped. Is there a loop without an end?", seconds=SECONDS
+        )
+        return Verdict(says=(late,), printed=printed)
+    line = error.get("line")
+    known = type(line) is int and 0 < line <= LAST_LINE
+    says = say("Your code stopped on line {line}.", line=line) if known else say("Your code stopped.")
+    words = shown_text(short_text(error["message"], MOST_SENT)[:MOST_OF_ERROR])
+    return Verdict(says=(says,), error=f"{shown_text(error['type'])}: {words}", printed=printed)
+
+
+def short_text(value: object, most: int) -> str:
+    """A text that is not too long. Raises ValueError for anything else."""
+    if not isinstance(value, str) or len(value) > most:
+        raise ValueError("no text, or too much of it")
+    return value
+
+
+def shown_text(text: str) -> str:
+    """A text in which every character can be seen; line breaks stay."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c)[0] != "C" else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def read_tensor(sent: dict) -> Tensor:
+    """A tensor from its shape and its numbers. Raises ValueError, TypeError or KeyError for what is none."""
+    shape, data = sent["shape"], sent["data"]
+    if len(shape) > MOST_AXES or not all(type(n) is int and 0 <= n <= LONGEST_AXIS for n in shape):
+        raise ValueError("no such shape")
+    if not isinstance(data, list) or len(data) != math.prod(shape):
+        raise ValueError("the numbers do not fill the shape")
+    return torch.tensor([float(x) for x in data], dtype=torch.float64).reshape(shape)
+
+
+def same(ours: Outputs, theirs: Outputs) -> bool:
+    """True where all numbers agree as far as single precision goes, and nan only with nan."""
+    pairs = zip(ours, theirs, strict=True)
+    return all(a.shape == b.shape and torch.allclose(a, b, **NEAR, equal_nan=True) for a, b in pairs)

@@ -1,0 +1,179 @@
+"""The exercises in a real browser: from the editor to the verdict, and what a learner may do on the way."""
+
+import pytest
+
+from lessons.exercises.every import EXERCISES
+from lessons.formatting import english
+
+VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
+NEWLY = """seed => {
+    const said = document.querySelector('.st-key-exercise_seed_of_cases p')
+    return said && said.innerText !== seed
+}"""
+LOOP = "n = 0\nwhile True:\n    n += 1\n"
+
+
+class Desk:
+    """The page of one exercise, with its editor."""
+
+    def __init__(self, tab, key):
+        self.tab, self.page = tab.open(f"exercises?exercise={key}"), tab.page
+        frame = self.page.frame_locator('iframe[title$="runner"]')
+        self.code, self.ready, self.status = (
+            frame.locator("#code"),
+            frame.locator("#run:enabled"),
+            frame.locator("#status"),
+        )
+        self.wrong_line = frame.locator("#lines .wrong")
+        self.ready.wait_for()
+
+    def run(self, code):
+        """Run this code; what the page says of it."""
+        seed = self.seed()
+        self.code.fill(code)
+        self.ready.click()
+        self.page.wait_for_function(NEWLY, arg=seed)
+        self.tab.settled()
+        return "\n".join(
+            [*self.page.locator(VERDICT).all_inner_texts(), *self.page.locator(".stCode").all_inner_texts()]
+        )
+
+    def seed(self):
+        """Which cases the last verdict was about."""
+        said = self.page.locator(".st-key-exercise_seed_of_cases p")
+        return said.inner_text() if said.count() else None
+
+
+@pytest.fixture
+def desk(visit):
+    return lambda key="attention", **settings: Desk(visit(**settings), key)
+
+
+@pytest.mark.parametrize("key", EXERCISES)
+def test_the_solution_passes(desk, key):
+    assert "Right, on all 3 cases." in desk(key).run(EXERCISES[key].solution)
+
+
+SOLUTION = EXERCISES["attention"].solution
+
+
+def test_what_the_page_says_of_mistakes(desk):
+    at = desk()
+    said = at.run(SOLUTION.replace(" / math.sqrt(d_k)", ""))
+    assert "The scores are not divided by √d_k." in said and "In case 1, " in said
+    assert at.page.locator(".st-key-failing svg.marks").count() == 1
+    assert "dim=-1" in at.run(SOLUTION.replace("dim=-1", "dim=0"))
+    for code, line, words in (
+        (SOLUTION.replace("@ W_k", "@ Wk"), 3, "NameError: name 'Wk' is not defined"),
+        (SOLUTION.replace("X @ W_v", "X @ W_v)"), 4, "SyntaxError: unmatched ')'"),
+        (SOLUTION.replace("K.T", "K"), 6, "mat1 and mat2 shapes cannot be multiplied (4x2 and 4x2)"),
+        ("print('here')\nimport numpy", 2, "No module named 'numpy'"),
+        ("def f(n):\n    return f(n + 1)\nf(0)", 2, "RecursionError"),
+        ("raise SystemExit", 1, "SystemExit"),
+        (SOLUTION.replace("torch.softmax", "torch.soft"), 7, "the torch of this page knows what the exercises need"),
+    ):
+        said = at.run(code)
+        assert f"Your code stopped on line {line}." in said and words in said, said
+        assert at.wrong_line.inner_text() == str(line)
+    assert "nothing in your code is called scaled_dot_product_attention" in at.run("x = 1")
+    assert "context should be a tensor; it is still None" in at.run(EXERCISES["attention"].starter)
+
+
+def test_what_was_printed_is_shown_and_markup_in_it_is_not_read(desk):
+    at = desk()
+    said = at.run("print('![x](http://127.0.0.1:9/a.png) <b>', torch.ones(2, 3))\nraise ValueError('**x** :red[a]')")
+    assert "![x](http://127.0.0.1:9/a.png) <b> tensor([[1., 1., 1.],\n        [1., 1., 1.]])" in said
+    assert "ValueError: **x** :red[a]" in said
+
+
+def test_a_loop_without_an_end_is_stopped_and_the_next_run_is_fine(desk):
+    at = desk()
+    said = at.run(LOOP)
+    assert "It ran longer than 4 seconds and was stopped." in said
+    [length] = (
+        at.page.frame_locator('iframe[title$="runner"]')
+        .locator("body")
+        .evaluate("() => performance.getEntriesByName('run').map(run => run.duration)")
+    )
+    assert 4000 <= length < 5000
+    assert "Right, on all 3 cases." in at.run(SOLUTION)
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence_and_not_run(desk):
+    at = desk()
+    for code, words in (
+        ("x" * 10**6, "This has 1,000,000 characters; up to 20,000 are run."),
+        ("x = 1\ny = '\u202e'", "Line 2 has a character that cannot be seen (U+202E)."),
+        ("x = 1\x07", "Line 1 has a character that cannot be seen (U+0007)."),
+    ):
+        at.code.evaluate("(field, text) => { field.value = text; field.oninput() }", code)
+        at.ready.click()
+        at.page.wait_for_function("() => true")
+        assert words in at.status.inner_text()
+    assert "Right" in at.run(SOLUTION)
+
+
+def test_the_keyboard_of_the_editor(desk):
+    at = desk("mask")
+    at.code.fill("")
+    at.code.press_sequentially("def f(x):\nreturn x", delay=0)
+    assert at.code.input_value() == "def f(x):\n    return x", (
+        "a new line is indented as the last, and more after a colon"
+    )
+    at.code.press("Home")
+    at.code.press("Tab")
+    assert at.code.input_value() == "def f(x):\n        return x"
+    at.code.press("Shift+Tab")
+    assert at.code.input_value() == "def f(x):\n    return x"
+    at.code.press("Control+z")
+    assert at.code.input_value() == "def f(x):\n        return x", "what a key did can be undone"
+    at.code.press("Escape")
+    at.code.press("Tab")
+    assert at.code.evaluate("field => document.activeElement.id") == "run", "Escape, then Tab leaves the editor"
+    at.code.fill(EXERCISES["mask"].solution)
+    at.code.press("Control+Enter")
+    at.page.get_by_text("Right, on all 3 cases.").wait_for()
+
+
+def test_keywords_and_comments_are_set_apart_and_the_text_is_the_same(desk):
+    at = desk("mask")
+    colours = at.page.frame_locator('iframe[title$="runner"]').locator("#colours")
+    code = 'def f(x):  # <b>a</b>\n    return \'if\' + "\\"not" * 12\n'
+    at.code.fill(code)
+    assert colours.evaluate("pre => pre.textContent") == code + "\n"
+    kinds = colours.locator("span").evaluate_all("spans => spans.map(span => [span.className, span.textContent])")
+    assert kinds == [
+        ["keyword", "def"], ["comment", "# <b>a</b>"], ["keyword", "return"], ["string", "'if'"],
+        ["string", '"\\"not"'], ["number", "12"],
+    ]  # fmt: skip
+
+
+def test_code_is_kept_on_other_pages_and_over_a_reload_of_this_browser(desk):
+    at = desk("mask")
+    at.code.fill("# mine, not yet run")
+    at.page.get_by_test_id("stTopNavLink").filter(has_text="Mask").click()
+    at.page.wait_for_url("**/mask**")
+    at.tab.settled()
+    at.page.get_by_test_id("stTopNavLink").filter(has_text="Exercises").click()
+    at.page.locator(".st-key-exercise").get_by_text(english(EXERCISES["mask"].title)).click()
+    holds(at, "# mine, not yet run")
+    at.run("# mine, run once")
+    at.page.goto(f"{at.tab.url}/exercises?exercise=mask")
+    holds(at, "# mine, run once")
+
+
+def holds(at, code):
+    """Wait until the editor holds this code."""
+    at.ready.wait_for()
+    at.page.frame(url=lambda url: "/runner?" in url).wait_for_function(
+        "code => document.querySelector('#code').value === code", arg=code
+    )
+
+
+def test_the_frame_has_an_origin_of_its_own(desk):
+    at = desk()
+    frame = at.page.frame(url=lambda url: "/runner?" in url)
+    assert frame.evaluate("origin") == "null"
+    for way in ("localStorage", "document.cookie", "parent.document", "top.location.href"):
+        with pytest.raises(Exception, match=r"SecurityError|sandboxed|Blocked"):
+            frame.evaluate(way)

@@ -1,0 +1,198 @@
+"""The exercises as data, without a browser: every solution is right, every mistake is named, nothing forged gets by."""
+
+import json
+import math
+import random
+
+import pytest
+import torch
+from torch import nn
+
+from lessons.exercises.every import EXERCISES
+from lessons.exercises.verdict import UNREADABLE, known_mistake, verdict_of
+from lessons.formatting import english
+
+EVERY = list(EXERCISES.values())
+MISTAKES = [(exercise, mistake) for exercise in EVERY for mistake in exercise.mistakes]
+SEEDS = range(7)
+
+
+def sent(outputs, **more):
+    """What a browser sends for these tensors, case by case."""
+    cells = [[{"shape": list(x.shape), "data": list(map(str, x.flatten().tolist()))} for x in case] for case in outputs]
+    return json.dumps({"outputs": cells, "error": None, "printed": ""} | more)
+
+
+def outputs_of(source, exercise, cases):
+    """What a program finds with real torch, in single precision, as the driver in the browser calls it."""
+    names = {"torch": torch, "nn": nn, "math": math}
+    exec(source, names)
+    found = []
+    for case in cases:
+        entry = names[exercise.entry]
+        inputs = [torch.tensor(given) if isinstance(given, list) else given for given in case.arguments]
+        if case.sizes:
+            entry = entry(*case.sizes)
+            for name, weight in case.weights.items():
+                getattr(entry, name).weight = nn.Parameter(torch.tensor(weight))
+        outputs = entry(*inputs, **case.options)
+        found.append([torch.as_tensor(x) for x in (outputs if isinstance(outputs, tuple) else (outputs,))])
+    return found
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=list(EXERCISES))
+def test_the_solution_passes_on_whatever_is_drawn(exercise):
+    for seed in SEEDS:
+        cases = exercise.cases(seed)
+        verdict = verdict_of(exercise, cases, sent(outputs_of(exercise.solution, exercise, cases)))
+        assert verdict.passed and verdict.figure is None
+        assert english(verdict.says[0]) == f"Right, on all {len(cases)} cases."
+    assert exercise.entry in exercise.starter and "Your code" in exercise.starter
+    assert "Your code" not in exercise.solution
+
+
+@pytest.mark.parametrize(("exercise", "mistake"), MISTAKES)
+def test_a_known_mistake_is_named_and_shown(exercise, mistake):
+    for seed in SEEDS:
+        cases = exercise.cases(seed)
+        wrong = [case.outputs(mistake.computes) for case in cases]
+        verdict = verdict_of(exercise, cases, sent(wrong))
+        assert verdict.says[0] == mistake.hint and not verdict.passed and verdict.tried
+        assert known_mistake(exercise, cases, tuple(case.outputs(exercise.answer) for case in cases)) == ()
+
+
+def test_there_are_no_fewer_than_eight_and_each_belongs_to_a_lesson():
+    from attention_ui.contents import CONTENTS
+
+    order = [entry.address for entry in CONTENTS]
+    assert len(EVERY) >= 8 and all(len(exercise.mistakes) >= 3 for exercise in EVERY)
+    assert all(exercise.lesson in order for exercise in EVERY)
+
+
+@pytest.mark.parametrize("exercise", EVERY, ids=list(EXERCISES))
+def test_another_seed_is_another_case_and_the_same_seed_the_same(exercise):
+    assert exercise.cases(5) == exercise.cases(5) != exercise.cases(7)
+    assert len(json.dumps([vars(case) for case in exercise.cases(5)])) < 8000
+
+
+def plain_attention(x, w_q, w_k, w_v):
+    """Scaled dot-product attention with nothing but lists."""
+
+    def times(a, b):
+        return [[sum(p * q for p, q in zip(row, column, strict=True)) for column in zip(*b, strict=True)] for row in a]
+
+    q, k, v = times(x, w_q), times(x, w_k), times(x, w_v)
+    weights = []
+    for row in times(q, list(zip(*k, strict=True))):
+        powers = [math.exp(score / math.sqrt(len(k[0]))) for score in row]
+        weights.append([power / sum(powers) for power in powers])
+    return times(weights, v), weights
+
+
+def test_the_answer_of_attention_is_that_of_plain_loops():
+    exercise = EXERCISES["attention"]
+    for case in exercise.cases(11):
+        for ours, loops in zip(case.outputs(exercise.answer), plain_attention(*case.arguments), strict=True):
+            torch.testing.assert_close(ours, torch.tensor(loops, dtype=torch.float64))
+
+
+def test_the_figure_shows_what_is_expected_beside_what_came_and_marks_what_differs():
+    exercise = EXERCISES["attention"]
+    cases = exercise.cases(3)
+    right = [case.outputs(exercise.answer) for case in cases]
+    wrong = [[x.clone() for x in case] for case in right]
+    wrong[1][1][2, 0] += 0.5
+    verdict = verdict_of(exercise, cases, sent(wrong))
+    (entered, (expected, got)) = verdict.figure.bands
+    assert [english(matrix.title) for matrix in entered] == ["X", "W_q", "W_k", "W_v"]
+    assert torch.equal(entered[0].values, torch.tensor(cases[1].arguments[0], dtype=torch.float64))
+    torch.testing.assert_close(expected.values, right[1][1])
+    torch.testing.assert_close(got.values, wrong[1][1])
+    assert got.marked.nonzero().tolist() == [[2, 0]]
+    assert english(verdict.says[-1]) == "In case 2, 1 of 25 entries of attn_weights differ, by up to 0.50."
+    assert english(verdict.figure.notice[0]) == "1 of 25 entries shown differ."
+
+
+def test_of_many_heads_that_one_is_shown_which_is_wrong():
+    exercise = EXERCISES["batch"]
+    cases = exercise.cases(3)
+    wrong = [[x.clone() for x in case.outputs(exercise.answer)] for case in cases]
+    wrong[0][0][1, 2] += 1.0
+    figure = verdict_of(exercise, cases, sent(wrong)).figure
+    assert english(figure.bands[1][0].title) == "expected output[1, 2]"
+    assert torch.equal(figure.bands[0][0].values, torch.tensor(cases[0].arguments[0], dtype=torch.float64)[1, 2])
+
+
+def test_a_shape_that_differs_is_said_and_not_drawn():
+    exercise = EXERCISES["merge"]
+    cases = exercise.cases(0)
+    wrong = [[x.flatten() for x in case.outputs(exercise.answer)] for case in cases]
+    verdict = verdict_of(exercise, cases, sent(wrong))
+    assert [english(line) for line in verdict.says] == ["In case 1 the shape of merged is [24]; it should be [4, 6]."]
+    assert verdict.figure is None
+
+
+def test_what_is_no_number_is_said():
+    exercise = EXERCISES["gradient"]
+    cases = exercise.cases(0)
+    wrong = [[x * math.nan for x in case.outputs(exercise.answer)] for case in cases]
+    verdict = verdict_of(exercise, cases, sent(wrong))
+    assert "has entries that are no numbers" in english(verdict.says[0])
+    assert not verdict.figure.matrices[-1].visible.any()
+
+
+def test_an_error_has_its_line_and_its_words_and_they_can_be_shown():
+    exercise = EXERCISES["mask"]
+    error = {"type": "NameError", "message": "name 'x\x1b[31m\u202e\ud800' is not defined", "line": 4}
+    verdict = verdict_of(exercise, exercise.cases(0), json.dumps({"error": error, "printed": "a\x00b\n"}))
+    assert [english(line) for line in verdict.says] == ["Your code stopped on line 4."]
+    assert verdict.error == "NameError: name 'x�[31m��' is not defined" and verdict.printed == "a�b\n"
+    assert verdict.tried and not verdict.passed
+    for line in (10**9, -1, True, "4", None, 2.5):
+        stopped = verdict_of(exercise, exercise.cases(0), json.dumps({"error": error | {"line": line}}))
+        assert english(stopped.says[0]) == "Your code stopped."
+
+
+def test_what_ran_too_long_is_told():
+    exercise = EXERCISES["mask"]
+    late = json.dumps({"error": {"type": "TimeLimit", "message": "", "line": None}})
+    said = english(verdict_of(exercise, exercise.cases(0), late).says[0])
+    assert said == "It ran longer than 4 seconds and was stopped. Is there a loop without an end?"
+
+
+FORGED = [
+    None, 1, 2.5, True, [], {}, b"x", "x", "[]", "null", "{}", "1", '"x"', '{"outputs": 1}', '{"outputs": []}',
+    '{"outputs": [[]]}', '{"outputs": {"0": 1}}', '{"outputs": [[{}], [{}], [{}]]}', "[" * 100_000, "9" * 5000,
+    '{"outputs": [[{"shape": [1e9, 0], "data": []}]]}', '{"outputs": [[{"shape": [-1], "data": []}]]}',
+    '{"outputs": [[{"shape": [99999], "data": []}]]}', '{"outputs": [[{"shape": [1], "data": [[]]}]]}',
+    '{"outputs": [[{"shape": [1], "data": "7"}]]}', '{"outputs": [[{"shape": "3", "data": [1]}]]}',
+    '{"outputs": [[{"shape": [true], "data": [1]}]]}', '{"outputs": [], "printed": 5}', '{"passed": true}',
+    '{"outputs": [[{"shape": [1], "data": ["one"]}]]}', '{"error": 1}', '{"error": {"type": 1, "message": ""}}',
+    '{"error": {"type": "x", "message": 7}}', json.dumps({"error": {"type": "x" * 61, "message": ""}}),
+    "x" * 10**6, json.dumps({"outputs": [], "printed": "x" * 10**5}), "\x00\ud800", '{"outputs": [[1e999]]}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("answer", FORGED, ids=range(len(FORGED)))
+def test_what_cannot_be_read_is_refused_in_a_sentence_and_is_no_try(answer):
+    for exercise in EVERY:
+        verdict = verdict_of(exercise, exercise.cases(0), answer)
+        assert not verdict.passed and not verdict.tried and verdict.says == (UNREADABLE,)
+
+
+def test_no_forged_message_breaks_the_comparing():
+    """Right messages, with parts of them put in the place of others."""
+    exercise = EXERCISES["softmax"]
+    cases, drawn = exercise.cases(0), random.Random(1)
+    right = json.loads(sent([case.outputs(exercise.answer) for case in cases]))
+    parts = [None, True, -1, 10**400, 1e308, "nan", "inf", "", [], {}, [[1]], right, right["outputs"]]
+    for _ in range(300):
+        forged = json.loads(json.dumps(right))
+        place = drawn.choice(forged["outputs"])[0]
+        drawn.choice([forged, place])[drawn.choice(["outputs", "shape", "data", "error", "printed"])] = drawn.choice(
+            parts
+        )
+        if drawn.random() < 0.3:
+            place["data"] = [drawn.choice(parts) for _ in range(3)]
+        verdict = verdict_of(exercise, cases, json.dumps(forged))
+        assert verdict.says and all(map(english, verdict.says))
