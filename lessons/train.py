@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 
+import torch
+
 from attention_core.observe import ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
 from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
@@ -57,10 +59,24 @@ def train_screen(
     )  # fmt: skip
     return Screen(
         figures=(film,),
-        remarks=(*without, *formed_sentences(history), *(standing_remarks(history) if still else ())),
+        remarks=(
+            *without,
+            *collected_by_sinks(history.settings, moments[-1]),
+            *formed_sentences(history),
+            *(standing_remarks(history) if still else ()),
+        ),
         code=code_of_run(history.settings),
         ask=questions_about(history.settings),
     )
+
+
+def collected_by_sinks(settings: TrainingSettings, observed: Observed) -> tuple[Sentence, ...]:
+    """What the sinks of a model collect on the sequence that is watched, where it has some."""
+    if not settings.model.sink:
+        return ()
+    left = torch.stack([layer.weights.sum(dim=-1) for layer in observed.layers])
+    return (say("Of the weight of these rows the sinks of the heads collect {share}, on average.",
+                share=Share(1 - float(left.mean()))),)  # fmt: skip
 
 
 def standing_remarks(history: TrainingHistory) -> tuple[Sentence, ...]:

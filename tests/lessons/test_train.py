@@ -83,6 +83,8 @@ RUNS = {
     "noise": lambda: run_of("noise", 150), "causal noise": lambda: run_of("noise", causal=True),
     "vectors": lambda: run_of("vectors", 21), "induction": lambda: run_of("induction"),
     "characters": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=40)),
+    "sinks": lambda: run_of("last", 21, sink=True),
+    "sinks of a text": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=20, sink=True)),
     "one step": lambda: trained(recommended(CharacterTask("hello world", 5), 3, steps=1)),
     "ahead": lambda: trained(recommended(BANANA, 0, steps=60, causal=False)),
     "apart": lambda: trained(recommended(CharacterTask(HARBOUR, 16, 0.25), 0, steps=2)),
@@ -117,6 +119,17 @@ def weights_of(case):
                     if not case.choices.settings.model.causal or i > 0:
                         cells[layer, head, i, j] = weight
     return cells
+
+
+def collected_again(case, sentence):
+    """Each row written out from its scores: what is missing is the sink's."""
+    look, model = case.example, model_of(case)
+    ids = look.example.ids if hasattr(look, "example") else case.choices.settings.task.vocabulary.encode(look.tokens)
+    missing = []
+    for layer, trace in zip(model.layers, model(torch.as_tensor(ids)).layers, strict=True):
+        for sink, rows in zip(layer.attention.sink.tolist(), trace.attention.heads.masked.tolist(), strict=True):
+            missing += [math.exp(sink) / (math.exp(sink) + sum(map(math.exp, row))) for row in rows]
+    return {"share": sum(missing) / len(missing)}
 
 
 def cell_of(pair):
@@ -373,6 +386,7 @@ ORACLE = {
     "After {count} updates it writes: {sample}": written_again,
     "After {count} update {share} of its answers are right: {answers}": answers_of_moment,
     "After {count} updates {share} of its answers are right: {answers}": answers_of_moment,
+    "Of the weight of these rows the sinks of the heads collect {share}, on average.": collected_again,
     "Strongest attention: {pair}, {weight}.": one_strongest,
     "Strongest attention, {weight} each: {pairs}.": several_strongest,
     "Strongest attention: {weight}, in {count} cells alike.": many_strongest,
@@ -524,7 +538,8 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
 
 
-CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True})
+CHANGES = ({}, {"n_layers": 2}, {"positions": "none"}, {"layer_norm": True, "mlp": True}, {"causal": True},
+           {"sink": True})  # fmt: skip
 SETTINGS = st.builds(lambda key, changes: recommended(TASKS[key], **changes), st.sampled_from(sorted(TASKS)),
                      st.sampled_from(CHANGES))  # fmt: skip
 
