@@ -11,7 +11,7 @@ import streamlit as st
 
 from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import one_in_row
-from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.drawing import draw_figure
 from attention_ui.links import LinkRule, go_to
 from attention_ui.server.runner import IN_BROWSER, MOST_CODE, runner_version
 from attention_ui.state import get_state, set_state
@@ -46,6 +46,8 @@ def exercise_panel(exercise: Exercise) -> None:
         if isinstance(verdict, Verdict):
             draw_verdict(verdict, of_exercise("verdict_seed", exercise.key))
         offer_help(exercise)
+    for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
+        draw_figure(None, figure)
     # A small frame of our own origin, to which the editor hands what is written. It stores that, and does nothing else.
     component("keeper", path=IN_BROWSER / "keeper")(key=KEEPER)
 
@@ -119,9 +121,8 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
             st.text(english(sentence))
     if verdict.error:
         st.code(verdict.error, language=None, wrap_lines=True)
-    if verdict.figure is not None:
-        draw_figure(None, verdict.figure)
-        draw_notice(None, verdict.figure.notice)
+    for figure in verdict.figures[:1]:
+        draw_figure(None, figure)
     if verdict.printed:
         st.caption("Your code printed")
         st.code(verdict.printed, language=None, wrap_lines=True)

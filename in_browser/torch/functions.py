@@ -143,6 +143,8 @@ def matmul(a, b):
     if a.ndim == 0 or b.ndim == 0:
         raise RuntimeError("both arguments to matmul need to be at least 1D")
     if a.dtype != b.dtype:
+        if shapes.bool in (a.dtype, b.dtype) and b.ndim > 2:  # a batch
+            raise NotImplementedError("\"bmm\" not implemented for 'Bool'")
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype} != {b.dtype}")
     if a.ndim == 1 and b.ndim == 1:
         return dot(a, b)
@@ -184,6 +186,7 @@ def bmm(a, b):
 def softmax(x, dim=None):
     if dim is None:
         raise TypeError('softmax() missing required argument "dim"')
+    dimension(dim, x.ndim)
     if x.dtype != float32:
         raise NotImplementedError('"softmax_lastdim_kernel_impl" not implemented for this dtype')
     return along(x, dim, shares)
@@ -294,6 +297,8 @@ def cat(tensors, dim=0):
     if not parts:
         raise ValueError("expected a non-empty list of Tensors")
     first = parts[0]._shape
+    if any([not part._shape for part in parts]):
+        raise RuntimeError("zero-dimensional tensor cannot be concatenated")
     d = dimension(dim, len(first))
     for part in parts:
         if part._shape[:d] + part._shape[d + 1 :] != first[:d] + first[d + 1 :]:
@@ -312,6 +317,7 @@ concat = cat
 
 def stack(tensors, dim=0):
     parts = list(tensors)
+    dimension(dim, parts[0].ndim + 1)
     if any([part._shape != parts[0]._shape for part in parts]):
         raise RuntimeError("stack expects each tensor to be equal size")
     return cat([part.unsqueeze(dim) for part in parts], dim)

@@ -99,24 +99,33 @@ class Tensor(Views):
             dtype = float32 if float32 in (self.dtype, other.dtype) else int64
         return Tensor([compute(x, y) for x, y in zip(a, b, strict=True)], shape, dtype)
 
+    def _both_bool(self, other):
+        return shapes.bool if isinstance(other, Tensor) and self.dtype == other.dtype == shapes.bool else None
+
     def __add__(self, other):
-        return self._with(other, lambda x, y: x + y)
+        truth = self._both_bool(other)
+        return self._with(other, lambda x, y: (x or y) if truth else x + y, truth)
 
     __radd__ = __add__
     add = __add__
 
     def __sub__(self, other):
-        if isinstance(other, Tensor) and shapes.bool in (self.dtype, other.dtype):
-            raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported.")
+        self._no_bool(other)
         return self._with(other, lambda x, y: x - y)
 
     sub = __sub__
 
+    def _no_bool(self, other=None):
+        if shapes.bool in (self.dtype, getattr(other, "dtype", None)):
+            raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported.")
+
     def __rsub__(self, other):
+        self._no_bool()
         return self._with(other, lambda x, y: x - y, None, True)
 
     def __mul__(self, other):
-        return self._with(other, lambda x, y: x * y)
+        truth = self._both_bool(other)
+        return self._with(other, lambda x, y: (x and y) if truth else x * y, truth)
 
     __rmul__ = __mul__
     mul = __mul__
@@ -135,6 +144,7 @@ class Tensor(Views):
     pow = __pow__
 
     def __neg__(self):
+        self._no_bool()
         return self * -1
 
     def __matmul__(self, other):
@@ -215,6 +225,9 @@ class Tensor(Views):
         if not isinstance(mask, Tensor) or mask.dtype != shapes.bool:
             kind = getattr(mask, "dtype", type(mask).__name__)
             raise RuntimeError("masked_fill_ only supports boolean masks, but got mask with dtype " + str(kind))
+        if self.dtype == int64 and abs(value) == inf:
+            raise RuntimeError("value cannot be converted to type int64_t without overflow")
+        value = {float32: float, int64: int, shapes.bool: bool}[self.dtype](value)
         shape = broadcast_shape(self._shape, mask._shape)
         pairs = zip(self._spread(shape), mask._spread(shape), strict=True)
         return Tensor([value if hide else x for x, hide in pairs], shape, self.dtype)
@@ -235,12 +248,14 @@ class Tensor(Views):
         return self._each(lambda x: math.sqrt(x) if x >= 0 else inf - inf)
 
     def square(self):
-        return self * self
+        return self**2
 
     def tanh(self):
         return self._each(math.tanh)
 
     def abs(self):
+        if self.dtype == shapes.bool:
+            raise NotImplementedError("\"abs_cpu\" not implemented for 'Bool'")
         return Tensor([abs(x) for x in self._flat()], self._shape, self.dtype)
 
     def _rows(self, d):
@@ -272,19 +287,21 @@ class Tensor(Views):
         return self._reduce(lambda row: divided(sum(row), len(row)), dim, keepdim)
 
     def max(self, dim=None, keepdim=False):
-        values = self._reduce(max, dim, keepdim)
-        return values if dim is None else Largest((values, self.argmax(dim, keepdim)))
+        values = self._reduce(most, dim, keepdim)
+        return values if dim is None else Largest((values, self._reduce(place_of_most, dim, keepdim, int64)))
 
     def min(self, dim=None, keepdim=False):
-        values = self._reduce(min, dim, keepdim)
-        places = self._reduce(lambda row: row.index(min(row)), dim, keepdim, int64)
+        values = self._reduce(least, dim, keepdim)
+        places = self._reduce(lambda row: row.index(least(row)), dim, keepdim, int64)
         return values if dim is None else Largest((values, places))
 
     def amax(self, dim=None, keepdim=False):
-        return self._reduce(max, dim, keepdim)
+        return self._reduce(most, dim, keepdim)
 
     def argmax(self, dim=None, keepdim=False):
-        return self._reduce(lambda row: row.index(max(row)), dim, keepdim, int64)
+        if self.dtype == shapes.bool:
+            raise RuntimeError("\"argmax_cpu\" not implemented for 'Bool'")
+        return self._reduce(place_of_most, dim, keepdim, int64)
 
     def any(self, dim=None, keepdim=False):
         return self._reduce(any, dim, keepdim, shapes.bool)
@@ -305,9 +322,11 @@ class Tensor(Views):
         return functions.tril(self, diagonal)
 
     def chunk(self, n, dim=0):
-        return self.split(-(-self.size(dim) // n), dim)
+        return self.split(-(-self.size(dim) // n) if self._shape else 1, dim)
 
     def split(self, size, dim=0):
+        if not self._shape:
+            raise RuntimeError("split expects at least a 1-dimensional tensor")
         d = dimension(dim, self.ndim)
         n, before = self._shape[d], (slice(None),) * d
         return tuple([self[(*before, slice(i, min(n, i + size)))] for i in range(0, n, size)])
@@ -323,6 +342,22 @@ class Largest(tuple):
     @property
     def indices(self):
         return self[1]
+
+
+def most(row):
+    """The largest of some numbers; nan where one of them is."""
+    return next((x for x in row if x != x), None) if any([x != x for x in row]) else max(row)
+
+
+def least(row):
+    """The smallest, in the same way."""
+    return next((x for x in row if x != x), None) if any([x != x for x in row]) else min(row)
+
+
+def place_of_most(row):
+    """Where the largest stands first."""
+    strange = [x != x for x in row]
+    return strange.index(True) if any(strange) else row.index(max(row))
 
 
 def divided(x, y):

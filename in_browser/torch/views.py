@@ -35,7 +35,9 @@ class Views:
 
     @property
     def mT(self):
-        return self.transpose(-2, -1)
+        if self.ndim == 1:
+            raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got 1-D tensor.")
+        return self.transpose(-2, -1) if self._shape else self
 
     @property
     def data(self):

@@ -1,18 +1,21 @@
-"""The case on which an answer fails, as a small figure: what went in, what is expected, and beside it what came out."""
+"""The case on which an answer fails, as small figures: what is expected, beside it what came out; and what went in."""
 
 import torch
 from torch import Tensor
 
 from lessons.exercises.base import AXES, Case, Exercise, Shown, double
+from lessons.formatting import english
 from lessons.screen import Axis, Matrices, Matrix
 from lessons.sentence import Sentence, say
 
-BESIDE_EDITOR = 620  # pixels of the column beside the editor
+BESIDE_EDITOR = 360  # pixels of the column beside the editor
 NEARLY = {"atol": 2e-4, "rtol": 1e-3}
 
 
-def failing_case(exercise: Exercise, case: Case, shown: Shown, ours: Tensor, theirs: Tensor) -> Matrices:
-    """What goes in, and below it the output as expected and as it came."""
+def failing_case(
+    exercise: Exercise, case: Case, shown: Shown, ours: Tensor, theirs: Tensor
+) -> tuple[Matrices, Matrices]:
+    """The output as expected and as it came; and what went in."""
     at = first_apart(ours, theirs)
     expected, got = matrix_of(shown, theirs, at), matrix_of(shown, ours, at)
     apart = ~torch.isclose(got, expected, **NEARLY, equal_nan=True)
@@ -20,12 +23,16 @@ def failing_case(exercise: Exercise, case: Case, shown: Shown, ours: Tensor, the
         shown_matrix("expected", say("expected {name}", name=name_of_part(shown, at)), shown, expected),
         shown_matrix("got", say("yours"), shown, got, marked=apart),
     )
-    bands = (tuple(inputs(exercise, case, at)), outputs)
-    return Matrices(
-        key="failing", name=say("What is expected, and beside it what came out"), width=BESIDE_EDITOR, height=520,
+    got_beside_expected = Matrices(
+        key="failing", name=say("What is expected, and beside it what came out"), width=BESIDE_EDITOR,
         notice=(say("{count} of {whole} entries shown differ.", count=int(apart.sum()), whole=apart.numel()),),
-        hint=say("What differs is marked. Point at a number to read it."), first="expected",
-        bands=tuple(band for band in bands if band),
+        hint=say("What differs is marked. Point at a number to read it."), first="expected", bands=(outputs,),
+    )  # fmt: skip
+    entered = tuple(inputs(exercise, case, at))
+    went_in = say("What went in: {names}", names=", ".join(english(matrix.title) for matrix in entered))
+    return got_beside_expected, Matrices(
+        key="went_in", name=went_in, notice=(went_in,), first=entered[0].key, bands=(entered,),
+        hint=say("This is what went in. Point at a number to read it."),
     )  # fmt: skip
 
 

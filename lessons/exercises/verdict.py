@@ -32,7 +32,7 @@ class Verdict:
 
     passed: bool = False
     says: tuple[Sentence, ...] = ()
-    figure: Matrices | None = None
+    figures: tuple[Matrices, ...] = ()  # what is expected beside what came out; and what went in
     error: str = ""
     printed: str = ""
     tried: bool = True
@@ -65,8 +65,8 @@ def wrong(
     place = next(n for n, (ours, theirs) in pairs if not same((ours,), (theirs,)))
     ours, theirs, shown = found[at][place], expected[at][place], exercise.returns[place]
     says = (*known_mistake(exercise, cases, found), how_far_apart(at + 1, shown.name, ours, theirs))
-    figure = failing_case(exercise, cases[at], shown, ours, theirs) if ours.shape == theirs.shape else None
-    return {"says": says, "figure": figure}
+    figures = failing_case(exercise, cases[at], shown, ours, theirs) if ours.shape == theirs.shape else ()
+    return {"says": says, "figures": figures}
 
 
 def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...]) -> tuple[Sentence, ...]:

@@ -45,7 +45,7 @@ def test_the_solution_passes_on_whatever_is_drawn(exercise):
     for seed in SEEDS:
         cases = exercise.cases(seed)
         verdict = verdict_of(exercise, cases, sent(outputs_of(exercise.solution, exercise, cases)))
-        assert verdict.passed and verdict.figure is None
+        assert verdict.passed and verdict.figures == ()
         assert english(verdict.says[0]) == f"Right, on all {len(cases)} cases."
     assert exercise.entry in exercise.starter and "Your code" in exercise.starter
     assert "Your code" not in exercise.solution
@@ -103,14 +103,14 @@ def test_the_figure_shows_what_is_expected_beside_what_came_and_marks_what_diffe
     wrong = [[x.clone() for x in case] for case in right]
     wrong[1][1][2, 0] += 0.5
     verdict = verdict_of(exercise, cases, sent(wrong))
-    (entered, (expected, got)) = verdict.figure.bands
+    ((expected, got),), (entered,) = (figure.bands for figure in verdict.figures)
     assert [english(matrix.title) for matrix in entered] == ["X", "W_q", "W_k", "W_v"]
     assert torch.equal(entered[0].values, torch.tensor(cases[1].arguments[0], dtype=torch.float64))
     torch.testing.assert_close(expected.values, right[1][1])
     torch.testing.assert_close(got.values, wrong[1][1])
     assert got.marked.nonzero().tolist() == [[2, 0]]
     assert english(verdict.says[-1]) == "In case 2, 1 of 25 entries of attn_weights differ, by up to 0.50."
-    assert english(verdict.figure.notice[0]) == "1 of 25 entries shown differ."
+    assert english(verdict.figures[0].notice[0]) == "1 of 25 entries shown differ."
 
 
 def test_of_many_heads_that_one_is_shown_which_is_wrong():
@@ -118,9 +118,9 @@ def test_of_many_heads_that_one_is_shown_which_is_wrong():
     cases = exercise.cases(3)
     wrong = [[x.clone() for x in case.outputs(exercise.answer)] for case in cases]
     wrong[0][0][1, 2] += 1.0
-    figure = verdict_of(exercise, cases, sent(wrong)).figure
-    assert english(figure.bands[1][0].title) == "expected output[1, 2]"
-    assert torch.equal(figure.bands[0][0].values, torch.tensor(cases[0].arguments[0], dtype=torch.float64)[1, 2])
+    outputs, entered = verdict_of(exercise, cases, sent(wrong)).figures
+    assert english(outputs.bands[0][0].title) == "expected output[1, 2]"
+    assert torch.equal(entered.bands[0][0].values, torch.tensor(cases[0].arguments[0], dtype=torch.float64)[1, 2])
 
 
 def test_a_shape_that_differs_is_said_and_not_drawn():
@@ -129,7 +129,7 @@ def test_a_shape_that_differs_is_said_and_not_drawn():
     wrong = [[x.flatten() for x in case.outputs(exercise.answer)] for case in cases]
     verdict = verdict_of(exercise, cases, sent(wrong))
     assert [english(line) for line in verdict.says] == ["In case 1 the shape of merged is [24]; it should be [4, 6]."]
-    assert verdict.figure is None
+    assert verdict.figures == ()
 
 
 def test_what_is_no_number_is_said():
@@ -138,7 +138,7 @@ def test_what_is_no_number_is_said():
     wrong = [[x * math.nan for x in case.outputs(exercise.answer)] for case in cases]
     verdict = verdict_of(exercise, cases, sent(wrong))
     assert "has entries that are no numbers" in english(verdict.says[0])
-    assert not verdict.figure.matrices[-1].visible.any()
+    assert not verdict.figures[0].matrices[-1].visible.any()
 
 
 def test_an_error_has_its_line_and_its_words_and_they_can_be_shown():
