@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 import streamlit as st
@@ -14,6 +15,7 @@ from attention_ui.figures.roles import in_role_colours
 from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
+from attention_ui.notebook import notebook_of_path
 from attention_ui.panels.derivation import derivation_panel
 from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, question_panel
@@ -49,7 +51,8 @@ class LessonPage:
         screen = self.lesson.screen(self.example, self.head, choices)
         if self.example.example.edits:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
-        draw_screen(self.lesson, screen, self.top, beside, address=self.address, stage=self.stage)
+        path = partial(notebook_of_path, self.example, self.head)
+        draw_screen(self.lesson, screen, self.top, beside, address=self.address, stage=self.stage, path=path)
 
 
 def open_lesson(
@@ -78,12 +81,14 @@ def draw_screen(
     address: str,
     stage: AbstractContextManager = NOWHERE_ELSE,
     covers: bool = True,
+    path: Callable[[], bytes] | None = None,
 ) -> None:
     """The question on top, figures with what there is to notice, the derivation of a number, the code.
 
     Where no answer ever stands in a figure, nothing `covers` them, and no switch for that is offered.
 
-    Without a question there is nothing to think of first, so nothing is ever covered or left out.
+    Without a question there is nothing to think of first, so nothing is ever covered or left out. `path` makes the
+    notebook of all lessons.
     """
     picked, coverable = None, address if screen.ask is not None else ""
     question = screen.ask and current_question(address, screen.ask)
@@ -101,7 +106,7 @@ def draw_screen(
         st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
     if not covered(coverable):
         derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
-    show_drawer(address, screen.code, screen.figures, coverable)
+    show_drawer(address, screen.code, screen.figures, coverable, heading=lesson.HEADING, path=path)
 
 
 def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, address: str, covers: bool) -> None:

@@ -4,15 +4,16 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.head_measures import total_variation
-from attention_core.heads import SlicedHeads, drop_weights, linear, merge_heads, split_heads
+from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, linear, merge_heads, split_heads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from attention_core.weights import count_weights
 from lessons.head_reach import head_reach
-from lessons.heads_example import HeadsTrace, SideBySide, dropped_out, tensors_of_heads
+from lessons.heads_example import NOTEBOOK_SEED, HeadsTrace, SideBySide, dropped_out, planted_heads, wide_heads
 from lessons.heads_slices import reach_of_heads
 from lessons.program import Ran
 
+DRAWN_AGAIN = {"wide": wide_heads, "planted": planted_heads}  # by these functions
 MOST_WRITTEN = 2000  # numbers of a module; a larger one is drawn again from its seed
 MOST_WRITTEN_OF_MODEL = 5000  # of one that was trained; of a larger one only what a step needs is written
 
@@ -89,12 +90,22 @@ def beginning(trace: SideBySide) -> tuple[dict[str, object], tuple[str, ...], tu
     positions = "" if trace.added is None else ", positions=p"
     lines = (f"output, trace = module(x, may_attend, scale=scale{positions})", "heads = trace.heads")
     if trace.trained is None and count_weights(trace.module) > MOST_WRITTEN:
-        return (
-            {"example": trace.example} | values,
-            ("x, module = tensors_of_heads(example)", *lines),
-            (tensors_of_heads,),
-        )
+        drawn, drawing, uses = drawn_again(trace)
+        return drawn | values, (drawing, *lines), uses
     return entering(trace) | {"module": trace.module} | values, lines, ()
+
+
+def drawn_again(trace: HeadsTrace) -> tuple[dict[str, object], str, tuple]:
+    """How a module is drawn once more that is too many numbers to write, and its vectors with it."""
+    example = trace.example
+    if example.source in DRAWN_AGAIN:
+        draw = DRAWN_AGAIN[example.source]
+        values = {"n_tokens": len(trace.tokens), "dropout": example.dropout, "first_seed": NOTEBOOK_SEED}
+        return values, f"x, module = {draw.__name__}(n_tokens, dropout, first_seed)", (draw,)
+    values = {"x": trace.x, "sizes": (example.d_model, example.n_heads), "bias": example.bias,
+              "dropout": example.dropout, "first_seed": example.seed}  # fmt: skip
+    drawing = "MultiHeadAttention.draw(*sizes, bias=bias, dropout=dropout, generator=generator(first_seed))"
+    return values, f"module = {drawing}", (MultiHeadAttention, generator)
 
 
 def of_step(trace: HeadsTrace, step: str) -> tuple[tuple[str, ...], dict[str, object], tuple]:

@@ -169,6 +169,8 @@ def drawn_side_by_side(example: HeadsExample, may_attend: Tensor | None) -> Side
     return SideBySide(example=example, tokens=example.tokens, heads=heads, scale=scale, noun="sentence")
 
 
+NOTEBOOK_SEED = 42  # with which all notebooks begin
+WIDE_TOKENS = 10
 DrawnHeads = tuple[Float[Tensor, "tokens d_model"], MultiHeadAttention]
 
 
@@ -227,27 +229,32 @@ def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
     return embed(torch.tensor(example.ids), table), draw_module(example, random)
 
 
-def draw_planted(example: HeadsExample) -> DrawnHeads:
+def planted_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
     """After the wide module PyTorch's own is drawn, then vectors in which two pairs of tokens are made alike."""
-    _, _, random = wide_stream(replace(example, **HEADS_PRESETS["wide"].fixed))
+    _, _, random = wide_stream(WIDE_TOKENS, dropout, seed)
     draw_linear(512, 512, bias=True, generator=random)
     torch.nn.init.xavier_uniform_(torch.empty(3 * 512, 512), generator=random)
-    x = torch.randn(len(example.tokens), example.d_model, generator=random)
+    x = torch.randn(n_tokens, 64, generator=random)
     x[1] += 0.5 * x[4]
     x[2] += 0.5 * x[5]
-    return x, draw_module(example, random)
+    return x, MultiHeadAttention.draw(64, 4, bias=True, dropout=dropout, generator=random)
 
 
-def wide_stream(example: HeadsExample) -> tuple[Tensor, MultiHeadAttention, torch.Generator]:
+def wide_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
+    """The vectors and the module of the wide preset."""
+    return wide_stream(n_tokens, dropout, seed)[:2]
+
+
+def wide_stream(n_tokens: int, dropout: float, seed: int) -> tuple[Tensor, MultiHeadAttention, torch.Generator]:
     """The vectors and the module of the wide preset, and the generator that drew them.
 
     The drawn queries, keys and values come first, then the module, then two sentences, of which one is kept.
     """
-    random = generator(example.seed)
+    random = generator(seed)
     for _ in "qkv":
         torch.randn(2, 4, 8, generator=random)
-    module = draw_module(example, random)
-    return torch.randn(2, len(example.tokens), example.d_model, generator=random)[0], module, random
+    module = MultiHeadAttention.draw(512, 8, bias=True, dropout=dropout, generator=random)
+    return torch.randn(2, n_tokens, 512, generator=random)[0], module, random
 
 
 def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
@@ -269,8 +276,8 @@ class HeadsPreset:
 def fixed_by_notebook(
     *tokens: str, d_model: int, n_heads: int, bias: bool, ids: tuple[int, ...] | None = None
 ) -> dict[str, object]:
-    """What a notebook fixes, named as in `HeadsExample`. All notebooks begin with the seed 42."""
-    sizes = {"d_model": d_model, "n_heads": n_heads, "bias": bias, "seed": 42}
+    """What a notebook fixes, named as in `HeadsExample`."""
+    sizes = {"d_model": d_model, "n_heads": n_heads, "bias": bias, "seed": NOTEBOOK_SEED}
     return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
 
 
@@ -283,11 +290,13 @@ HEADS_PRESETS: dict[str, HeadsPreset] = {
         title="The cat sat down, 2 heads", draw=draw_modules_heads, remark="The notebook uses no mask here.",
         fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)),
     "wide": HeadsPreset(
-        title="512 features, 8 heads", draw=lambda example: wide_stream(example)[:2],
-        fixed=fixed_by_notebook(*map("token {}".format, range(1, 11)), d_model=512, n_heads=8, bias=True),
+        title="512 features, 8 heads",
+        draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),
+        fixed=fixed_by_notebook(*map("token {}".format, range(1, WIDE_TOKENS + 1)), d_model=512, n_heads=8, bias=True),
         remark="These are the sizes of the first transformer. The notebook uses no mask here."),
     "planted": HeadsPreset(
-        title="The mat, 64 features", draw=draw_planted,
+        title="The mat, 64 features",
+        draw=lambda example: planted_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
         remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."),
     "drawn": HeadsPreset(

@@ -16,22 +16,36 @@ from attention_ui.figures.picture import can_be_drawn, svg_of
 from attention_ui.figures.ribbons import ribbon_numbers
 from attention_ui.lesson import COVERED, covered, offer, offer_numbers
 from attention_ui.links import hidden, text_in_link
+from attention_ui.notebook import Section, notebook_of
 from attention_ui.panels.code import draw_code, draw_program
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
 from lessons.ribbons import Ribbons
 from lessons.screen import Code, Curves, Figure, Matrices
+from lessons.sentence import Sentence
 
-OPEN = "drawer"
-IN_DRAWER = {"code": "The code that ran", "program": "A program to copy", "numbers": "Numbers and pictures"}
+OPEN, NOTEBOOK = "drawer", "application/x-ipynb+json"
+IN_DRAWER = {
+    "code": "The code that ran",
+    "program": "A program to copy",
+    "numbers": "Numbers and pictures",
+    "home": "Take it home",
+}
 
 
-def show_drawer(address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "") -> None:
+def show_drawer(
+    address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Sentence,
+    path: Callable[[], bytes] | None = None,
+) -> None:  # fmt: skip
     """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
 
-    The numbers of a `lesson` that is covered are not given away.
+    The numbers of a `lesson` that is covered are not given away. `heading` is the question that a notebook of this
+    screen begins with; `path` makes one of all lessons.
     """
     parts = drawer_parts(code, figures, lesson)
+    if "program" in parts:
+        section = Section(english(heading), code, figures)
+        parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
         set_state(OPEN, "code")
     here = [entry.address for entry in CONTENTS].index(address)
@@ -55,6 +69,21 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
     if any(isinstance(figure, Matrices | Curves | Ribbons) for figure in figures):
         parts["numbers"] = partial(draw_offers, figures, lesson)
     return parts
+
+
+def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
+    """This screen as a notebook, and all lessons as one; both are written when they are asked for."""
+    if covered(lesson):
+        st.text(COVERED)
+        return
+    st.text(
+        "A Jupyter notebook with the functions that ran, the numbers they ran on and pictures of the results. Its last "
+        "cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
+    )
+    with st.container(horizontal=True):
+        offer("This screen as a notebook", partial(notebook_of, [section]), f"{address}.ipynb", NOTEBOOK)
+        if path is not None:
+            offer("All lessons as one notebook", path, "attention_lab.ipynb", NOTEBOOK)
 
 
 def draw_offers(figures: Sequence[Figure], lesson: str) -> None:

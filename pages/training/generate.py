@@ -19,4 +19,4 @@ screen = live_writing(request)
 if screen is not None:
     question_panel("generate", current_question("generate", screen.ask), cover=False)
 keep_panel(writer)
-show_drawer("generate", code_of(request))
+show_drawer("generate", code_of(request), heading=generate.HEADING)

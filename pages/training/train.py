@@ -21,4 +21,4 @@ if choice.settings is not None:
 compare_panel(run)
 if run is not None:
     run_tools(run)
-show_drawer("train", run and train.code_of_run(run.recording.settings))
+show_drawer("train", run and train.code_of_run(run.recording.settings), heading=train.HEADING)
