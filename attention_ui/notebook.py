@@ -108,14 +108,14 @@ def pictures(ran: Ran, figures: Sequence[Figure]) -> Iterator[str]:
     """The results that are matrices, or rows; where they stand on the screen, their cells are named as there."""
     on_screen = [matrix for figure in figures for matrix in matrices_of(figure)]
     for shown, value in ran.shows.items():
-        numbers = np.asarray(value) if not isinstance(value, str | list) else np.zeros(())
-        drawn = f"[{shown}]" if numbers.ndim == 1 else shown
-        numbers = numbers[None] if numbers.ndim == 1 else numbers
+        if isinstance(value, str | list) or not np.ndim(value):
+            continue
+        numbers = np.atleast_2d(np.asarray(value))
         if numbers.ndim != 2 or max(numbers.shape) > MOST_DRAWN or numbers.dtype.kind not in "fiu":
             continue
         same = next((matrix for matrix in on_screen if is_drawn_by(matrix, numbers)), None)
         rows, columns, axes = names_of(same) if same else ([""] * len(numbers), [""] * numbers.shape[1], ("", ""))
-        yield f"picture({shown!r}, {drawn}, {list(rows)!r}, {list(columns)!r}, {axes!r})"
+        yield f"picture({shown!r}, {shown}, {list(rows)!r}, {list(columns)!r}, {axes!r})"
 
 
 def matrices_of(figure: Figure) -> tuple[Matrix, ...]:

@@ -8,8 +8,8 @@ import pandas as pd
 
 
 def picture(title: str, numbers, rows: Sequence[str], columns: Sequence[str], axes: tuple[str, str]) -> alt.LayerChart:
-    """A matrix: in each cell its number, and a square whose area is the number's size, hollow where it is negative."""
-    numbers = np.asarray(numbers, float)
+    """A matrix or a row: in each cell its number, and a square whose area is its size, hollow where it is below 0."""
+    numbers = np.atleast_2d(np.asarray(numbers, float))
     row_names = [f"{place + 1} {name}" for place, name in enumerate(rows)]
     column_names = [f"{place + 1} {name}" for place, name in enumerate(columns)]
     cells = [

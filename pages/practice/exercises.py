@@ -10,4 +10,4 @@ from lessons.exercises import every
 opening(every)
 show_notes(*link_notes())
 exercise_panel(chosen_exercise())
-show_drawer("exercises", every.COMPARES)
+show_drawer("exercises", every.COMPARES, heading=every.HEADING)

@@ -1,0 +1,27 @@
+"""Taking a screen home: offered on every page that computes, and not before an answer that it would give away."""
+
+import pytest
+from visiting import in_drawer, open_page, texts
+
+BUTTONS = {"This screen as a notebook", "All lessons as one notebook"}
+
+
+def offered(at):
+    at.session_state["drawer"] = "home"
+    at.run()
+    return {element.proto.label for element in at.get("download_button")}
+
+
+@pytest.mark.parametrize("page", ["one_head/mask", "many_heads/heads", "training/backward", "todays_attention/cost"])
+def test_a_lesson_is_taken_home_alone_or_with_all_others(page):
+    assert offered(open_page(page, cover="false")) >= BUTTONS
+
+
+def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
+    at = open_page("one_head/mask", cover="true")
+    assert not offered(at) & BUTTONS
+    assert "The numbers wait until you have chosen an answer above." in " ".join(texts(at))
+
+
+def test_a_link_that_hides_the_code_hides_the_notebook():
+    assert not any("home" in part for part in in_drawer(open_page("one_head/mask", hide="code")))
