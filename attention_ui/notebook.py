@@ -29,7 +29,7 @@ IMPORTS = {
 FUTURE = "from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them"
 MOST_WRITTEN = 1000  # numbers of one array in the test at the end; of a larger one its sum
 MOST_DRAWN = 40  # rows or columns of a picture
-NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
+AS_NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def checks(ran: Ran) -> Iterator[str]:
         if numbers.size > MOST_WRITTEN:
             got = f"[{got}.size, {got}.astype(float).sum()]"
             numbers = np.array([numbers.size, numbers.astype(float).sum()])
-        yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {NEAR})"
+        yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
     yield "print('All numbers are those of the screen.')"
 
 

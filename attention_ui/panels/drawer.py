@@ -24,7 +24,7 @@ from lessons.ribbons import Ribbons
 from lessons.screen import Code, Curves, Figure, Matrices
 from lessons.sentence import Sentence
 
-OPEN, NOTEBOOK = "drawer", "application/x-ipynb+json"
+OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 IN_DRAWER = {
     "code": "The code that ran",
     "program": "A program to copy",
@@ -81,9 +81,9 @@ def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | N
         "cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
     )
     with st.container(horizontal=True):
-        offer("This screen as a notebook", partial(notebook_of, [section]), f"{address}.ipynb", NOTEBOOK)
+        offer("This screen as a notebook", partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
         if path is not None:
-            offer("All lessons as one notebook", path, "attention_lab.ipynb", NOTEBOOK)
+            offer("All lessons as one notebook", path, "attention_lab.ipynb", IPYNB)
 
 
 def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
