@@ -27,7 +27,7 @@ IMPORTS = {
     "import torch",
 }
 FUTURE = "from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them"
-MOST_WRITTEN = 1000  # numbers of one array in the test at the end; of a larger one its sum
+MOST_COMPARED = 1000  # numbers of one array in the test at the end; of a larger one its sum
 MOST_DRAWN = 40  # rows or columns of a picture
 AS_NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
 
@@ -147,7 +147,7 @@ def checks(ran: Ran) -> Iterator[str]:
         if isinstance(value, list):
             got = f"np.concatenate([np.ravel(part) for part in {shown}])"
         numbers = np.concatenate([np.ravel(np.asarray(part)) for part in parts])
-        if numbers.size > MOST_WRITTEN:
+        if numbers.size > MOST_COMPARED:
             got = f"[{got}.size, {got}.astype(float).sum()]"
             numbers = np.array([numbers.size, numbers.astype(float).sum()])
         yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
