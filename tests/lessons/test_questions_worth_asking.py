@@ -79,7 +79,7 @@ def parity(seed):
 
 @cache
 def mistake(seed):
-    return one_mistake(settings_of_learner(Example(seed=seed % 2)), 40, seed)
+    return one_mistake(settings_of_learner(Example(seed=seed % 2)), backward.Choices().updates, seed)
 
 
 @cache
