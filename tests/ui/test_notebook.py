@@ -15,8 +15,9 @@ from lessons.formatting import english
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {
     "first": learnt_example("pronouns"),
-    "typed": Example(source="sentence", text=HOSTILE, d_k=3, n_heads=2, seed=7, causal=False),
-    "edited": Example(source="journey", edits=(Edit("x", 1, 2, 2.5),)),
+    "typed": Example(
+        source="sentence", text=HOSTILE, d_k=3, n_heads=2, seed=7, causal=False, edits=(Edit("x", 1, 2, 2.5),)
+    ),
     "language": Example(source="language", text="The boy gave the girl her book"),
 }
 ALONE = """
