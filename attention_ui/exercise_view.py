@@ -39,7 +39,7 @@ def exercise_panel(exercise: Exercise) -> None:
     take_answer()
     st.markdown(english(exercise.asks))
     editor, beside = st.columns([3, 2], gap="medium")
-    with editor:
+    with editor, st.container(key="exercise_place"):
         draw_editor(exercise)
     with beside:
         verdict = of_exercise("verdict", exercise.key)
