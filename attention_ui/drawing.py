@@ -33,9 +33,14 @@ LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
 def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
-    """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered."""
-    if sentences and not covered(lesson) and not (lesson and hidden("caption")):
-        st.text(" ".join(dict.fromkeys(map(english, sentences))))
+    """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered.
+
+    Its position is kept where nothing is said, for the sake of the charts below.
+    """
+    said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
+    with st.container():
+        if said:
+            st.text(" ".join(dict.fromkeys(map(english, sentences))))
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:

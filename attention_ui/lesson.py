@@ -1,8 +1,8 @@
 """The furniture every page shares: the charts, the notes."""
 
-import functools
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 
 import pyarrow as pa
 import streamlit as st
@@ -44,11 +44,17 @@ def covered(lesson: str | None) -> bool:
 
 
 def say_covered(lesson: str | None) -> None:
-    """Above the figures that are covered: what they wait for, and a button for those who would rather look."""
-    if covered(lesson):
-        with st.container(horizontal=True, vertical_alignment="center", key="covered"):
-            st.text(COVERED, width="content")
-            st.button("Show them now", key="show_numbers", on_click=set_state, args=("cover", False), type="tertiary")
+    """Above the figures that are covered: what they wait for, and a button for those who would rather look.
+
+    Its position is kept where nothing is said: the browser builds a chart anew that moves up or down among its
+    neighbours.
+    """
+    with st.container():
+        if covered(lesson):
+            with st.container(horizontal=True, vertical_alignment="center", key="covered"):
+                st.text(COVERED, width="content")
+                show = partial(set_state, "cover", False)
+                st.button("Show them now", key="show_numbers", on_click=show, type="tertiary")
 
 
 def show_chart(
@@ -94,7 +100,7 @@ def datasets_of(
 def offer_numbers(key: str, table: pa.Table | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
     if table is not None:
-        offer("Numbers as CSV", functools.partial(csv_of, table), f"{key}.csv", "text/csv")
+        offer("Numbers as CSV", partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
 def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from attention_ui.figures.taken_home import picture
 from lessons.example import ExampleTrace
 from lessons.formatting import english
 from lessons.path import lesson_path
@@ -71,6 +70,8 @@ def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     )
     yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
+    from attention_ui.figures.taken_home import picture  # brings Altair, for which no first visitor should wait
+
     yield code(inspect.getsource(picture).rstrip())
 
 

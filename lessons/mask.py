@@ -59,7 +59,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     notice, first, bands = view(example, both, choices)
     figure = Matrices(
         key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
-        weights=whose_weights(example), height=480)  # fmt: skip
+        weights=whose_weights(example), height=440)  # fmt: skip
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
