@@ -16,6 +16,8 @@ from strategies import EXAMPLES
 
 from lessons.example import Example, run_example
 
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 ROOT = Path(__file__).parents[2]
 SAYING = {"say": 1, "say_count": 2}
 FOLDERS = ("lessons", "attention_ui")

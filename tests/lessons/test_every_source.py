@@ -18,6 +18,8 @@ from lessons.notebooks import PRESETS
 from lessons.screen import Film, Matrices
 from lessons.trained import TASK_SOURCES
 
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
 # Runs of a visitor's own, of every kind that the lessons meet: positions, sizes of heads, slices, norms.
 OWN = {
     "turned": recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary"),
