@@ -29,9 +29,10 @@ REACH = {
     "a cache": "w.eval(\"caches.open('a').then(c => c.add('{url}'))\")",
 }
 # Of these the test knows that they arrive where nothing forbids it, so that it sees what it looks for.
-# The others wait for the code to end, and the worker ends with it: sometimes before they are sent.
+# The others, an EventSource among them, wait for the code to end, and the worker ends with it: sometimes before they
+# are sent.
 ARRIVE = {
-    "fetch", "fetch, as a post", "XMLHttpRequest", "WebSocket", "EventSource", "importScripts", "import()",
+    "fetch", "fetch, as a post", "XMLHttpRequest", "WebSocket", "importScripts", "import()",
     "a worker of its own", "a new function", "a Python file",
 }  # fmt: skip
 # What there is no way to: each line must stop with an error.
