@@ -1,4 +1,4 @@
-"""Runs a learner's code on the cases: in the browser, under Brython, and never on the server."""
+"""Runs a learner's code on the cases: in the browser, under Brython, or in a file under pytest; never on the server."""
 
 import math
 
@@ -8,6 +8,8 @@ from torch import nn
 NAME = "<string>"  # what exec calls the text that it is given
 MOST_PRINTED = 4000
 KNOWS = ": the torch of this page knows what the exercises need, and no more"
+if hasattr(torch, "__version__"):  # PyTorch itself, where the exercises are files that pytest runs
+    KNOWS = ""
 
 
 def answer():
@@ -56,7 +58,7 @@ def call(entry, case):
             layer, weight = getattr(entry, name, None), given(numbers)
             if not isinstance(layer, nn.Linear) or layer.weight.shape != weight.shape or layer.bias is not None:
                 raise NotReady("self.{} should be nn.Linear({}, {}, bias=False)".format(name, *reversed(weight.shape)))
-            layer.weight = weight
+            layer.weight = nn.Parameter(weight)
     return entry(*arguments, **case["options"])
 
 

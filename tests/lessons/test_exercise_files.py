@@ -1,0 +1,69 @@
+"""The exercises as files: what stands in them, and what `pytest exercises` says to an answer."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lessons.exercises.as_files import exercise_files
+from lessons.exercises.every import EXERCISES
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "exercises"
+
+
+def test_the_files_are_those_of_the_exercises_on_the_page():
+    written = {path.name: path.read_text(encoding="utf-8") for path in sorted(FOLDER.glob("[0-9]*.py"))}
+    assert written == exercise_files(), "python -m lessons.exercises.as_files exercises"
+
+
+def test_a_file_can_be_read_by_python_and_asks_what_the_page_asks():
+    for text, exercise in zip(exercise_files().values(), EXERCISES.values(), strict=True):
+        names = {}
+        exec(text, names)
+        assert " ".join(exercise.asks.template.split()) in " ".join(names["__doc__"].split())
+        assert callable(names[exercise.entry]) and text.endswith(exercise.starter)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    shutil.copytree(FOLDER, tmp_path / "mine", ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path / "mine"
+
+
+def said_of(folder, *options):
+    """Whether all passed, and what pytest says."""
+    pytest_here = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml"]
+    done = subprocess.run([*pytest_here, *options, folder], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done.returncode == 0, done.stdout
+
+
+def test_every_solution_passes(folder):
+    for file, exercise in zip(exercise_files(), EXERCISES.values(), strict=True):
+        text = (folder / file).read_text(encoding="utf-8")
+        (folder / file).write_text(text.replace(exercise.starter, exercise.solution), encoding="utf-8")
+    passed, said = said_of(folder)
+    assert passed and f"{len(EXERCISES)} passed" in said
+
+
+def test_what_is_not_written_yet_or_is_wrong_is_told_in_a_sentence(folder):
+    (folder / "01_scores.py").write_text(EXERCISES["scores"].solution.replace(" / math.sqrt(d_k)", ""))
+    (folder / "02_mask.py").write_text("import torch\n\ndef causal_scores(scores):\n    torch.nonsense(scores)\n")
+    passed, said = said_of(folder, "--cases", "5")
+    assert not passed and f"{len(EXERCISES)} failed" in said and "Traceback" not in said
+    assert "01_scores.py: The scores are not divided by √d_k. In case 1, " in said
+    assert "expected scores" in said and "yours" in said
+    assert "02_mask.py: Your code stopped on line 4." in said
+    assert re.search("AttributeError: module 'torch' has no attribute 'nonsense'$", said, re.MULTILINE)
+    assert "03_softmax.py: Your code stopped.\nNotReady: weights should be a tensor; it is still None" in said
+    assert "04_context.py: The context vectors are still zero." in said
+    assert "08_multi_head.py: Your code stopped.\nNotReady: self.W_q should be nn.Linear(6, 6, bias=False)" in said
+    assert said.count("The cases were drawn with seed 5.") == len(EXERCISES)
+
+
+def test_the_tests_of_the_project_leave_the_answers_alone():
+    assert 'testpaths = ["tests"]' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
