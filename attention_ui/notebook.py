@@ -1,7 +1,7 @@
 """A screen as a Jupyter notebook: the functions that ran, the numbers they ran on, pictures, and its own test.
 
 Sources come from the files that ran, numbers to their last digit. What a learner has typed stands in code alone, as
-Python writes a text: prose is read as HTML.
+Python writes a text: prose is read as HTML. The exercises of its lessons end it.
 """
 
 import inspect
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from attention_ui.notebook_exercises import written_exercises
 from lessons.example import ExampleTrace
 from lessons.formatting import english
 from lessons.path import lesson_path
@@ -33,11 +34,15 @@ AS_NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
 
 @dataclass(frozen=True)
 class Section:
-    """One lesson of a notebook: its question in our own words, and the code and the figures of its screen."""
+    """One lesson of a notebook: its question in our own words, and the code and the figures of its screen.
+
+    The exercises of the lesson at this `address` end the notebook.
+    """
 
     heading: str
     code: Code
     figures: Sequence[Figure] = ()
+    address: str = ""
 
 
 def notebook_of(sections: Sequence[Section]) -> bytes:
@@ -45,7 +50,9 @@ def notebook_of(sections: Sequence[Section]) -> bytes:
     written = Notebook()
     for section in sections:
         written.add_section(section)
-    cells = [*opening_cells(len(sections), written.imports), *written.cells]
+    kinds = {"prose": prose, "code": code}
+    asked = [kinds[kind](text) for kind, text in written_exercises({section.address for section in sections})]
+    cells = [*opening_cells(len(sections), written.imports), *written.cells, *asked]
     numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
     about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
     whole = {"cells": numbered, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
@@ -57,7 +64,8 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     sections = []
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)
-        sections.append(Section(english(lesson.HEADING), screen.code, screen.figures))
+        address = lesson.__name__.rpartition(".")[2]
+        sections.append(Section(english(lesson.HEADING), screen.code, screen.figures, address))
     return notebook_of(sections)
 
 

@@ -44,7 +44,7 @@ def show_drawer(
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
-        section = Section(english(heading), code, figures)
+        section = Section(english(heading), code, figures, address)
         parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
         set_state(OPEN, "code")

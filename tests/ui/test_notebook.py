@@ -7,9 +7,12 @@ import pytest
 from nbclient import NotebookClient
 from test_every_screen import LESSONS, file_of
 
+from attention_ui.contents import CONTENTS
 from attention_ui.notebook import Section, notebook_of, notebook_of_path
+from lessons import mask
 from lessons.edits import Edit
 from lessons.example import Example, learnt_example, run_example
+from lessons.exercises.every import EXERCISES
 from lessons.formatting import english
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
@@ -43,6 +46,8 @@ def sections(example, every):
 def run(cells, folder):
     """Execute cells in a kernel of its own; what each of them printed."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(ALONE), *cells])
+    for place, cell in enumerate(notebook.cells):  # of several notebooks
+        cell.id = f"cell-{place}"
     NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
     return ["".join(out.get("text", "") for out in cell.get("outputs", ())) for cell in notebook.cells]
 
@@ -67,3 +72,59 @@ def test_all_lessons_are_one_notebook(tmp_path):
     assert "".join(said).count("All numbers are those of the screen.") == 13
     prose = "".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert "script" not in prose and "import os" not in prose, "what is typed never stands in prose"
+
+
+# The exercises at the end: untouched they say what is missing, and the notebook runs on.
+
+
+@pytest.fixture(scope="module")
+def one_of_each():
+    """One screen, for each of the lessons."""
+    trace = run_example(Example())
+    screen = mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible))
+    return {
+        entry.address: Section(english(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
+    }
+
+
+def cells_of(sections, fill=lambda source: source):
+    notebook = nbformat.reads(notebook_of(sections).decode(), as_version=4)
+    nbformat.validate(notebook)
+    for cell in notebook.cells:
+        cell.source = fill(cell.source)
+    return notebook.cells
+
+
+def solved(source):
+    """A cell with the solution in the place of the beginning."""
+    return next((it.solution for it in EXERCISES.values() if it.starter.rstrip() == source), source)
+
+
+def unscaled(source):
+    return solved(source).replace(" / math.sqrt(d_k)", "")
+
+
+def test_a_notebook_ends_with_the_exercises_of_its_lesson_and_no_others(one_of_each):
+    for address, section in one_of_each.items():
+        sources = [cell.source for cell in cells_of([section])]
+        asked = [key for key, it in EXERCISES.items() if it.starter.rstrip() in sources]
+        assert asked == [key for key, it in EXERCISES.items() if it.lesson == address]
+        assert ("# Can you write it yourself?" in "".join(sources)) == bool(asked)
+
+
+def test_untouched_they_say_so_and_the_notebook_runs(one_of_each, tmp_path):
+    said = [line for line in run(cells_of([*one_of_each.values()]), tmp_path) if line][-len(EXERCISES) :]
+    assert all(line.endswith(". Go on in the cell above, and run both again.\n") for line in said if "None" in line)
+    assert sum("still None" in line for line in said) >= 8
+    assert sum("differ from PyTorch's" in line for line in said) == 1, "the loops begin with zeros"
+    assert any("self.W_q should be nn.Linear(6, 6, bias=False)" in line for line in said)
+
+
+def test_solved_they_are_right(one_of_each, tmp_path):
+    said = "".join(run(cells_of([*one_of_each.values()], solved), tmp_path))
+    assert said.count("Right, on all 3 cases.") == len(EXERCISES)
+
+
+def test_a_wrong_answer_is_told_where_it_differs(one_of_each, tmp_path):
+    said = run(cells_of([one_of_each["scores"]], unscaled), tmp_path)
+    assert said[-1] == "In case 1, 12 of 12 entries of scores differ from PyTorch's.\n"
