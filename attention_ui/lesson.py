@@ -34,9 +34,12 @@ def liked(cell: int) -> int:
 def covered(lesson: str | None) -> bool:
     """True while the numbers of a lesson are to be thought of, not seen: until its question is answered.
 
-    Only where the answer stands in the figures, and not for a visitor who would rather see them at once.
+    Only where the answer stands in the figures, and not for a visitor who would rather see them at once. Whoever has
+    answered explores freely until another question is wanted.
     """
-    if not lesson or get_state(f"{lesson}_answer") is not None or not get_state(f"{lesson}_in_figure"):
+    explores = get_state(f"{lesson}_explored") == (get_state(f"{lesson}_question") or 0)
+    answered = explores or get_state(f"{lesson}_answer") is not None
+    if not lesson or answered or not get_state(f"{lesson}_in_figure"):
         return False
     chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
     switch = next(chosen, not switched_off_in_link("cover"))

@@ -16,17 +16,18 @@ from attention_ui.lesson import Picked, covered, say_covered
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.notebook import notebook_of_path
-from attention_ui.panels.derivation import derivation_panel
+from attention_ui.panels.derivation import derivation_panel, traceable
 from attention_ui.panels.drawer import show_drawer
-from attention_ui.panels.question import current_question, question_panel
+from attention_ui.panels.question import current_question, is_answered, question_panel
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
 from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
 from lessons.sentence import Sentence
+from lessons.sharing import Sharing
 
-MARGIN, PANEL_WIDTH = 30, 420  # pixels
+MARGIN = 30  # pixels
 NOWHERE_ELSE = nullcontext()
 HEADLINE_COLOURS = {**ROLE_COLOURS, "keys": ROLE_COLOURS["key"]}
 LINE_WIDTH = 330  # of the lines below a figure, however few columns it has
@@ -90,7 +91,7 @@ def draw_screen(
     Without a question there is nothing to think of first, so nothing is ever covered or left out. `path` makes the
     notebook of all lessons.
     """
-    picked, coverable = None, address if screen.ask is not None else ""
+    picked, coverable, panel = None, address if screen.ask is not None else "", None
     question = screen.ask and current_question(address, screen.ask)
     asks = question is not None and not hidden("predict")
     with top:
@@ -98,14 +99,21 @@ def draw_screen(
     say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         with stage if place == 0 else NOWHERE_ELSE:
-            picked = draw_group(coverable, group, beside if place == 0 else None, screen.headline) or picked
+            if panel is None and ((place == 0 and beside is not None) or can_be_followed(group)):
+                picked, panel = draw_with_panel(coverable, group)
+            else:
+                picked = draw_group(coverable, group) or picked
+            say_notice(coverable, group, screen.headline)
     draw_notice(coverable, screen.remarks)
     if asks:
         st.markdown(english(lesson.OPENING))
     if screen.formula is not None:
         st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
-    if not covered(coverable):
-        derivation_panel([figure for figure in screen.figures if isinstance(figure, Matrices)], picked)
+    with panel or NOWHERE_ELSE:
+        if not covered(coverable):
+            derivation_panel(screen, picked, question if asks and is_answered(address) else None)
+        if beside is not None:
+            beside()
     show_drawer(address, screen.code, screen.figures, coverable, heading=lesson.HEADING, path=path)
 
 
@@ -134,40 +142,40 @@ def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
     return together
 
 
-def draw_group(
-    lesson: str, group: Sequence[Figure], beside: Callable[[], None] | None = None, headline: Sentence | None = None
-) -> Picked | None:
-    """Figures side by side, above all that they show; the cell that was picked in one of them."""
+def can_be_followed(group: Sequence[Figure]) -> bool:
+    """True where a number can be picked in one of these figures."""
+    return bool(traceable(group)) or any(isinstance(figure, Sharing) for figure in group)
+
+
+def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
+    """Figures side by side; the cell that was picked in one of them."""
     if group[0].heading is not None:
         st.subheader(english(group[0].heading), anchor=False)
-    if beside is not None:
-        picked = draw_with_panel(lesson, group[0], beside)
-        say_notice(lesson, group, headline)
-        return picked
     picked = None
     for line in lines_of(group):
         places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]
         for place, figure in zip(places, line, strict=True):
             with place:
                 picked = draw_figure(lesson, figure) or picked
-    say_notice(lesson, group, headline)
     return picked
+
+
+def draw_with_panel(lesson: str, group: Sequence[Figure]) -> tuple[Picked | None, AbstractContextManager]:
+    """Figures and a place for the derivation of a number: at the right of a single one where there is room."""
+    figure, *others = group
+    if others:
+        return draw_group(lesson, group), st.container()
+    width = max(drawn_width(figure), LINE_WIDTH) + MARGIN if isinstance(figure, Matrices) else "stretch"
+    with st.container(horizontal=True, gap="medium", key="with_panel"):
+        with st.container(width=width, key="wide_figure" if width == "stretch" else None):
+            picked = draw_group(lesson, group)
+        return picked, st.container(key="panel")
 
 
 def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None) -> None:
     """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
     notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
     draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline])
-
-
-def draw_with_panel(lesson: str, figure: Matrices, beside: Callable[[], None]) -> Picked | None:
-    """A figure of matrices and, where the screen is wide enough, a panel at its right."""
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(width=max(drawn_width(figure), LINE_WIDTH) + MARGIN):
-            picked = draw_figure(lesson, figure)
-        with st.container(width=PANEL_WIDTH):
-            beside()
-    return picked
 
 
 def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:

@@ -63,7 +63,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formulas[choices.view], figures=(figure,),
         code=Code((attend_without_weights,), attention, 1.0, partial(ran_without_weights, example, attention)),
-        ask=asking("dot_product", QUESTIONS, example.example.seed, example))  # fmt: skip
+        ask=asking("dot_product", QUESTIONS, example.example.seed, example), derive=derivation.derive)  # fmt: skip
 
 
 def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran:

@@ -64,7 +64,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
         code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked, choices.view)),
-        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked))  # fmt: skip
+        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked),
+        derive=both.to_masked.derive)  # fmt: skip
 
 
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:

@@ -52,7 +52,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("output", example), figures=(figure,),
         code=Code((mix_values,), attention, example.scale, partial(ran_mix, attention)),
-        ask=asking("output", QUESTIONS, example.example.seed, example, head))  # fmt: skip
+        ask=asking("output", QUESTIONS, example.example.seed, example, head, choices.query),
+        derive=derivation.derive)  # fmt: skip
 
 
 def ran_mix(attention: AttentionTrace) -> Ran:

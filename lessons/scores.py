@@ -50,12 +50,14 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     seed = example.example.seed
     measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
     curves = measured_curves(measured, choices.d_k)
-    own = division_figure(example, head, plain, divided), measures_table(measure_head(plain), measure_head(divided))
+    done = derive_head(example, head, divided, f"√{a.q.shape[-1]}")
+    figure = division_figure(example, head, plain, divided, done)
+    table = measures_table(measure_head(plain), measure_head(divided))
     return Screen(
-        formula=stage_formula("scaled", example), figures=(*curves, *own),
+        formula=stage_formula("scaled", example), figures=(figure, *curves, table),
         code=Code((scale_scores, measure_scaling), a, example.scale,
                   partial(ran_scaling, plain, divided, measured, seed)),
-        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided))  # fmt: skip
+        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided), derive=done.derive)  # fmt: skip
 
 
 def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
@@ -107,10 +109,11 @@ def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sente
             drawn)  # fmt: skip
 
 
-def division_figure(example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace) -> Matrices:
+def division_figure(
+    example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace, done: HeadDerivation
+) -> Matrices:
     """The running example without the division and with it, whatever its switch says."""
-    d_k = plain.q.shape[-1]
-    undone, done = derive_head(example, head, plain, "1"), derive_head(example, head, divided, f"√{d_k}")
+    undone = derive_head(example, head, plain, "1")
     band = (visible_scores(undone, "scores", say("scores"), plain),
             visible_scores(done, "scaled", say("÷ √d_k"), divided),
             head_matrix(undone, "weights", say("weights of the scores"), plain.weights, key="plain"),

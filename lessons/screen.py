@@ -300,13 +300,15 @@ class Card:
 class Question:
     """A prompt and two to four cards that read differently; `right` is the index of the only right one.
 
-    Where the answer stands `in_figure`, its numbers wait until something is chosen.
+    Where the answer stands `in_figure`, its numbers wait until something is chosen. Where it is one number of the head,
+    it is `about` that: a tensor, a query and a column, which the screen knows to derive.
     """
 
     prompt: Sentence
     cards: tuple[Card, ...]
     right: int
     in_figure: bool = True
+    about: tuple[str, int, int] | None = None
 
 
 # All of it together.
@@ -329,13 +331,15 @@ class Code:
 class Screen:
     """Everything one screen of a lesson shows, says and asks.
 
-    A `headline` and what follows it stand on top in the place of the question that the lesson answers.
+    A `headline` and what follows it stand on top in the place of the question that the lesson answers. `derive` tells
+    how the number that a question is about comes about: line by line, itself last.
     """
 
     figures: tuple[Figure, ...]
     code: Code
     formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
     ask: Callable[[int], Question] | None = None  # the same number gives the same question
+    derive: Callable[[str, int, int], Iterable[Step]] | None = None
     headline: Sentence | None = None
     lead: tuple[Sentence, ...] = ()
     remarks: tuple[Sentence, ...] = ()  # what else there is to say, such as what follows from the learner's edits

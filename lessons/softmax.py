@@ -93,7 +93,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
         code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, choices, row)),
-        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, heat))  # fmt: skip
+        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
+        derive=partial(derive_softmax, example, head, heat))  # fmt: skip
+
+
+def derive_softmax(example: ExampleTrace, head: int, heat: float, tensor: str, query: int, key: int) -> Iterator[Step]:
+    """How the weight of a key that the query may look at comes about at this temperature, line by line."""
+    row = softmax_row(example.heads.select(head), query, heat)
+    way, place = RowDerivation(derive_head(example, head), query, row, heat), row.keys.index(key)
+    yield from way.before(tensor, place)
+    yield way.step(tensor, place)
 
 
 @dataclass(frozen=True, eq=False)

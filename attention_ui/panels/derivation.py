@@ -1,58 +1,117 @@
-"""Trace one number: the arithmetic of a cell that was clicked or chosen, line by line down to X and W."""
+"""Trace one number: how the one that was asked for, clicked or chosen comes about, beside the figure it stands in."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 
 import streamlit as st
 
 from attention_ui.lesson import Picked, fold
+from attention_ui.links import hidden
+from attention_ui.panels.question import as_text
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english, equation
-from lessons.screen import Axis, Matrices, Matrix
+from lessons.screen import Axis, Matrices, Matrix, Question, Screen, Step
+
+WHERE = ("trace_matrix", "trace_row", "trace_column")
+CHOOSE = "Choose a number by row and column"
+LAST_STEPS = 3  # of a long way, as many as stand beside a figure
 
 
-def derivation_panel(figures: Sequence[Matrices], picked: Picked | None) -> None:
-    """The panel for the cells of these figures: a click on one opens it, its selectors reach all without a mouse."""
-    reachable = [matrix for figure in figures for matrix in figure.matrices if matrix.step is not None and matrix.drawn]
-    matrices = {matrix.key: matrix for matrix in reachable}
-    if matrices:
-        follow_click(picked, matrices)
-        first = next((figure.first for figure in figures if figure.first in matrices), next(iter(matrices)))
-        fold("trace", "Trace one number", "trace_open", partial(draw_derivation, matrices, first))
+def traceable(figures: Sequence[object]) -> dict[str, Matrix]:
+    """The matrices of these figures whose numbers can be traceable."""
+    matrices = (matrix for figure in figures if isinstance(figure, Matrices) for matrix in figure.matrices)
+    return {matrix.key: matrix for matrix in matrices if matrix.step is not None and matrix.drawn}
 
 
-def draw_derivation(matrices: dict[str, Matrix], first: str) -> None:
-    """The selectors of a cell, and how it comes about: each line in words, and below it the arithmetic."""
-    st.caption("Click a number in the picture, or choose it here.")
-    matrix, row, column = chosen_cell(matrices, first)
-    with st.container(gap="xxsmall"):
-        for step in matrices[matrix].derive(row, column):
-            st.text(english(step.meaning))  # it may hold a learner's text
-            st.code(equation(step), language=None, wrap_lines=True)
+def derivation_panel(screen: Screen, picked: Picked | None, answered: Question | None = None) -> None:
+    """How one number of this screen comes about: of the question that was answered, until another is picked.
+
+    A click picks one; the menus below reach all of them without a mouse.
+    """
+    matrices = traceable(screen.figures)
+    asked = answered.about if answered is not None and screen.derive is not None else None
+    if hidden("trace") or not (matrices or asked):
+        return
+    set_state("trace_asked", as_text(answered) if asked else None)
+    follow_click(picked, matrices)
+    with st.container(key="derivation", gap="small"):
+        shown = st.container(gap="xxsmall")
+        cell = get_state("trace_cell")
+        if matrices:
+            first = first_of(screen.figures, matrices)
+            fold("trace", CHOOSE, "trace_open", partial(draw_menus, matrices, first))
+            if get_state("trace_open"):
+                cell = existing(cell, matrices, first)
+        with shown:
+            if asked and get_state("trace_instead_of") != get_state("trace_asked"):
+                draw_steps(screen.derive(*asked))
+            elif cell is not None and cell[0] in matrices:
+                matrix, row, column = existing(cell, matrices, cell[0])
+                draw_steps(matrices[matrix].derive(row, column))
+            else:
+                st.caption("Click a number to see how it comes about.")
+
+
+def draw_steps(steps: Iterable[Step]) -> None:
+    """Each line in words, and below it the arithmetic. Of a long way the end, until one asks for all of it."""
+    steps = list(steps)
+    if len(steps) > LAST_STEPS:
+        label = f"All {len(steps)} steps, from the inputs on"
+        if not st.toggle(label, key="trace_all", persist_state="session"):
+            steps = steps[-LAST_STEPS:]
+    for step in steps:
+        st.text(english(step.meaning))  # it may hold a learner's text
+        st.code(equation(step), language=None, wrap_lines=True)
 
 
 def follow_click(picked: Picked | None, matrices: dict[str, Matrix]) -> None:
-    """Open the panel at a cell that was picked just now; what was chosen after an earlier click stays."""
+    """Show the cell that was picked just now; what was chosen after an earlier click stays."""
     new = picked != get_state("trace_picked")
     set_state("trace_picked", picked)
     if new and picked is not None and picked[0] in matrices:
-        for part, value in zip(("matrix", "row", "column"), picked, strict=True):
-            set_state(f"trace_{part}", value)
-        set_state("trace_open", True)
+        show_cell(picked)
 
 
-def chosen_cell(matrices: dict[str, Matrix], first: str) -> Picked:
-    """Draw the selectors and return what they say. A cell that no longer exists gives way to the nearest."""
-    at_matrix, at_row, at_column = st.columns(3)
-    set_state("trace_matrix", get_state("trace_matrix") if get_state("trace_matrix") in matrices else first)
+def show_cell(cell: Picked) -> None:
+    """From now on this cell is shown, and not the number of the question that was answered."""
+    set_state("trace_cell", cell)
+    set_state("trace_instead_of", get_state("trace_asked"))
+
+
+def first_of(figures: Sequence[object], matrices: dict[str, Matrix]) -> str:
+    """The matrix whose derivation is offered first."""
+    firsts = (figure.first for figure in figures if isinstance(figure, Matrices) and figure.first in matrices)
+    return next(firsts, next(iter(matrices)))
+
+
+def existing(cell: object, matrices: dict[str, Matrix], first: str) -> Picked:
+    """The cell, or the nearest that exists; the last row of the first matrix where there is none."""
+    key, row, column = cell if isinstance(cell, tuple) and cell[0] in matrices else (first, None, None)
+    n_rows, n_columns = (len(axis.labels) for axis in (matrices[key].rows, matrices[key].columns))
+    return key, nearest(row, n_rows, default=n_rows - 1), nearest(column, n_columns, default=0)
+
+
+def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
+    """Menus for a matrix, a row and a column. They say which cell is shown, and a choice shows another."""
+    cell = existing(get_state("trace_cell"), matrices, first)
+    for key, value in zip(WHERE, cell, strict=True):
+        set_state(key, value)
     titles = {key: english(matrix.title) for key, matrix in matrices.items()}
-    key = at_matrix.selectbox("Matrix", list(matrices), format_func=titles.get, key="trace_matrix")
-    rows, columns = entry_names(matrices[key].rows), entry_names(matrices[key].columns)
-    set_state("trace_row", nearest(get_state("trace_row"), len(rows), default=len(rows) - 1))
-    row = at_row.selectbox("Row", range(len(rows)), format_func=rows.__getitem__, key="trace_row")
-    set_state("trace_column", nearest(get_state("trace_column"), len(columns), default=0))
-    column = at_column.selectbox("Column", range(len(columns)), format_func=columns.__getitem__, key="trace_column")
-    return key, row, column
+    rows, columns = (entry_names(axis) for axis in (matrices[cell[0]].rows, matrices[cell[0]].columns))
+    chosen = {"on_change": take_menus}
+    with st.container(horizontal=True, gap="small"):
+        st.selectbox("Matrix", list(matrices), format_func=titles.get, key="trace_matrix", width=200, **chosen)
+        st.selectbox(
+            "Row", range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
+        )  # fmt: skip
+        st.selectbox(
+            "Column", range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140, **chosen
+        )  # fmt: skip
+
+
+def take_menus() -> None:
+    """Show the cell that the menus say."""
+    show_cell(tuple(get_state(key) for key in WHERE))
 
 
 def entry_names(axis: Axis) -> list[str]:

@@ -53,6 +53,11 @@ def chosen_card(lesson: str, question: Question) -> int | None:
     return LETTERS.index(letter) if letter in list(LETTERS[: len(question.cards)]) else None
 
 
+def is_answered(lesson: str) -> bool:
+    """True where a card of the question that this page asks now was chosen."""
+    return get_state(f"{lesson}_answer") is not None
+
+
 def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
     """A large button for each answer; the one that was chosen says, in a word and a sign, what it was."""
     right = "open" if chosen is None else "right" if chosen == question.right else "wrong"
@@ -105,6 +110,7 @@ def as_text(question: Question) -> str:
 def reveal(lesson: str, question: Question, chosen: int) -> None:
     """Say whether it is right and why. Only the first choice counts; trying on is free."""
     right = chosen == question.right
+    set_state(f"{lesson}_explored", get_state(f"{lesson}_question") or 0)
     first_tries().setdefault((lesson, as_text(question)), right)
     st.text(f"{'Yes.' if right else 'Not quite.'} {english(question.cards[chosen].reply)}")
 

@@ -81,7 +81,12 @@ def drawn_from(maker: Maker, about: Sequence[object], random: Generator) -> Aske
 
 def first_cards(question: Question) -> Question:
     """The right card and the first wrong ones."""
-    return Question(question.prompt, question.cards[: 1 + MOST_WRONG], question.right, question.in_figure)
+    return with_cards(question, question.cards[: 1 + MOST_WRONG], question.right)
+
+
+def with_cards(question: Question, cards: tuple[Card, ...], right: int) -> Question:
+    """The same question with these cards."""
+    return Question(question.prompt, cards, right, question.in_figure, question.about)
 
 
 def cards_of(question: Question, standing: Standing) -> Asked:
@@ -110,7 +115,7 @@ def shuffled(question: Question, random: Generator) -> Question:
     """The same question with its cards in a random order."""
     order = torch.randperm(len(question.cards), generator=random).tolist()
     cards = tuple(question.cards[place] for place in order)
-    return Question(question.prompt, cards, order.index(question.right), question.in_figure)
+    return with_cards(question, cards, order.index(question.right))
 
 
 def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
@@ -164,6 +169,11 @@ def numbers_told(prompt: Sentence) -> set[str]:
 def numbers_asked(prompt: Sentence, cards: tuple[Card, ...], values: tuple[float, ...]) -> Asked:
     """Cards with numbers, the right one first; None where no wrong one is left."""
     return NumbersAsked(prompt, cards, 0, values=values) if len(cards) > 1 else None
+
+
+def asks_about(tensor: str, query: int, column: int, question: Asked) -> Asked:
+    """The question, which is about this number of the head."""
+    return question and replace(question, about=(tensor, query, column))
 
 
 def beyond_figure(maker: Maker) -> Maker:
@@ -231,6 +241,11 @@ def two_of(n_tokens: int, random: Generator) -> tuple[int, int]:
     return first, second
 
 
+def another_than(position: int, n_tokens: int, random: Generator) -> int:
+    """A random other position. Raises NothingFits where there is none."""
+    return one_of(torch.arange(n_tokens) != position, random)
+
+
 def shaped(*axes: int) -> Sentence:
     """The shape of a matrix, or of several of the same shape, as prompts and cards write it: on one line."""
     *before, rows, columns = axes
@@ -253,6 +268,12 @@ def two_alike(alike: Bool[Tensor, "positions positions"], random: Generator) -> 
 def row_with_a_choice(attention: AttentionTrace, random: Generator) -> int:
     """A random query that may look at more than one key. Raises NothingFits where none may."""
     return one_of(attention.visible.sum(dim=-1) > 1, random)
+
+
+def check_choice(attention: AttentionTrace, query: int) -> None:
+    """Raises NothingFits where the query may look at one key only."""
+    if int(attention.visible[query].sum()) < 2:
+        raise NothingFits
 
 
 def weights_if(

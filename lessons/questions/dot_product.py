@@ -8,6 +8,7 @@ from lessons.questions.base import (
     among,
     among_numbers,
     among_tokens,
+    asks_about,
     below,
     beyond_figure,
     shaped,
@@ -48,7 +49,7 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
-    return among_numbers(
+    return asks_about("scores", i, j, among_numbers(
         say("What is the dot product of the rows of {query} and {key} in X?",
             query=example.names[i], key=example.names[j]),
         (dot, say("Multiply the numbers in pairs and add the products."), say("the products of the pairs, added up")),
@@ -62,8 +63,7 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
         (float(a[0] * b[0]), say("That is the first pair alone. Go on through all of them."),
                              say("the product of the first pair")),
         (dot / len(a), say("That is the mean of the products. A dot product is their sum."),
-                       say("the products of the pairs, averaged")),
-    )  # fmt: skip
+                       say("the products of the pairs, averaged"))))  # fmt: skip
 
 
 def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
@@ -71,7 +71,7 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.tokens), random)
     x, query, key = example.x, example.names[i], example.names[j]
     there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
-    return among(
+    return asks_about("scores", j, i, among(
         say("In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the "
             "column of {query}?", query=query, key=key),
         Card(say("The same number."),
@@ -83,7 +83,7 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
         Card(say("Another number."),
              say("Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
                  "{other}.", score=there, own=own, other=other),
-             say("one vector counts more than the other")))  # fmt: skip
+             say("one vector counts more than the other"))))  # fmt: skip
 
 
 @beyond_figure

@@ -4,7 +4,7 @@ from torch import Generator
 
 from attention_core.attention import AttentionTrace, softmax_rows
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, among_counts, among_numbers, below, one_of
+from lessons.questions.base import Asked, among, among_counts, among_numbers, asks_about, below, one_of
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
@@ -16,7 +16,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     a, b = example.names[query], example.names[key]
     before = Number(float(free.weights[query, key]))
     zero_score = Number(float(softmax_rows(free.scaled[query].where(masked.visible[query], 0.0)[None])[0, key]))
-    return among(
+    return asks_about("weights", query, key, among(
         say("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
         Card(say("None: exactly 0."),
              say("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
@@ -29,7 +29,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
                  before=before), say("only the output leaves it out")),
         Card(say("A negative weight."),
              say("Its score is −∞, and exp makes it 0, down from {before}: no weight is ever negative.",
-                 before=before), say("the mask pulls it far below 0")))  # fmt: skip
+                 before=before), say("the mask pulls it far below 0"))))  # fmt: skip
 
 
 def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
@@ -40,7 +40,7 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
-    return among_numbers(
+    return asks_about("weights", query, key, among_numbers(
         lambda shown: say("Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
                           "it with the mask?", query=a, key=b, before=shown(before)),
         (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),
@@ -54,8 +54,7 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
         (before * (1 - hidden), say("That multiplies by what is left. The weight is divided by it."),
                                 say("all visible weights shrink by the same factor")),
         (1 / n_visible, say("Equal shares need equal scores. The mask leaves visible scores as they are."),
-                        say("every visible key gets the same share")),
-    )  # fmt: skip
+                        say("every visible key gets the same share"))))  # fmt: skip
 
 
 def late_zeros(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:

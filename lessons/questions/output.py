@@ -1,4 +1,4 @@
-"""What comes out? Questions about an example and one of its heads."""
+"""What comes out? Questions about an example, one of its heads, and the query on the screen (i)."""
 
 from jaxtyping import Float
 from torch import Generator, Tensor
@@ -12,26 +12,27 @@ from lessons.questions.base import (
     among,
     among_numbers,
     among_tokens,
+    another_than,
+    asks_about,
     below,
     beyond_figure,
-    row_with_a_choice,
+    check_choice,
     shaped,
     sizes,
-    two_of,
     weights_if,
 )
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A mix by the weights of the row."""
     attention = example.heads.select(head)
-    i = row_with_a_choice(attention, random)
+    check_choice(attention, i)
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
-    return among_numbers(
+    return asks_about("output", i, feature, among_numbers(
         say("What is feature {feature} of the output of {query}?",
             feature=feature + 1, query=example.names[i]),
         (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up."),
@@ -46,11 +47,11 @@ def output_cell(example: ExampleTrace, head: int, random: Generator) -> Asked:
         (float(values[attention.visible[i]].mean()),
          say("That is the plain average. Each value counts by its weight."), say("the visible values, mixed evenly")),
         (float(values[i]), say("That is its own value, before attention mixes in the others."),
-                           say("its own value, left as it is")))  # fmt: skip
+                           say("its own value, left as it is"))))  # fmt: skip
 
 
 @beyond_figure
-def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
     return among(say("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
@@ -65,10 +66,10 @@ def shape_of_output(example: ExampleTrace, head: int, random: Generator) -> Aske
                                       say("for each feature of a value, all queries")))  # fmt: skip
 
 
-def largest_contribution(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def largest_contribution(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A big weight is not a big influence."""
     attention, names = example.heads.select(head), example.names
-    i = row_with_a_choice(attention, random)
+    check_choice(attention, i)
     lengths = attention.v.norm(dim=-1)
     parts = attention.weights[i] * lengths
     heaviest, longest = int(attention.weights[i].argmax()), int(lengths.argmax())
@@ -84,9 +85,9 @@ def largest_contribution(example: ExampleTrace, head: int, random: Generator) ->
 
 
 @beyond_figure
-def tokens_swapped_in_head(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """Without a mask, attention does not know the order; the causal mask brings some in."""
-    i, j = two_of(len(example.tokens), random)
+    j = another_than(i, len(example.tokens), random)
     before, after, causal = example.heads.select(head).output, swapped(example, head, i, j), example.example.causal
     change, to_other = (float((after[j] - before[position]).abs().max()) for position in (i, j))
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
@@ -121,9 +122,9 @@ def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "
 
 
 @beyond_figure
-def longer_values(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """The output follows the values in step; the weights do not know them. Always possible."""
-    token, times = example.names[below(len(example.names), random)], 2 + below(8, random)
+    token, times = example.names[i], 2 + below(8, random)
     return among(
         say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
             times=times, query=token),

@@ -3,7 +3,17 @@
 from torch import Generator
 
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, among_numbers, among_tokens, beyond_figure, shaped, sizes, two_of
+from lessons.questions.base import (
+    Asked,
+    among,
+    among_numbers,
+    among_tokens,
+    asks_about,
+    beyond_figure,
+    shaped,
+    sizes,
+    two_of,
+)
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
@@ -44,7 +54,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
     """Scores of queries and keys are not symmetric."""
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
-    return among_numbers(
+    return asks_about("scores", b, a, among_numbers(
         lambda shown: say("The dot product of the query of {one} and the key of {other} is {score}. What is that of "
                           "the query of {other} and the key of {one}?",
                           one=one, other=other, score=shown(float(scores[a, b]))),
@@ -57,7 +67,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
         (float(scores[b, b]), say("That is the query of {other} times its own key.", other=other),
                               say("the other query meets its own key")),
         (float(scores[a, a]), say("That is the query of {one} times its own key.", one=one),
-                              say("the first query meets its own key")))  # fmt: skip
+                              say("the first query meets its own key"))))  # fmt: skip
 
 
 @beyond_figure

@@ -7,7 +7,7 @@ from torch import Generator
 from attention_core.attention import AttentionTrace, softmax_rows
 from attention_core.measures import D_K_MEASURED
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among_numbers, among_tokens, below, one_of, row_with_a_choice
+from lessons.questions.base import Asked, among_numbers, among_tokens, asks_about, below, one_of, row_with_a_choice
 from lessons.sentence import Number, say
 
 
@@ -38,7 +38,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     i = below(len(example.tokens), random)
     j = one_of(plain.visible[i], random)
     score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
-    return among_numbers(
+    return asks_about("scaled", i, j, among_numbers(
         lambda shown: say("The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
         (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root)),
@@ -52,8 +52,8 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
          say("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
              d_model=d_model, d_k=d_k), say("the score, divided by √d_model")),
         (score / math.sqrt(n), say("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
-                                   "longer.", n=n), say("the score, divided by the root of the number of tokens")),
-    )  # fmt: skip
+                                   "longer.", n=n),
+         say("the score, divided by the root of the number of tokens"))))  # fmt: skip
 
 
 def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -62,7 +62,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
-    return among_numbers(
+    return asks_about("weights", i, int(divided.weights[i].argmax()), among_numbers(
         lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
                           "largest weight once the scores are divided by √{d_k}?",
                           query=query, weight=shown(before), d_k=d_k),
@@ -77,8 +77,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
         (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal."),
                                           say("every visible key gets the same share")),
         (by_d_k, say("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
-                 say("the softmax of the scores, divided by d_k")),
-    )  # fmt: skip
+                 say("the softmax of the scores, divided by d_k"))))  # fmt: skip
 
 
 def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:

@@ -1,4 +1,4 @@
-"""How do scores become weights? Questions about an example, one of its heads, and the temperature on the screen."""
+"""How do scores become weights? Questions about a head, the query on the screen (i), and the temperature."""
 
 import math
 
@@ -12,21 +12,22 @@ from lessons.questions.base import (
     among,
     among_numbers,
     among_tokens,
+    asks_about,
     below,
     beyond_figure,
+    check_choice,
     has_clear_lead,
     one_of,
-    row_with_a_choice,
     weights_if,
 )
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
-def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
+def most_looked_at(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """The largest weight stands in the row, among what the mask leaves."""
     attention, names = example.heads.select(head), example.names
-    i = row_with_a_choice(attention, random)
+    check_choice(attention, i)
     weights = weights_if(example, head, temperature=heat)
     row, column, best = weights[i], int(weights[:, i].argmax()), int(attention.scores[i].argmax())
     down = say("That is read down the column: no token puts more weight on {query}. Rows are queries.", query=names[i])
@@ -42,10 +43,10 @@ def most_looked_at(example: ExampleTrace, head: int, heat: float, random: Genera
                       key=names[p], query=names[i], weight=Number(float(row[p]))))  # fmt: skip
 
 
-def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
+def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """One weight among what one gets by forgetting a step."""
     attention, scaling = example.heads.select(head), example.example.scaling
-    i = row_with_a_choice(attention, random)
+    check_choice(attention, i)
     j = one_of(attention.visible[i], random)
     a, b = example.names[i], example.names[j]
     weights = weights_if(example, head, temperature=heat)
@@ -57,7 +58,7 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
     if scaling:
         switched = (say("That is the weight without scaling. The scores are divided by √d_k first."),
                     say("the softmax of scores not divided by √d_k"))  # fmt: skip
-    return among_numbers(
+    return asks_about("weights", i, j, among_numbers(
         say("What weight does {query} put on {key} at temperature {temperature}?",
             query=a, key=b, temperature=Number(heat, 1)),
         (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row."),
@@ -70,13 +71,13 @@ def weight_cell(example: ExampleTrace, head: int, heat: float, random: Generator
         (share, say("That is its part of the sum of the scores. Softmax takes exp of each score first."),
                 say("the score, as a part of the sum of scores")),
         (1 / len(row), say("Equal weights need equal scores, and these differ."),
-                       say("every visible key gets the same share")))  # fmt: skip
+                       say("every visible key gets the same share"))))  # fmt: skip
 
 
-def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
+def scores_doubled(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """Softmax sees differences, and doubling doubles them."""
     attention = example.heads.select(head)
-    i = row_with_a_choice(attention, random)
+    check_choice(attention, i)
     j = one_of(attention.visible[i], random)
     row = attention.masked[[i]] / heat
     now, then, halved = (float(softmax_rows(row * times)[0, j]) for times in (1, 2, 0.5))
@@ -95,7 +96,7 @@ def scores_doubled(example: ExampleTrace, head: int, heat: float, random: Genera
 
 
 @beyond_figure
-def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
+def column_sum(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """Rows sum to 1; columns need not."""
     if len(example.tokens) < 2:
         return None
@@ -116,10 +117,10 @@ def column_sum(example: ExampleTrace, head: int, heat: float, random: Generator)
                              say("every query gives it all its weight")))  # fmt: skip
 
 
-def all_scores_change(example: ExampleTrace, head: int, heat: float, random: Generator) -> Asked:
+def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, random: Generator) -> Asked:
     """A constant added to a whole row changes no weight, a factor does. Always possible."""
     attention, number = example.heads.select(head), 2 + below(8, random)
-    i, multiply = below(len(example.tokens), random), below(2, random)
+    multiply = below(2, random)
     row = attention.masked[[i]] / heat
     weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
     j = int(weights.argmax()) if multiply else one_of(attention.visible[i], random)

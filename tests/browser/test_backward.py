@@ -1,6 +1,7 @@
 """What only a browser shows of the way back: what lights up with a gradient, its derivation, the fold of a screen."""
 
 from attention_ui.figures.matrices import tooltip
+from attention_ui.panels.derivation import LAST_STEPS
 from lessons.backward import Choices, screen
 from lessons.example import Example, run_example
 from lessons.formatting import equation
@@ -11,7 +12,7 @@ RINGED = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-labe
     .map(cell => cell.getAttribute('aria-label')).sort()"""
 BOTTOMS = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
     .map(cell => cell.getBoundingClientRect().bottom)"""
-LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
+LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
 
 
 def matrices(stage):
@@ -47,7 +48,7 @@ def test_pointing_at_a_gradient_lights_what_made_it_and_a_click_derives_it(visit
     tab.page.wait_for_function(f"wanted => JSON.stringify(({RINGED})()) === JSON.stringify(wanted)", arg=sorted(lit))
     assert len(tab.sent) == sent, "pointing asks nobody"
     cell.click()
-    wanted = [equation(step) for step in shown["d_scores"].derive(6, 2)]
+    wanted = [equation(step) for step in shown["d_scores"].derive(6, 2)[-LAST_STEPS:]]
     tab.page.wait_for_function(f"wanted => JSON.stringify(({LINES})()) === JSON.stringify(wanted)", arg=wanted)
 
 

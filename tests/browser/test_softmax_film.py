@@ -70,9 +70,9 @@ def test_a_click_on_a_part_derives_its_weight(visit):
     tab = visit().open("softmax?cover=false")
     tab.page.wait_for_selector(f"{FIGURE} svg .whole_marks path")
     tab.settled().page.locator(f"{FIGURE} svg .whole_marks path").nth(3).click()
-    tab.page.wait_for_selector(".st-key-trace_open [data-testid=stCode] code")
+    tab.page.wait_for_selector(".st-key-derivation [data-testid=stCode] code")
     tab.settled()
-    last = tab.page.locator(".st-key-trace_open [data-testid=stCode] code").last.inner_text()
+    last = tab.page.locator(".st-key-derivation [data-testid=stCode] code").last.inner_text()
     weight = softmax_row(run_example(Example()).heads.select(0), 5, 1.0).weights[3]
     assert float(last.split(" = ")[-1]) == pytest.approx(float(weight), abs=1e-3)
 

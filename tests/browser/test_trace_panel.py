@@ -3,6 +3,7 @@
 from overview_cells import matrices_of
 
 from attention_ui.figures.matrices import tooltip
+from attention_ui.panels.derivation import LAST_STEPS
 from lessons.example import Example
 from lessons.formatting import equation
 
@@ -14,7 +15,7 @@ def explainer(example=None):
 
 
 EXPLAIN = explainer()
-LINES = "() => [...document.querySelectorAll('.st-key-trace_open [data-testid=stCode] code')].map(c => c.textContent)"
+LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
 RINGED = """() => [...document.querySelectorAll('.st-key-pipeline svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
     .map(cell => cell.getAttribute('aria-label'))"""
@@ -30,9 +31,9 @@ def cell(tab, *place, explain=EXPLAIN):
 
 
 def shows(tab, *place, example=None):
-    """Wait until the panel shows the arithmetic of this cell."""
+    """Wait until the panel shows how this cell comes about, the end of the way."""
     key, *cell = place
-    wanted = [equation(step) for step in matrices_of(example)[key].derive(*cell)]
+    wanted = [equation(step) for step in matrices_of(example)[key].derive(*cell)[-LAST_STEPS:]]
     tab.page.wait_for_function(f"wanted => JSON.stringify(({LINES})()) === wanted", arg=as_json(wanted))
     tab.settled()
 

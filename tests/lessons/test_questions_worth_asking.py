@@ -6,10 +6,12 @@ Each lesson is asked with 300 seeds: those of its example where that is cheap, e
 import importlib
 import re
 from collections import Counter, defaultdict
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import pytest
+from arithmetic_checks import evaluates
 
 from attention_core.attention import attend
 from attention_core.generation import generate
@@ -36,12 +38,13 @@ from lessons import (
 )
 from lessons.cost_counted import sizes_of_example
 from lessons.example import Example, run_example
-from lessons.formatting import english
+from lessons.formatting import english, written
 from lessons.heads_example import heads_example, run_heads
 from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
 from lessons.pytorch_parity import compare_with_pytorch
 from lessons.questions.base import asking
 from lessons.reading import ReadChoices, all_heads, read
+from lessons.sentence import Number
 from lessons.train import questions_about
 from lessons.variant_heads import VARIED, vary
 
@@ -115,8 +118,8 @@ ABOUT = {
     "projections": lambda seed: (example_of(seed), 0),
     "scores": scored,
     "mask": lambda seed: scored(seed, mask="causal"),
-    "softmax": lambda seed: (example_of(seed), 0, 1.0),
-    "output": lambda seed: (example_of(seed), 0),
+    "softmax": lambda seed: (example_of(seed), 0, 5, 1.0),
+    "output": lambda seed: (example_of(seed), 0, 5),
     "heads": lambda seed: (several_heads(seed % FEW), 0),
     "positions": lambda seed: (example_of(seed), 0),
     "pytorch": lambda seed: (parity(seed % FEW),),
@@ -133,8 +136,8 @@ FIRST_SCREENS = {
     "projections": projections.Choices(),
     "scores": scores.Choices(),
     "mask": mask.Choices(causal_mask(6)),
-    "softmax": softmax.Choices(0),
-    "output": output.Choices("all", 0),
+    "softmax": softmax.Choices(5),
+    "output": output.Choices("all", 5),
     "heads": heads.Choices(heads_example(example_of(1), "sentence")),
     "positions": positions.Choices((5, 4, 3, 2, 1, 0)),
     "pytorch": pytorch.Choices(heads_example(example_of(1), "sentence"), causal_mask(6)),
@@ -299,3 +302,21 @@ def test_a_shape_stays_on_one_line(lesson):
     for question in every_question(lesson):
         for sentence in (question.prompt, *(card.text for card in question.cards)):
             assert not re.search(r"\d ×|× \d", english(sentence)), english(sentence)
+
+
+@pytest.mark.parametrize("lesson", ["dot_product", "projections", "scores", "mask", "softmax", "output"])
+def test_a_number_asked_for_is_derived_to_the_right_answer(lesson):
+    """The last line of the derivation comes to what stands on the right card, and evaluates to it."""
+    derived = 0
+    for seed in range(FEW):
+        shown = importlib.import_module(f"lessons.{lesson}").screen(example_of(seed), 0, FIRST_SCREENS[lesson])
+        for question in map(shown.ask, range(10)):
+            if question.about is None:
+                continue
+            *_, last = shown.derive(*question.about)
+            right = question.cards[question.right].text.arguments.get("number")
+            if isinstance(right, Number):
+                assert written(replace(right, value=last.value)) == written(right), english(question.prompt)
+                assert evaluates(last)
+                derived += 1
+    assert derived >= 5

@@ -76,7 +76,7 @@ def test_the_stages_are_walked_and_what_is_not_reached_is_a_frame():
 
 def test_a_gradient_is_followed_with_numbers():
     at = open_backward(back_to="scores")
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     for part, value in (("matrix", "d_scores"), ("row", 6), ("column", 2)):
         at.selectbox(key=f"trace_{part}").set_value(value)

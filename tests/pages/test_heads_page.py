@@ -474,7 +474,7 @@ def test_what_a_class_hides_is_not_there():
 def test_the_last_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(query, figure):
     at = open_heads(causal="false", **query)
     drawn = cells(at, figure)
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     for matrix, key in {key.split()[0]: key for key in drawn}.items():
         for part, value in zip(

@@ -32,7 +32,7 @@ def cells(at):
 
 def trace_lines(at, matrix, row, column):
     """What the panel says of a cell, chosen without a mouse."""
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     for part, value in (("matrix", matrix), ("row", row), ("column", column)):
         at.selectbox(key=f"trace_{part}").set_value(value)

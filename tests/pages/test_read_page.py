@@ -81,7 +81,7 @@ def test_the_word_stands_in_the_link_and_gives_way_to_the_nearest():
 
 def test_a_weight_can_be_followed_to_query_and_key():
     at = open_read(read="cat")
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     assert any("query · key, both turned by their positions" in line for line in texts(at))
     assert any("÷ √32" in code.value for code in at.code)

@@ -18,10 +18,14 @@ VIEWS = [
 PLAIN = {"causal": "false", "mask": "none"}
 
 
+def equations(at):
+    """The arithmetic on the page, which is the only code in no language."""
+    return [code.value for code in at.code if code.language != "python"]
+
+
 def result(at):
     """What the last line of the panel comes to."""
-    equations = [code.value for code in at.code if code.language != "python"]
-    mantissa, _, exponent = equations[-1].split(" = ")[-1].replace("−", "-").partition("·10^(")
+    mantissa, _, exponent = equations(at)[-1].split(" = ")[-1].replace("−", "-").partition("·10^(")
     return float(mantissa) * 10 ** int(exponent.strip(")") or 0)
 
 
@@ -33,7 +37,7 @@ def cells(at):
 def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, query):
     at = open_page(f"many_heads/{lesson}", **PLAIN, **query)
     drawn = cells(at)
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     for matrix, key in {key.split()[0]: key for key in drawn}.items():
         place = map(int, key.split()[1].split(","))
@@ -55,10 +59,13 @@ def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, q
 )
 def test_a_click_opens_the_arithmetic_of_that_number(lesson, query, figure, cell):
     at = open_page(f"many_heads/{lesson}", **query)
-    assert not at.selectbox or "trace_matrix" not in {box.key for box in at.selectbox}
+    assert not equations(at)
     at.session_state[f"{figure}_chart"] = {"selection": {"pick": [{"cell_tag": f"|{cell}|"}]}}
     at.run()
     assert not at.exception
     matrix, place = cell.split()
+    assert equations(at)
+    at.session_state["trace_open"] = True
+    at.run()
     chosen = [at.selectbox(key=f"trace_{part}").value for part in ("matrix", "row", "column")]
     assert chosen == [matrix, *map(int, place.split(","))]

@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
 from attention_ui.lesson import picked_cell
+from attention_ui.panels.derivation import LAST_STEPS
 from lessons.example import Example, run_example
 from lessons.formatting import english, equation
 
@@ -18,13 +19,13 @@ def panel(example, head, picked):
     from lessons.example import run_example
     from lessons.overview import Choices, screen
 
-    derivation_panel(screen(run_example(example), head, Choices()).figures, picked)
+    derivation_panel(screen(run_example(example), head, Choices()), picked)
 
 
 def open_panel(example=None, head=0, picked=None):
     parts = {"example": example or Example(), "head": head, "picked": picked}
     at = AppTest.from_function(panel, default_timeout=30, kwargs=parts)
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     return run(at)
 
 
@@ -79,19 +80,30 @@ def test_a_closed_panel_is_empty_and_opens_at_a_weight():
     at = open_page()
     assert equations(at) == []
     assert [box.key for box in at.selectbox if box.key in WHERE] == []
-    at.session_state["trace_open"] = True
+    at.session_state["trace_open"] = at.session_state["trace_all"] = True
     at.run()
     assert chosen(at) == ("weights", 5, 0)
     assert equations(at) == [equation(step) for step in matrices_of()["weights"].derive(5, 0)]
 
 
 @pytest.mark.parametrize("opened", [True, False])
-def test_a_click_opens_the_panel_at_its_cell(opened):
+def test_a_click_shows_its_cell_and_the_menus_say_which(opened):
     at = open_panel()
     at.session_state["trace_open"] = opened
     run(at, picked=("scores", 3, 1))
-    assert chosen(at) == ("scores", 3, 1)
     shows(at, Example(), 0, "scores", 3, 1)
+    at.session_state["trace_open"] = True
+    assert chosen(run(at)) == ("scores", 3, 1)
+
+
+def test_of_a_long_way_the_end_is_shown_until_all_of_it_is_wanted():
+    at = open_panel(picked=("output", 4, 1))
+    every = equations(at)
+    assert len(every) > LAST_STEPS
+    at.toggle(key="trace_all").set_value(False)
+    run(at)
+    assert equations(at) == every[-LAST_STEPS:]
+    assert at.toggle(key="trace_all").label == f"All {len(every)} steps, from the inputs on"
 
 
 def test_after_a_click_the_selectors_go_their_own_way_until_the_next():
@@ -135,7 +147,7 @@ def test_masked_cells_say_so():
 def test_a_learners_text_never_becomes_markup(text):
     at = open_panel(Example(source="sentence", text=text), picked=("output", 1, 0))
     markup = [element.value for kind in ("markdown", "caption") for element in at.get(kind)]
-    assert markup == ["Click a number in the picture, or choose it here."]
+    assert markup == []
     first = run_example(Example(source="sentence", text=text)).tokens[0]
     assert any(f"“{first}”" in says for says in texts(at))
 
