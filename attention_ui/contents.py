@@ -39,7 +39,7 @@ CONTENTS = (
     Entry("Begin here", "start/overview.py", "home", "Overview"),
     Entry("One head", "one_head/tokens.py", "tokens", "Tokens"),
     Entry("One head", "one_head/dot_product.py", "dot_product", "Dot product"),
-    Entry("One head", "one_head/projections.py", "projections", "Projections"),
+    Entry("One head", "one_head/projections.py", "projections", "Q, K, V"),
     Entry("One head", "one_head/scores.py", "scores", "Scores"),
     Entry("One head", "one_head/mask.py", "mask", "Mask"),
     Entry("One head", "one_head/softmax.py", "softmax", "Softmax"),

@@ -26,7 +26,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     here = CONTENTS[pages.index(page) if page in pages else 0]
     if here.section == TRAINING_SECTION:
         lower_priority()
-    st.html(rail(here, answered_lessons()))
+    st.html(rail(here, answered_lessons(), large=bool(get_state("large"))))
     if left_out():  # what is hidden stays on the page and keeps what the link says
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")

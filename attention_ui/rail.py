@@ -1,8 +1,9 @@
 """The rail: all lessons in the head of the page, where one is, and which questions were answered in this visit.
 
 Streamlit draws the links of `st.navigation` itself, in one message: what is here is the part of their style that
-depends on the visit (the rest stands in frame.css). On a phone the links are in the sidebar, and the head says where
-one is.
+depends on the visit (the rest stands in frame.css). Where a screen has no room for all names, and on a projector, the
+other groups are bars that say their name when one points at them. On a phone the links are in the sidebar, and the head
+says where one is.
 """
 
 import itertools
@@ -12,11 +13,15 @@ from pathlib import Path
 from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
 
+ROOM_FOR_ALL, ROOM_FOR_A_GROUP, ANY = 1440, 1200, 10_000  # pixels
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
-def rail(here: Entry, answered: Collection[str]) -> str:
-    """The style of the rail on this page, for a visitor who has answered questions of these lessons."""
+def rail(here: Entry, answered: Collection[str], *, large: bool = False) -> str:
+    """The style of the rail on this page, for a visitor who has answered questions of these lessons.
+
+    With `large` figures, for a projector, only the lesson where one is has a name.
+    """
     done = [entry for entry in CONTENTS if Path(entry.file).stem in answered]
     groups = [after for before, after in itertools.pairwise(CONTENTS) if before.section != after.section]
     place, count = CONTENTS.index(here) + 1, len(CONTENTS)
@@ -24,8 +29,23 @@ def rail(here: Entry, answered: Collection[str]) -> str:
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
-    rules.append(f"{links(groups)} {{ margin-left: 0.5rem }}")
+    rules.append(f"{links(groups)} {{ margin-left: 0.4rem }}")
+    others = [entry for entry in CONTENTS if entry != here]
+    far = [entry for entry in others if entry.section != here.section]
+    for nameless, width in ((far, ROOM_FOR_ALL), (others, ANY if large else ROOM_FOR_A_GROUP)):
+        rules.append(f"@media (min-width: 768px) and (max-width: {width - 1}px) {{ {without_names(links(nameless))} }}")
     return "<style>" + "\n".join(rules) + "</style>"
+
+
+def without_names(links: str) -> str:
+    """The rules that leave bars of these links, whose names come when one points at them or tabs to them."""
+    pointed = f"{links}:is(:hover, :focus-visible)"
+    return (
+        f"{links} {{ width: 1.5rem; min-width: 0 }} "
+        f"{links} * {{ overflow: visible !important; max-width: 100% }} "
+        f"{links} p {{ width: max-content; max-width: none; clip-path: inset(50%) }} "
+        f"{pointed} p {{ clip-path: none; position: relative; z-index: 1; background: var(--lab-page) }}"
+    )
 
 
 def links(entries: Collection[Entry]) -> str:

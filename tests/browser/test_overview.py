@@ -146,7 +146,7 @@ CONTRASTS = """() => {
 
 def test_shift_and_arrow_keys_turn_the_pages_and_the_example_goes_along(visit):
     tab = figure(visit().open("?d_k=5&hide=code"))
-    for here, after in (("tokens", "Dot product"), ("dot_product", "Projections")):
+    for here, after in (("tokens", "Dot product"), ("dot_product", "Q, K, V")):
         tab.page.keyboard.press("Shift+ArrowRight")
         tab.page.wait_for_url(f"**/{here}?*")
         # The keys belong to the buttons at the end of the page: they work when those are there.

@@ -1,7 +1,14 @@
 """The rail in a real browser: all lessons in one line, where one is, what was answered."""
 
+import pytest
+
 from attention_ui.contents import CONTENTS
 
+IN_SIGHT = """count => [...document.querySelectorAll('[data-testid=stTopNavLink]')].filter(one => {
+    const box = one.getBoundingClientRect()
+    return box.width && box.right <= innerWidth && getComputedStyle(one.closest('.rc-overflow-item')).opacity === '1'
+}).length === count"""
+CLIP = "name => getComputedStyle(name).clipPath"
 COLOUR = "link => getComputedStyle(link).borderTopColor"
 
 
@@ -31,6 +38,22 @@ def test_all_lessons_stand_in_one_line_and_an_answered_one_is_marked(visit):
     answered = link(tab, "Output").evaluate(COLOUR)
     assert answered not in (plain, link(tab, "Softmax").evaluate(COLOUR))
     assert link(tab, "Mask").evaluate(COLOUR) == plain
+
+
+@pytest.mark.parametrize("width", [1024, 1280])
+def test_where_there_is_no_room_the_other_groups_are_bars_that_say_their_name_when_pointed_at(visit, width):
+    tab = visit(viewport={"width": width, "height": 720}).open("softmax")
+    tab.page.wait_for_selector("h1")
+    tab.settled()
+    links = tab.page.get_by_test_id("stTopNavLink")
+    tab.page.wait_for_function(IN_SIGHT, arg=len(CONTENTS))
+    assert {round(one.bounding_box()["y"]) for one in links.all()} == {round(link(tab, "Softmax").bounding_box()["y"])}
+    name = link(tab, "Generate").locator("p")
+    assert name.evaluate(CLIP) != "none" == link(tab, "Softmax").locator("p").evaluate(CLIP)
+    assert (link(tab, "Mask").locator("p").evaluate(CLIP) == "none") == (width == 1280), "its group, where it fits"
+    link(tab, "Generate").hover()
+    assert name.evaluate(CLIP) == "none"
+    assert link(tab, "Generate").bounding_box()["width"] >= 24
 
 
 def test_a_phone_says_where_one_is(visit):
