@@ -250,7 +250,7 @@ def test_the_curves_hold_what_is_measured_of_the_random_draws():
 
 def test_both_ways_are_shown_whatever_the_switch_says():
     for scaling in (True, False):
-        figure = screen_of(head=1, n_heads=2, d_k=7, scaling=scaling).figures[4]
+        figure = screen_of(head=1, n_heads=2, d_k=7, scaling=scaling).figures[0]
         scores, scaled, plain, divided = (matrix.values for matrix in figure.matrices)
         a = run_example(Example(n_heads=2, d_k=7, scaling=scaling)).heads.select(1)
         torch.testing.assert_close(scores, (a.q @ a.k.T).where(a.visible, -math.inf))
@@ -294,5 +294,5 @@ def test_several_answers_are_right_in_turn():
 
 def test_the_marked_d_k_is_no_part_of_the_example():
     assert replace(Choices(), d_k=2) != Choices()
-    a, b = screen_of(2).figures[4], screen_of(512).figures[4]
+    a, b = screen_of(2).figures[0], screen_of(512).figures[0]
     assert torch.equal(a.matrices[3].values, b.matrices[3].values)
