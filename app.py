@@ -31,10 +31,11 @@ async def lifespan(app: App):
     yield
     getting_ready.cancel()
     await asyncio.gather(getting_ready, return_exceptions=True)
-    from attention_ui.server.process import measuring, scheduler
+    from attention_ui.server.process import class_sheets, measuring, scheduler
 
     scheduler().stop()
     measuring().cancel(wait=True)
+    class_sheets().cancel()
 
 
 async def get_ready() -> None:

@@ -54,6 +54,7 @@ CONTENTS = (
     Entry("Today's attention", "todays_attention/variants.py", "variants", "Variants"),
     Entry("Today's attention", "todays_attention/cost.py", "cost", "Cost"),
     Entry("Practice", "practice/exercises.py", "exercises", "Exercises"),
+    Entry("Practice", "practice/take_home.py", "take_home", "Take home"),
 )
 
 

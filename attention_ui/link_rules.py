@@ -1,13 +1,13 @@
 """What every control that a link can set takes, from all parts of the app."""
 
-from attention_ui import choices, example, exercise_view, training_controls, writing_controls
+from attention_ui import choices, example, exercise_view, take_home_view, training_controls, writing_controls
 from attention_ui.controls import backward, cost, heads, learnt, look, positions, pytorch, read, variants
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 
 CONTROLS = (
     backward, choices, code, cost, example, heads, learnt, look, positions, pytorch, read, training_controls, variants,
-    writing_controls, exercise_view,
+    writing_controls, exercise_view, take_home_view,
 )  # fmt: skip
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
 for controls in CONTROLS:

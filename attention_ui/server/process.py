@@ -10,10 +10,12 @@ import torch
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
+from attention_ui.class_sheets import ClassOrder, written_class
 from attention_ui.server.memory import freeze
 from attention_ui.streamlit_insides import check_rerun
 from lessons.measured import Timing, measurements
 from runs.measuring import Measuring
+from runs.orders import Orders
 from runs.page_lock import PageLock, Priority
 from runs.recording import Recording
 from runs.scheduler import Scheduler
@@ -40,6 +42,12 @@ def scheduler() -> Scheduler:
 def measuring() -> Measuring[Timing]:
     """The measurements of this process: one series at a time, whoever asks for it."""
     return Measuring(page_lock(), functools.partial(measurements, time.perf_counter))
+
+
+@functools.lru_cache(maxsize=1)
+def class_sheets() -> Orders[ClassOrder]:
+    """The worksheets of whole classes that this process writes, one class at a time."""
+    return Orders(page_lock(), written_class)
 
 
 def refresh_seconds() -> float:

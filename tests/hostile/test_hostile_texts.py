@@ -164,3 +164,21 @@ def test_markup_is_shown_as_it_was_typed(server, finish, browser_path):
             assert await tab.locator("b", has_text="bold").count() == 0
 
     finish(look())
+
+
+def test_a_text_on_a_worksheet_stays_a_text(server, finish, browser_path, listener, quiet_log):
+    """The sheet is shown in a frame, as the file that is saved: the words of a sentence are nothing but words in it."""
+
+    async def look():
+        async with open_tab(browser_path) as tab:
+            for what, text in TEXTS.items():
+                token = "".join(text.replace("URL", listener[0]).split())[:40]
+                await tab.goto(f"{server.url}/take_home?paper_text={quote(f'{token} {token}x')}")
+                sheet = tab.frame_locator(".st-key-paper_preview iframe")
+                await sheet.locator("h1", has_text="Attention on paper").wait_for()
+                assert await sheet.locator("img, iframe, script, link, a, svg").count() == 0, what
+                assert await sheet.locator("style").count() == 1, what
+                assert await tab.evaluate("window.caught") is None and listener[1] == [], what
+                assert await tab.locator("[data-testid=stException]").count() == 0, what
+
+    finish(look())

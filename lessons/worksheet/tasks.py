@@ -1,0 +1,240 @@
+"""The tasks of a worksheet: a row of a matrix to fill in, or a question with its cards, from the lessons' screens.
+
+Every task has numbers of its own, so that none gives the answer to another. What is asked follows from what the sheet
+prints beside it, and so does its derivation.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from torch import Generator
+
+from attention_core.randomness import generator
+from lessons import dot_product, mask, output, overview, projections, scores, softmax, tokens
+from lessons.derivation import VECTORS
+from lessons.example import ExampleTrace
+from lessons.formatting import english, equation
+from lessons.questions.base import below
+from lessons.screen import Code, Matrices, Matrix, Question, Screen
+from lessons.sentence import Number, Sentence, say, say_count
+from lessons.worksheet.numbers import (
+    WIDTHS,
+    is_rounded,
+    on_paper,
+    paper_example,
+    rounded_number,
+    with_rounded_weights,
+)
+from lessons.worksheet.sheet import SheetChoices
+
+QUESTIONS_DRAWN = 1000
+PAPER_HEADINGS = {
+    lesson.__name__.rpartition(".")[2]: lesson.HEADING
+    for lesson in (tokens, dot_product, projections, scores, mask, softmax, output)
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Blanks:
+    """A row of a matrix to fill in; its other rows are not asked for. Of each derivation the last `lines` are new."""
+
+    matrix: Matrix
+    row: int
+    lines: int = 1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PaperTask:
+    """What is asked, of which lesson, and what is given; then blanks to fill in, or a question with cards."""
+
+    lesson: str
+    asks: Sentence
+    given: tuple[Matrix, ...]
+    blanks: tuple[Blanks, ...] = ()
+    question: Question | None = None
+
+
+@dataclass(frozen=True)
+class Answered:
+    """The answer in one cell of the key: which cell, what is written there, and how it comes about, line by line."""
+
+    row: int
+    column: int
+    text: str
+    lines: tuple[str, ...]
+
+
+Make = Callable[[ExampleTrace, Generator, int], PaperTask]
+
+
+def how_to_round(decimals: int) -> tuple[Sentence, ...]:
+    """What is exact on a sheet, and what is rounded to how many decimals."""
+    d_k = WIDTHS["d_k"]
+    return (
+        say("X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
+            "exponential has to be rounded.", d_k=d_k, root=Number(math.sqrt(d_k), 0)),
+        say_count("Round it to {count} decimal, and only when you write it down: keep all digits on the way. A 5 is "
+                  "rounded up.",
+                  "Round it to {count} decimals, and only when you write it down: keep all digits on the way. A 5 is "
+                  "rounded up.", decimals),
+        say("Numbers that are given are used as they stand here."))  # fmt: skip
+
+
+def sheet_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
+    """The tasks of a sheet, in the order of the lessons, and from the beginning again."""
+    drawn = [paper_task(choices, place) for place in range(choices.tasks)]
+    return tuple(sorted(drawn, key=lambda task: choices.lessons.index(task.lesson)))
+
+
+def paper_task(choices: SheetChoices, place: int) -> PaperTask:
+    """One task. The first of each lesson is a row to fill in, the next a question, and so on."""
+    lesson, visit = choices.lessons[place % len(choices.lessons)], place // len(choices.lessons)
+    random = generator(choices.seed, f"task {place} of a worksheet")
+    trace = paper_example(choices, random)
+    if lesson in FILL_IN and visit % 2 == 0:
+        return FILL_IN[lesson](trace, random, choices.decimals)
+    given, screen = asked_on_screen(lesson, trace, choices.decimals)
+    question = screen.ask(below(QUESTIONS_DRAWN, random))
+    return PaperTask(lesson=lesson, asks=question.prompt, given=given, question=question)
+
+
+def found_in(screen: Screen, *keys: str) -> tuple[Matrix, ...]:
+    """These matrices of a screen, in this order."""
+    every = {m.key: m for figure in screen.figures if isinstance(figure, Matrices) for m in figure.matrices}
+    return tuple(every[key] for key in keys)
+
+
+def asked_on_screen(lesson: str, trace: ExampleTrace, decimals: int) -> tuple[tuple[Matrix, ...], Screen]:
+    """The screen whose questions a sheet asks, and the matrices that one needs to answer them."""
+    steps, last = overview.screen(trace, 0, overview.Choices()), len(trace.tokens) - 1
+    if lesson == "tokens":
+        return found_in(steps, "x"), tokens.screen(trace, 0, tokens.Choices())
+    if lesson == "dot_product":
+        return found_in(steps, "x"), dot_product.screen(trace, 0, dot_product.Choices("all", last))
+    if lesson == "projections":
+        return found_in(steps, "x", "q", "k", "v"), projections.screen(trace, 0, projections.Choices())
+    if lesson == "scores":
+        screen = scores.screen(trace, 0, scores.Choices())
+        return found_in(screen, "scores"), screen
+    if lesson == "mask":
+        return found_in(steps, "scaled"), mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible))
+    if lesson == "softmax":
+        return found_in(steps, "masked"), softmax.screen(trace, 0, softmax.Choices(last))
+    screen = output.screen(with_rounded_weights(trace, decimals), 0, output.Choices("all", last))
+    return found_in(screen, "weights") + found_in(steps, "v"), screen
+
+
+# A row to fill in.
+
+
+def fill_in_dot_products(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """A row of X Xᵀ."""
+    i = below(len(trace.tokens), random)
+    x, compared = found_in(dot_product.screen(trace, 0, dot_product.Choices("all", i)), "x", "scores")
+    asks = say("Take the dot product of the row of {query} in X with every row, its own included.",
+               query=trace.names[i])  # fmt: skip
+    return PaperTask(lesson="dot_product", asks=asks, given=(x,), blanks=(Blanks(compared, i),))
+
+
+def fill_in_projection(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """A query, a key or a value."""
+    i, role = below(len(trace.tokens), random), "qkv"[below(3, random)]
+    screen = projections.screen(trace, 0, projections.Choices(role))
+    asks = say("Multiply the row of {token} in X by {matrix}: that is its {vector}.",
+               token=trace.names[i], matrix=f"W_{role}", vector=VECTORS[role])  # fmt: skip
+    x, weights, product = found_in(screen, "x", f"W_{role}", role)
+    return PaperTask(lesson="projections", asks=asks, given=(x, weights), blanks=(Blanks(product, i),))
+
+
+def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """The scaled scores of one query: it stands in a row, they below each other, as on the screen."""
+    i = last_or_before(trace, random)
+    steps = overview.screen(trace, 0, overview.Choices())
+    q, k, scaled = found_in(steps, "q", "k", "scaled")
+    d_k = trace.example.d_k
+    asks = say("Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
+               "mask yet.", query=trace.names[i], d_k=d_k, root=Number(math.sqrt(d_k), 0))  # fmt: skip
+    return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, lines=2),))
+
+
+def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """What the causal mask leaves of a row, and the weights that follow."""
+    middle = range(1, len(trace.tokens) - 1)
+    i = middle[below(len(middle), random)] if middle else 0
+    scaled, masked, weights = found_in(overview.screen(trace, 0, overview.Choices()), "scaled", "masked", "weights")
+    asks = say("No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
+               "score, copy the others, and turn them into weights.", query=trace.names[i])  # fmt: skip
+    return PaperTask(lesson="mask", asks=asks, given=(scaled,), blanks=(Blanks(masked, i), Blanks(weights, i, lines=3)))
+
+
+def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """One row, step by step."""
+    i = last_or_before(trace, random)
+    row, *steps = found_in(softmax.screen(trace, 0, softmax.Choices(i)), "scores", "shifted", "powers", "weights")
+    given = replace(row, title=say("scaled scores"))
+    asks = say("Turn the scaled scores of {query} into weights: subtract the largest, take the exponential, divide by "
+               "the sum.", query=trace.names[i])  # fmt: skip
+    blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1) for matrix in steps)
+    return PaperTask(lesson="softmax", asks=asks, given=(given,), blanks=blanks)
+
+
+def fill_in_output(trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """The values, mixed by weights that are rounded."""
+    i = last_or_before(trace, random)
+    rounded = with_rounded_weights(trace, decimals)
+    weights, mixed = found_in(output.screen(rounded, 0, output.Choices("all", i)), "weights", "output")
+    (v,) = found_in(overview.screen(trace, 0, overview.Choices()), "v")
+    asks = say("Mix the values by the weights of {query}, which are rounded: that is its output.", query=trace.names[i])
+    return PaperTask(lesson="output", asks=asks, given=(weights, v), blanks=(Blanks(mixed, i),))
+
+
+def last_or_before(trace: ExampleTrace, random: Generator) -> int:
+    """One of the last queries, which may look at several keys."""
+    n = len(trace.tokens)
+    return n - 1 - below(min(2, n - 1), random)
+
+
+FILL_IN: dict[str, Make] = {
+    "dot_product": fill_in_dot_products,
+    "projections": fill_in_projection,
+    "scores": fill_in_scores,
+    "mask": fill_in_masked,
+    "softmax": fill_in_softmax,
+    "output": fill_in_output,
+}
+
+MAKES_SHEETS = Code((sheet_tasks, paper_task, paper_example, with_rounded_weights, rounded_number))
+
+# The key.
+
+
+def written_cell(matrix: Matrix, row: int, column: int, decimals: int) -> str:
+    """What stands in a cell on paper: a number, or that it is masked. A weight has all its decimals, if it is given."""
+    if not matrix.sees(row, column):
+        return "masked" if matrix.scale != "weight" else "0"
+    return on_paper(float(matrix.values[row][column]), decimals, fixed=matrix.scale == "weight")
+
+
+def answers_of(blanks: Blanks, decimals: int) -> tuple[Answered, ...]:
+    """The answer in each cell of the row, derived from what is given."""
+    found = []
+    for column in range(len(blanks.matrix.columns.labels)):
+        steps = blanks.matrix.derive(blanks.row, column)[-blanks.lines :]
+        lines = [f"{english(step.meaning)}: {equation(step)}" for step in steps]
+        if blanks.matrix.sees(blanks.row, column) and is_rounded(steps[-1].value, decimals):
+            lines[-1] += f" ≈ {on_paper(steps[-1].value, decimals)}"
+        written = written_cell(blanks.matrix, blanks.row, column, decimals)
+        found.append(Answered(blanks.row, column, written, tuple(lines)))
+    return tuple(found)
+
+
+def what_they_sum_to(blanks: Blanks, decimals: int) -> Sentence | None:
+    """Where a row of rounded weights does not sum to 1: what it sums to."""
+    if blanks.matrix.scale != "weight":
+        return None
+    row = [float(answer.text) for answer in answers_of(blanks, decimals)]
+    total = round(sum(row), decimals)
+    if total == 1:
+        return None
+    return say("Rounded, these weights sum to {total}; before that, to 1.", total=Number(total, decimals))

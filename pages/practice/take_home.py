@@ -1,0 +1,13 @@
+"""Practice: worksheets with their keys, and plans for a lesson."""
+
+from attention_ui.contents import opening
+from attention_ui.lesson import show_notes
+from attention_ui.links import link_notes
+from attention_ui.panels.drawer import show_drawer
+from attention_ui.take_home_view import take_home_panel
+from lessons.worksheet import sheet, tasks
+
+opening(sheet)
+show_notes(*link_notes())
+take_home_panel()
+show_drawer("take_home", tasks.MAKES_SHEETS, heading=sheet.HEADING)
