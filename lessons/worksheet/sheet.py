@@ -50,7 +50,8 @@ class SheetChoices:
         for name, least, most in (("tasks", 1, MOST_TASKS), ("seed", 0, LAST_SHEET), ("decimals", *DECIMALS)):
             if not least <= getattr(self, name) <= most:
                 raise ValueError(f"{name} goes from {least} to {most}, but got {getattr(self, name)}")
-        if words_on_paper(self.text)[0] != self.text:
+        found = tokenize(clean_text(self.text).text, "words")
+        if " ".join(found) != self.text or not FEWEST_ON_PAPER <= len(found) <= MOST_ON_PAPER:
             raise ValueError("a sentence on paper has 2 to 5 tokens, each apart from the next")
 
 

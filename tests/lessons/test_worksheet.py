@@ -7,12 +7,15 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 from arithmetic_checks import evaluate
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from lessons.formatting import english
 from lessons.worksheet.numbers import on_paper, rounded_number
 from lessons.worksheet.sheet import (
     CHARACTERS,
     LAST_SHEET,
+    LONGEST_SHEET_CODE,
     MOST_TASKS,
     ON_PAPER,
     PAPER_SENTENCE,
@@ -82,7 +85,14 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
 def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, text, notes):
     words, said = words_on_paper(typed)
     assert words == text and len(said) == notes and all(map(english, said))
-    assert words_on_paper(words) == (words, ())
+
+
+@given(st.text(max_size=120))
+@example("<img src=http://127.0.0.1:9/long.png>xxxx <img src=http://127.0.0.1:9")
+def test_whatever_is_typed_makes_a_sheet_whose_code_finds_it(typed):
+    choices = SheetChoices(tasks=1, text=words_on_paper(typed)[0])
+    assert choices_of_code(sheet_code(choices)) == choices
+    assert len(sheet_code(choices)) <= LONGEST_SHEET_CODE
 
 
 def test_each_student_has_a_sheet_of_their_own():
