@@ -13,6 +13,7 @@ GUIDE = ROOT / "CONTRIBUTING.md"
 NEEDED = (
     "attention_core",
     "attention_ui",
+    "in_browser",
     "lessons",
     "runs",
     "training",
