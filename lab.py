@@ -79,10 +79,10 @@ def has_module(name: str) -> bool:
 
 
 def install_for_tests() -> None:
-    """Chromium and HAProxy, which some tests need. Root installs them; others are told how, and what is left out."""
+    """What some tests need besides Python. Root installs it; others are told how, and what is left out."""
     missing = missing_packages()
     if missing and getattr(os, "geteuid", lambda: 1)() == 0 and shutil.which("apt-get"):
-        print(f"Installing {' and '.join(missing)} for the tests", flush=True)
+        print(f"Installing {', '.join(missing)} for the tests", flush=True)
         quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
         subprocess.run(["apt-get", "update", "-qq"], check=False, **quiet)
         subprocess.run(["apt-get", "install", "-y", "-qq", *missing], check=False, **quiet)
@@ -100,6 +100,8 @@ def missing_packages() -> dict[str, str]:
         missing["chromium"] = "everything in a real browser"
     if not shutil.which("haproxy", path=PROXY_PATH):
         missing["haproxy"] = "several servers behind a proxy"
+    if not shutil.which("pg_ctlcluster"):
+        missing["postgresql"] = "votes that several servers share"
     return missing
 
 

@@ -1,4 +1,4 @@
-"""What `python3 lab.py test` does about a browser and a proxy that are not there."""
+"""What `python3 lab.py test` does about a browser, a proxy and a database that are not there."""
 
 import subprocess
 
@@ -6,12 +6,13 @@ import pytest
 
 import lab
 
-COMMAND = "sudo apt-get install -y chromium haproxy"
+PACKAGES = {"pg_ctlcluster": "postgresql"}  # where a program has another name
+COMMAND = "sudo apt-get install -y chromium haproxy postgresql"
 
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A machine with apt-get, without Chromium and HAProxy; who works there, and whether apt-get can install them."""
+    """A machine with apt-get, without what tests need; who works there, and whether apt-get can install it."""
     monkeypatch.delenv("CHROMIUM", raising=False)
 
     def there(*, root, installs=True):
@@ -22,7 +23,9 @@ def machine(monkeypatch):
             if "install" in command and installs:
                 installed.update(command)
 
-        monkeypatch.setattr(lab.shutil, "which", lambda name, path=None: name if name in installed else None)
+        monkeypatch.setattr(
+            lab.shutil, "which", lambda name, path=None: name if PACKAGES.get(name, name) in installed else None
+        )
         monkeypatch.setattr(lab.os, "geteuid", lambda: 0 if root else 1000, raising=False)
         monkeypatch.setattr(subprocess, "run", run)
         return commands
@@ -30,11 +33,11 @@ def machine(monkeypatch):
     return there
 
 
-def test_root_installs_both_at_once_and_asks_nobody(machine, capsys):
+def test_root_installs_all_at_once_and_asks_nobody(machine, capsys):
     commands = machine(root=True)
     lab.install_for_tests()
     assert [command[:2] for command in commands] == [["apt-get", "update"], ["apt-get", "install"]]
-    assert commands[1][-2:] == ["chromium", "haproxy"]
+    assert commands[1][-3:] == ["chromium", "haproxy", "postgresql"]
     assert "NOT TESTED" not in capsys.readouterr().out
     lab.install_for_tests()
     assert len(commands) == 2, "what is there is not installed again"
@@ -45,7 +48,10 @@ def test_anybody_else_is_told_the_one_command_and_what_stays_untested(machine, c
     lab.install_for_tests()
     said = capsys.readouterr().out
     assert not commands and COMMAND in said
-    assert "NOT TESTED: everything in a real browser; several servers behind a proxy." in said
+    assert (
+        "NOT TESTED: everything in a real browser; several servers behind a proxy; votes that several servers share."
+        in said
+    )
 
 
 def test_root_is_told_as_well_where_it_cannot_be_installed(machine, capsys):
@@ -57,4 +63,4 @@ def test_root_is_told_as_well_where_it_cannot_be_installed(machine, capsys):
 def test_a_browser_that_is_named_is_not_missed(machine, monkeypatch):
     machine(root=False)
     monkeypatch.setenv("CHROMIUM", "/opt/chromium")
-    assert list(lab.missing_packages()) == ["haproxy"]
+    assert list(lab.missing_packages()) == ["haproxy", "postgresql"]

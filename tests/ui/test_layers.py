@@ -14,6 +14,7 @@ FORBIDDEN = {
     "attention_core": SCREEN | {"pyarrow", "lessons", "runs", "attention_ui", "pages"},
     "lessons": SCREEN | {"runs", "attention_ui", "pages"},
     "runs": SCREEN | {"lessons", "attention_ui", "pages"},
+    "classes": SCREEN | {"attention_core", "lessons", "runs", "attention_ui", "pages"},
     "attention_ui": {"pages"},
     "training": SCREEN | {"runs", "attention_ui", "pages"},  # it trains the model that the lessons open with
     "attention_ui/figures": {"streamlit", "pages"},
@@ -55,6 +56,12 @@ def test_the_core_imports_little():
         assert set(imported_packages(file)) <= known, file
 
 
+def test_classes_need_nothing_but_python():
+    for file in python_files("classes"):
+        known = {"classes", *sys.stdlib_module_names} | ({"psycopg"} if file.name == "postgres.py" else set())
+        assert set(imported_packages(file)) <= known, file
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_page_only_controls_computes_explains_and_draws(page):
     tree = ast.parse(page.read_text())
@@ -63,7 +70,7 @@ def test_a_page_only_controls_computes_explains_and_draws(page):
     assert "session_state" not in page.read_text()
 
 
-@pytest.mark.parametrize("place", ["attention_core", "lessons", "runs", "attention_ui", "pages"])
+@pytest.mark.parametrize("place", ["attention_core", "lessons", "runs", "classes", "attention_ui", "pages"])
 def test_session_state_and_raw_html_have_no_place(place):
     for file in python_files(place):
         source = file.read_text()
@@ -106,7 +113,7 @@ def test_every_public_function_of_the_core_says_what_it_means():
                 assert node.end_lineno - node.lineno < 40, f"{file}: {node.name} does not fit on a slide"
 
 
-PRODUCT = ("attention_core", "lessons", "runs", "attention_ui", "pages")
+PRODUCT = ("attention_core", "lessons", "runs", "classes", "attention_ui", "pages")
 
 
 def lines_of(file):

@@ -1,0 +1,214 @@
+"""Keeps classes and their votes in a database: SQLite here, and with the same statements PostgreSQL.
+
+A vote is one statement, which looks at the stage, counts and replaces in one: what it has answered is kept, whatever
+happens to the process, and sent twice it counts once.
+"""
+
+import contextlib
+import sqlite3
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from classes.keys import hashed, new_code, new_key
+from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, Votes
+
+FORGOTTEN_AFTER = 24 * 60 * 60
+MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
+MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
+DATABASE = "classes.sqlite3"
+
+TABLES = (
+    """CREATE TABLE IF NOT EXISTS classes (
+        code TEXT PRIMARY KEY, key_hash TEXT NOT NULL, until DOUBLE PRECISION NOT NULL,
+        revision INTEGER NOT NULL, number INTEGER NOT NULL, stage TEXT NOT NULL)""",
+    """CREATE TABLE IF NOT EXISTS questions (
+        code TEXT REFERENCES classes ON DELETE CASCADE, number INTEGER, cards INTEGER NOT NULL, asked TEXT NOT NULL,
+        PRIMARY KEY (code, number))""",
+    """CREATE TABLE IF NOT EXISTS votes (
+        code TEXT REFERENCES classes ON DELETE CASCADE, number INTEGER, round INTEGER, token TEXT,
+        card INTEGER NOT NULL, PRIMARY KEY (code, number, round, token))""",
+)
+LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, '')
+    FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number
+    WHERE c.code = ? AND c.until > ?"""
+GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
+    WHERE code = ? AND key_hash = ? AND number = ? AND stage = ?"""
+ASK = """UPDATE classes SET stage = 'open', revision = revision + 1, number = number + 1
+    WHERE code = ? AND key_hash = ? AND number = ?"""
+VOTE = """INSERT INTO votes (code, number, round, token, card)
+    SELECT c.code, c.number, ?, ?, ? FROM classes c JOIN questions q ON q.code = c.code AND q.number = c.number
+    WHERE c.code = ? AND c.number = ? AND c.stage = ? AND c.until > ? AND ? < q.cards
+    AND (? > (SELECT count(*) FROM votes WHERE code = c.code AND number = c.number AND round = ?)
+         OR EXISTS (SELECT 1 FROM votes WHERE code = c.code AND number = c.number AND round = ? AND token = ?))
+    {of_a_class} ON CONFLICT (code, number, round, token) DO UPDATE SET card = excluded.card"""
+MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
+    ON b.code = a.code AND b.number = a.number AND b.token = a.token AND b.round = 2
+    WHERE a.code = ? AND a.number = ? AND a.round = 1 GROUP BY a.card, b.card"""
+
+NO_CLASS = "There is no class with this code now: compare it with the teacher's, letter by letter."
+NOT_YOURS = "Only the teacher of a class rules it, by the key in the teacher's own link."
+LATE = "That came too late: the class is at another stage by now, so nothing was done."
+UNREACHABLE = "The votes cannot be reached just now. Nothing was counted: try again in a moment."
+
+
+class Keeper:
+    """Classes in one SQLite file of this folder; without a folder, in one that goes with the process.
+
+    Every method raises `RefusedError`, with a sentence, where something cannot be. Safe in many threads; several
+    processes of one machine may share the folder.
+    """
+
+    begin = "BEGIN IMMEDIATE"
+    of_a_class = ""  # what locks the class while a vote is written: SQLite has one writer at a time anyway
+
+    def __init__(self, folder: str | Path | None = None, clock: Callable[[], float] = time.time):
+        self._keep_time(clock)
+        self.outlives_process = folder is not None
+        if folder is None:
+            self._temporary = tempfile.TemporaryDirectory(prefix="attention-lab-classes-", ignore_cleanup_errors=True)
+            folder = self._temporary.name
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._connection = sqlite3.connect(
+            Path(folder) / DATABASE, timeout=5, check_same_thread=False, isolation_level=None
+        )
+        for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
+            self._connection.execute(f"PRAGMA {pragma}")
+        self._make_tables()
+
+    def open_class(self) -> tuple[str, str]:
+        """A new class: its code, and the key that rules it, of which only a hash is kept."""
+        self.forget()
+        code, key = new_code(), new_key()
+        with self._changing():
+            if self._one("SELECT count(*) FROM classes") >= MOST_CLASSES:
+                raise RefusedError(f"{MOST_CLASSES} classes are open here, which is the most. Try again in an hour.")
+            self._run("INSERT INTO classes VALUES (?, ?, ?, 0, 0, 'waiting')", code, hashed(key),
+                      self._clock() + FORGOTTEN_AFTER)  # fmt: skip
+        return code, key
+
+    def look(self, code: str) -> Room:
+        """The class as it is now."""
+        rows = self._rows(LOOK, code, self._clock())
+        if not rows:
+            raise RefusedError(NO_CLASS)
+        return Room(*rows[0])
+
+    def revision(self, code: str) -> int:
+        """Grows with all that a teacher does; −1 where there is no such class. The cheapest question there is."""
+        rows = self._rows("SELECT revision FROM classes WHERE code = ? AND until > ?", code, self._clock())
+        return rows[0][0] if rows else -1
+
+    def rules(self, code: str, key: str) -> bool:
+        """True for the key of this class."""
+        return bool(self._rows("SELECT 1 FROM classes WHERE code = ? AND key_hash = ?", code, hashed(key)))
+
+    def ask(self, code: str, key: str, after: int, cards: int, asked: str) -> None:
+        """Put a question to the class, which comes `after` the question with this number: pressed twice, it is one."""
+        if not 2 <= cards <= MOST_CARDS or len(asked) > MOST_TEXT:
+            raise RefusedError(f"A question has 2 to {MOST_CARDS} answers and at most {MOST_TEXT:,} characters.")
+        if after >= MOST_QUESTIONS:
+            raise RefusedError(f"{MOST_QUESTIONS} questions were asked, which is the most: open another class.")
+        with self._changing():
+            self._ruled(code, key, ASK, code, hashed(key), after)
+            self._run("INSERT INTO questions VALUES (?, ?, ?, ?)", code, after + 1, cards, asked)
+
+    def step(self, code: str, key: str, number: int, stage: str, to: str) -> None:
+        """Go on from one stage of a question to another."""
+        if to not in NEXT.get(stage, ()):
+            raise RefusedError(LATE)
+        with self._changing():
+            self._ruled(code, key, GO_ON, to, code, hashed(key), number, stage)
+
+    def close(self, code: str, key: str) -> None:
+        """Forget the class, with all its votes."""
+        with self._changing():
+            self._ruled(code, key, "DELETE FROM classes WHERE code = ? AND key_hash = ?", code, hashed(key))
+
+    def vote(self, code: str, token: str, number: int, stage: str, card: int) -> None:
+        """Choose a card in this stage of this question; whoever has chosen already chooses anew."""
+        taken = VOTES_IN.get(stage)
+        if taken is None or type(card) is not int or not 0 <= card < MOST_CARDS:
+            raise RefusedError("That is none of the answers; nothing was counted.")
+        statement = VOTE.format(of_a_class=self.of_a_class)
+        if not self._run(statement, taken, token, card, code, number, stage, self._clock(), card,
+                         MOST_VOTERS, taken, taken, token):  # fmt: skip
+            room = self.look(code)
+            if (room.number, room.stage) == (number, stage):
+                raise RefusedError(f"{MOST_VOTERS} have answered, which is the most; this answer was not counted.")
+            raise RefusedError("This vote is closed; your answer was not changed.")
+
+    def own(self, code: str, token: str, number: int) -> dict[int, int]:
+        """What somebody chose in each round."""
+        statement = "SELECT round, card FROM votes WHERE code = ? AND number = ? AND token = ?"
+        return dict(self._rows(statement, code, number, token))
+
+    def answered(self, code: str, number: int, taken: int) -> int:
+        """How many have answered in a round."""
+        statement = "SELECT count(*) FROM votes WHERE code = ? AND number = ? AND round = ?"
+        return self._rows(statement, code, number, taken)[0][0]
+
+    def votes(self, code: str, number: int, cards: int) -> Votes:
+        """How the class voted."""
+        rows = self._rows("SELECT round, card, count(*) FROM votes WHERE code = ? AND number = ? GROUP BY round, card",
+                          code, number)  # fmt: skip
+        counts = {(taken, card): count for taken, card, count in rows}
+        moved = {(before, after): count for before, after, count in self._rows(MOVED, code, number)}
+        first, second = (tuple(counts.get((taken, card), 0) for card in range(cards)) for taken in ROUNDS)
+        return Votes(first, second, tuple(tuple(moved.get((i, j), 0) for j in range(cards)) for i in range(cards)))
+
+    def asked(self, code: str) -> list[tuple[int, int, str]]:
+        """All questions that were put to the class: their numbers, how many cards they have, and what they are."""
+        return self._rows("SELECT number, cards, asked FROM questions WHERE code = ? ORDER BY number", code)
+
+    def forget(self) -> None:
+        """Delete the classes whose time is over."""
+        self._run("DELETE FROM classes WHERE until <= ?", self._clock())
+
+    def _ruled(self, code: str, key: str, statement: str, *values: object) -> None:
+        """A teacher's statement: refused where it changes nothing, with the reason."""
+        if not self._run(statement, *values):
+            self.look(code)
+            raise RefusedError(LATE if self.rules(code, key) else NOT_YOURS)
+
+    def _keep_time(self, clock: Callable[[], float]) -> None:
+        self._clock, self._lock, self._inside = clock, threading.RLock(), False
+
+    def _make_tables(self) -> None:
+        for table in TABLES:
+            self._run(table)
+
+    @contextlib.contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Several statements as one: all of them, or none."""
+        with self._lock:
+            self._run(self.begin)
+            self._inside = True
+            try:
+                yield
+                self._run("COMMIT")
+            except BaseException:
+                with contextlib.suppress(RefusedError):  # the reason is more worth than that it cannot be undone
+                    self._run("ROLLBACK")
+                raise
+            finally:
+                self._inside = False
+
+    def _one(self, statement: str) -> int:
+        return self._rows(statement)[0][0]
+
+    def _rows(self, statement: str, *values: object) -> list[tuple]:
+        return self._execute(statement, values, lambda cursor: list(map(tuple, cursor.fetchall())))
+
+    def _run(self, statement: str, *values: object) -> int:
+        """How many rows it changed."""
+        return self._execute(statement, values, lambda cursor: cursor.rowcount)
+
+    def _execute(self, statement: str, values: Sequence[object], result: Callable[[object], object]):
+        try:
+            with self._lock:
+                return result(self._connection.execute(statement, values))
+        except sqlite3.Error as error:
+            raise RefusedError(UNREACHABLE) from error

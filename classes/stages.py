@@ -1,0 +1,59 @@
+"""The stages of a question, and what a class is at one moment."""
+
+from dataclasses import dataclass
+
+# What a teacher may do next; a new question can be asked at any time.
+NEXT: dict[str, tuple[str, ...]] = {
+    "waiting": (),
+    "open": ("closed",),
+    "closed": ("shown", "again"),
+    "shown": ("again", "explained"),
+    "again": ("compared",),
+    "compared": ("explained",),
+    "explained": (),
+}
+VOTES_IN = {"open": 1, "again": 2}  # the stages in which votes are taken, and in which round
+ROUNDS = (1, 2)
+
+
+class RefusedError(Exception):
+    """What cannot be; its message is a sentence for whoever asked for it."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """A class at one moment: the number of its question, counted from 1, its stage, and the question as a text.
+
+    `revision` grows whenever a teacher does something. `until` is the time at which all is forgotten, in seconds since
+    1970. Before the first question, the stage is "waiting", the number 0 and `asked` is empty.
+    """
+
+    code: str
+    until: float
+    revision: int
+    number: int
+    stage: str
+    cards: int
+    asked: str
+
+    @property
+    def voting(self) -> int | None:
+        """The round in which votes are taken just now; None where none are."""
+        return VOTES_IN.get(self.stage)
+
+    @property
+    def shows(self) -> bool:
+        """True where the distribution may be seen."""
+        return self.stage in ("shown", "compared", "explained")
+
+
+@dataclass(frozen=True)
+class Votes:
+    """How a class voted on one question: how many chose each card in each round.
+
+    `moved` counts those who voted in both rounds, by their first and second card.
+    """
+
+    first: tuple[int, ...]
+    second: tuple[int, ...]
+    moved: tuple[tuple[int, ...], ...]

@@ -1,0 +1,48 @@
+"""Every test of the keeper runs with SQLite and with PostgreSQL."""
+
+import pytest
+from databases import Postgres
+
+from classes.keeper import Keeper
+
+
+class Clock:
+    """A time that stands until somebody moves it."""
+
+    now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    server = Postgres()
+    server.start()
+    yield server
+    server.end()
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def keeper(request, clock, tmp_path):
+    if request.param == "sqlite":
+        return Keeper(tmp_path, clock)
+    pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
+    from classes.postgres import PostgresKeeper
+
+    kept = PostgresKeeper(request.getfixturevalue("postgres").url, clock)
+    kept._run("DELETE FROM classes")
+    return kept
+
+
+@pytest.fixture
+def room(keeper):
+    """A class that has been asked a question with three cards."""
+    code, key = keeper.open_class()
+    keeper.ask(code, key, 0, 3, "the first question")
+    return code, key

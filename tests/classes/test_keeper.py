@@ -1,0 +1,270 @@
+"""Classes, stages and votes: what is counted, what is refused, and what is left when a process is killed."""
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from classes import keeper as keeping
+from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, Keeper
+from classes.keys import CODE_ALPHABET, new_code, new_key, token_of, typed_code
+from classes.limits import Limiter
+from classes.stages import NEXT, RefusedError
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def refused(sentence, call, *values):
+    with pytest.raises(RefusedError, match=re.escape(sentence)):
+        call(*values)
+
+
+def test_a_class_goes_through_its_stages_and_two_rounds(keeper, room):
+    code, key = room
+    for token, card in (("a", 0), ("b", 1), ("c", 1)):
+        keeper.vote(code, token, 1, "open", card)
+    for stage, to in (("open", "closed"), ("closed", "shown"), ("shown", "again")):
+        keeper.step(code, key, 1, stage, to)
+    for token, card in (("a", 0), ("b", 0), ("d", 2)):
+        keeper.vote(code, token, 1, "again", card)
+    keeper.step(code, key, 1, "again", "compared")
+    votes = keeper.votes(code, 1, 3)
+    assert (votes.first, votes.second) == ((1, 2, 0), (2, 0, 1))
+    assert votes.moved == ((1, 0, 0), (1, 0, 0), (0, 0, 0)), "who voted in one round alone has not moved"
+    assert keeper.own(code, "b", 1) == {1: 1, 2: 0} and keeper.own(code, "d", 1) == {2: 2}
+    assert keeper.answered(code, 1, 1) == keeper.answered(code, 1, 2) == 3
+    keeper.ask(code, key, 1, 2, "the second question")
+    assert keeper.look(code).number == 2 and keeper.look(code).stage == "open" and keeper.own(code, "b", 2) == {}
+    assert keeper.asked(code) == [(1, 3, "the first question"), (2, 2, "the second question")]
+
+
+def test_every_deed_of_a_teacher_raises_the_revision(keeper):
+    code, key = keeper.open_class()
+    seen = [keeper.revision(code)]
+    keeper.ask(code, key, 0, 2, "?")
+    seen.append(keeper.revision(code))
+    keeper.step(code, key, 1, "open", "closed")
+    seen.append(keeper.revision(code))
+    assert seen == sorted(set(seen)) and seen[-1] == keeper.look(code).revision
+    assert keeper.revision("NOSUCH") == -1
+
+
+def test_an_answer_changes_until_the_vote_is_closed(keeper, room):
+    code, key = room
+    for card in (0, 2, 1):
+        keeper.vote(code, "a", 1, "open", card)
+    keeper.step(code, key, 1, "open", "closed")
+    refused("This vote is closed", keeper.vote, code, "a", 1, "open", 0)
+    refused("none of the answers", keeper.vote, code, "a", 1, "closed", 0)
+    assert keeper.votes(code, 1, 3).first == (0, 1, 0)
+
+
+@pytest.mark.parametrize("card", [-1, 3, 4, 10**30, True, 1.0, "1", None, float("nan"), [0]])
+def test_a_card_that_is_none_counts_nothing(keeper, room, card):
+    with pytest.raises(RefusedError):
+        keeper.vote(room[0], "a", 1, "open", card)
+    assert keeper.votes(room[0], 1, 3).first == (0, 0, 0)
+
+
+@pytest.mark.parametrize(("number", "stage"), [(0, "open"), (2, "open"), (1, "again"), (1, "'; DROP TABLE votes; --")])
+def test_a_vote_on_what_is_not_asked_counts_nothing(keeper, room, number, stage):
+    with pytest.raises(RefusedError):
+        keeper.vote(room[0], "a", number, stage, 0)
+    assert keeper.votes(room[0], 1, 3).first == (0, 0, 0)
+
+
+def test_a_replayed_vote_counts_once_and_a_flood_stops_at_its_bound(keeper, room, monkeypatch):
+    monkeypatch.setattr(keeping, "MOST_VOTERS", 5)
+    for _ in range(20):
+        keeper.vote(room[0], "a", 1, "open", 1)
+    for token in "bcde":
+        keeper.vote(room[0], token, 1, "open", 0)
+    refused("5 have answered, which is the most", keeper.vote, room[0], "f", 1, "open", 0)
+    keeper.vote(room[0], "a", 1, "open", 2)
+    assert keeper.votes(room[0], 1, 3).first == (4, 0, 1)
+
+
+@pytest.mark.parametrize("key", ["", "guess", "x" * 10**6, "\udc80", None, 7])
+def test_nobody_but_the_teacher_rules_a_class(keeper, room, key):
+    code, other = room[0], keeper.open_class()
+    for forged in (key, other[1]):
+        refused(NOT_YOURS, keeper.step, code, forged, 1, "open", "closed")
+        refused(NOT_YOURS, keeper.ask, code, forged, 1, 2, "?")
+        refused(NOT_YOURS, keeper.close, code, forged)
+        assert not keeper.rules(code, forged)
+    assert keeper.look(code).stage == "open" and keeper.rules(*room)
+    refused(NO_CLASS, keeper.step, "NOSUCH", room[1], 1, "open", "closed")
+
+
+def test_stages_are_not_skipped_and_a_button_pressed_twice_acts_once(keeper, room):
+    code, key = room
+    for to in ("explained", "compared", "waiting", "open", "nonsense"):
+        refused(LATE, keeper.step, code, key, 1, "open", to)
+    keeper.step(code, key, 1, "open", "closed")
+    refused(LATE, keeper.step, code, key, 1, "open", "closed")
+    keeper.ask(code, key, 1, 2, "?")
+    refused(LATE, keeper.ask, code, key, 1, 2, "?")
+    assert keeper.look(code).number == 2 and len(keeper.asked(code)) == 2
+    assert set(NEXT) == {stage for stages in NEXT.values() for stage in stages} | {"waiting", "open"}
+
+
+def test_a_class_is_forgotten_with_all_its_votes(keeper, room, clock):
+    keeper.vote(room[0], "a", 1, "open", 0)
+    clock.now += FORGOTTEN_AFTER - 1
+    assert keeper.look(room[0]).until == clock.now + 1
+    clock.now += 1
+    refused(NO_CLASS, keeper.look, room[0])
+    with pytest.raises(RefusedError):
+        keeper.vote(room[0], "b", 1, "open", 0)
+    keeper.forget()
+    assert not keeper._one("SELECT count(*) FROM votes") and not keeper._one("SELECT count(*) FROM questions")
+
+
+def test_a_teacher_can_have_it_forgotten_at_once_and_other_classes_stay(keeper, room):
+    other = keeper.open_class()
+    keeper.vote(room[0], "a", 1, "open", 0)
+    keeper.close(*room)
+    assert keeper.revision(room[0]) == -1 and keeper.revision(other[0]) == 0
+    assert not keeper._one("SELECT count(*) FROM votes")
+
+
+def test_bounds(keeper, room, monkeypatch):
+    code, key = room
+    for cards, text in ((1, "?"), (5, "?"), (2, "x" * 20_001)):
+        refused("A question has 2 to 4 answers", keeper.ask, code, key, 1, cards, text)
+    refused("100 questions were asked", keeper.ask, code, key, 100, 2, "?")
+    monkeypatch.setattr(keeping, "MOST_CLASSES", 1)
+    refused("1 classes are open here", keeper.open_class)
+
+
+def test_only_a_hash_of_the_key_is_kept(tmp_path):
+    keeper = Keeper(tmp_path)
+    code, key = keeper.open_class()
+    stored = b"".join(file.read_bytes() for file in tmp_path.glob(f"{DATABASE}*"))
+    assert code.encode() in stored and key.encode() not in stored
+
+
+def test_three_hundred_votes_at_once_are_all_counted(keeper, room):
+    tokens = [f"{place}" for place in range(300)]
+    with ThreadPoolExecutor(16) as pool:
+        list(pool.map(lambda token: keeper.vote(room[0], token, 1, "open", int(token) % 3), tokens * 2))
+    assert keeper.votes(room[0], 1, 3).first == (100, 100, 100)
+
+
+def test_a_vote_counts_before_it_is_closed_or_is_refused(keeper, room):
+    """Whoever was told that the answer is kept is counted, and nobody else."""
+    code, key = room
+    counted, begun = [], threading.Event()
+
+    def vote(token):
+        begun.set()
+        try:
+            keeper.vote(code, str(token), 1, "open", 0)
+            counted.append(token)
+        except RefusedError:
+            pass
+
+    with ThreadPoolExecutor(8) as pool:
+        votes = [pool.submit(vote, token) for token in range(200)]
+        begun.wait()
+        keeper.step(code, key, 1, "open", "closed")
+        closed = keeper.answered(code, 1, 1)
+        [vote.result() for vote in votes]
+    assert keeper.answered(code, 1, 1) == closed == len(counted)
+
+
+VOTER = """
+import sys
+from classes.{module} import {keeper}
+keeper = {keeper}(sys.argv[1])
+for voter in range(100_000):
+    keeper.vote(sys.argv[2], str(voter), 1, "open", voter % 3)
+    print(voter, flush=True)
+"""
+
+
+def killed_while_voting(kind, where, code):
+    """A process that votes until it is killed; the votes of which it was told that they count."""
+    module = "keeper" if kind is Keeper else "postgres"
+    script = VOTER.format(module=module, keeper=kind.__name__).replace("100_000", "400")
+    process = subprocess.Popen([sys.executable, "-c", script, where, code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    told = [int(process.stdout.readline()) for _ in range(40)]
+    process.send_signal(signal.SIGKILL)
+    rest = process.stdout.read()
+    process.wait()
+    process.stdout.close()
+    return [*told, *(int(line) for line in rest.splitlines(keepends=True) if line.endswith("\n"))]
+
+
+def test_a_process_killed_in_mid_vote_loses_nothing_and_counts_none_twice(keeper, room, tmp_path, request):
+    where = str(tmp_path) if type(keeper) is Keeper else keeper._url
+    keeper._clock = keeping.time.time  # the other process knows no other time
+    code, key = keeper.open_class()
+    keeper.ask(code, key, 0, 3, "?")
+    told = killed_while_voting(type(keeper), where, code)
+    after = Keeper(tmp_path) if type(keeper) is Keeper else type(keeper)(where)
+    counted = sum(after.votes(code, 1, 3).first)
+    assert len(told) <= counted <= len(told) + 1, "at most one was counted before it could be told"
+    for voter in told:  # a browser that got no answer sends again
+        after.vote(code, str(voter), 1, "open", voter % 3)
+    assert sum(after.votes(code, 1, 3).first) == counted
+    assert after.look(code).stage == "open" and after.rules(code, key)
+
+
+def test_a_database_that_comes_back_is_found_again_with_all_votes(postgres):
+    pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
+    from classes.postgres import PostgresKeeper
+
+    keeper = PostgresKeeper(postgres.url)
+    code, key = keeper.open_class()
+    keeper.ask(code, key, 0, 2, "?")
+    keeper.vote(code, "a", 1, "open", 1)
+    postgres.stop()
+    refused("The votes cannot be reached just now", keeper.vote, code, "b", 1, "open", 1)
+    refused("The votes cannot be reached just now", keeper.step, code, key, 1, "open", "closed")
+    postgres.start()
+    keeper.vote(code, "b", 1, "open", 1)
+    assert keeper.votes(code, 1, 2).first == (0, 2)
+    keeper.close(code, key)
+
+
+def test_without_a_folder_the_classes_go_with_the_process():
+    keeper = Keeper()
+    assert not keeper.outlives_process and keeper.look(keeper.open_class()[0]).stage == "waiting"
+
+
+def test_codes_are_easy_to_type():
+    codes = {new_code() for _ in range(500)}
+    assert len(codes) == 500 and all(len(code) == 6 and set(code) <= set(CODE_ALPHABET) for code in codes)
+    assert not set("01OIL") & set(CODE_ALPHABET)
+    assert typed_code("ab-2c d3".replace("-", "")) == typed_code("AB2 CD3") == typed_code("ab2-cd3") == "AB2CD3"
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "ABCDE", "ABCDEFG", "AB0CDE", "ABCDÉF", "ＡＢＣＤＥＦ", " " * 60, "x" * 10**6, None]
+)
+def test_what_is_no_code(typed):
+    assert typed_code(typed) is None
+
+
+def test_keys_have_128_bits_and_tokens_tell_nothing():
+    keys = {new_key() for _ in range(100)}
+    assert len(keys) == 100 and all(len(key) == 22 for key in keys)
+    assert token_of(b"cookie", "AAAAAA") != token_of(b"cookie", "BBBBBB") != token_of(b"other", "BBBBBB")
+    assert "cookie" not in token_of(b"cookie", "AAAAAA")
+
+
+def test_who_tries_too_often_waits():
+    now = [0.0]
+    limiter = Limiter(3, 60, lambda: now[0])
+    for _ in range(3):
+        assert not limiter.exhausted("a")
+        limiter.count("a")
+    assert limiter.exhausted("a") and not limiter.exhausted("b")
+    now[0] = 61
+    assert not limiter.exhausted("a")
