@@ -15,6 +15,8 @@ NEEDED = (
     "attention_ui",
     "in_browser",
     "lessons",
+    "classes",
+    "in_browser",
     "runs",
     "training",
     "pages",
