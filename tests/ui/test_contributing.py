@@ -16,7 +16,6 @@ NEEDED = (
     "in_browser",
     "lessons",
     "classes",
-    "in_browser",
     "runs",
     "training",
     "pages",
