@@ -63,7 +63,6 @@ RUN_SETTINGS = {
     "rate": "learning_rate", "steps": "steps", "batch": "batch_size", "optimiser": "optimiser", "engine": "engine",
 }  # fmt: skip
 HELD_OUT_SHARE = 0.25
-NUMBER_WIDTH, CHOICE_WIDTH = 160, 220  # pixels; a row of them needs no columns, which cost as much as the controls
 LINK_RULES: dict[str, LinkRule] = {
     **TRAINING_LIMITS,
     **SPANS,
@@ -85,7 +84,8 @@ class Choice:
 
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
-    with st.container(horizontal=True):
+    with st.sidebar:
+        st.subheader("What is trained", anchor=False)
         begin = TASK_OF_OLD_LINKS if named_in_link({*LINK_RULES, "learn"} - {"task", "classic"}) else DEFAULT_TASK
         task = TASKS[one_in_list_and_link("Task", "task", TASK_TITLES, begin, on_change=follow_task)]
         usual = control_values(recommended(task))
@@ -94,8 +94,9 @@ def training_controls() -> Choice:
         seed = run_number("Seed", "train_seed", 0)
     notes = link_notes()
     try:
-        task, text_notes = chosen_text(task)
-        changes = model_controls(usual)
+        with st.sidebar:
+            task, text_notes = chosen_text(task)
+            changes = model_controls(usual)
         settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
         return Choice(task, None, (*notes, f"This cannot be trained: {error}."))
@@ -106,11 +107,10 @@ def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:
     """The task with the learner's text where it has one, and what had to be changed in it."""
     if not isinstance(task, CharacterTask):
         return task, ()
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
-        window = run_number("Window (characters)", "window", task.window)
-        apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
-        st.button("Exactly as in the notebook", key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
+    text = st.text_input("Text to learn", DEFAULT_TEXT, key="learn", bind="query-params")
+    window = run_number("Window (characters)", "window", task.window)
+    apart = st.toggle("Keep its last quarter apart", key="apart", bind="query-params")
+    st.button("Exactly as in the notebook", key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 
@@ -119,17 +119,14 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
     chosen = {}
     with st.expander("The model and its training"):
-        with st.container(horizontal=True):
-            for key, (label, sizes) in SIZES.items():
-                chosen[key] = one_in_row(label, key, sizes, usual[key], labelled=True)
-            chosen["batch"] = run_number("Sequences per step", "batch", usual["batch"])
-            chosen["spread"] = run_number("Embedding std. deviation", "spread", usual["spread"], step=0.1, format="%g")
-        with st.container(horizontal=True):
-            for key, (label, options) in CHOICES.items():
-                chosen[key] = one_in_list(label, key, options, usual[key], width=CHOICE_WIDTH)
-        with st.container(horizontal=True):
-            for key, label in SWITCHES.items():
-                chosen[key] = st.toggle(label, usual[key], key=key, bind="query-params")
+        for key, (label, sizes) in SIZES.items():
+            chosen[key] = one_in_row(label, key, sizes, usual[key], labelled=True)
+        chosen["batch"] = run_number("Sequences per step", "batch", usual["batch"])
+        chosen["spread"] = run_number("Embedding std. deviation", "spread", usual["spread"], step=0.1, format="%g")
+        for key, (label, options) in CHOICES.items():
+            chosen[key] = one_in_list(label, key, options, usual[key])
+        for key, label in SWITCHES.items():
+            chosen[key] = st.toggle(label, usual[key], key=key, bind="query-params")
     names = MODEL_SETTINGS | RUN_SETTINGS
     return {names[key]: value for key, value in chosen.items()} | {"d_k": chosen["query_features"] or None}
 
@@ -166,4 +163,4 @@ def set_task(settings: TrainingSettings) -> None:
 
 def run_number(label: str, key: str, begin: float, **look) -> float:
     """A number of `TRAINING_LIMITS` or `SPANS`, bound to the address."""
-    return bound_number(label, key, (TRAINING_LIMITS | SPANS)[key], begin, width=NUMBER_WIDTH, **look)
+    return bound_number(label, key, (TRAINING_LIMITS | SPANS)[key], begin, **look)

@@ -102,12 +102,14 @@ def draw_film_of(
     shown = read_probe(view.settings, probe) if text else Beginning(())
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
+    picture = st.container()
     head = None if view.training or not view.position else head_to_leave_out(view, which)
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
     yield_turn()
     screen = train_screen(view, moments, still=not view.training, less=less, width=width)
     (film,) = screen.figures
-    draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
+    with picture:
+        draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
     for figure in (*film.curves, film.frames[-1]):
         draw_notice(None, figure.notice)
     if screen.remarks:

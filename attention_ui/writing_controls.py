@@ -53,22 +53,18 @@ def writing_controls(writer: Writer) -> Request:
     """Draw the controls and return what they say."""
     settle()
     playing = bool(get_state(PLAYS))
-    begin, at_seed, at_length, temperature, top_k, top_p = st.columns([6, 4, 4, 6, 6, 6])
-    raw = begin.text_input(
-        "Begin with", "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
-        placeholder=START if writer.task is None else writer.task.tokens[0],
-    )  # fmt: skip
-    with at_seed:
-        seed = bound_number("Seed", "draw_seed", WRITING_LIMITS["draw_seed"], 0)
-    with at_length:
+    with st.sidebar:
+        st.subheader("How it writes", anchor=False)
+        raw = st.text_input(
+            "Begin with", "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
+            placeholder=START if writer.task is None else writer.task.tokens[0],
+        )  # fmt: skip
+        heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
+        most = chosen("Top-k", TOP_KS, "all", "top_k")
+        share = chosen("Top-p", TOP_PS, "1", "top_p")
         limit = WRITING_LIMITS["length"]
         length = bound_number("New tokens", "length", limit, DEFAULT_LENGTH, disabled=playing)
-    with temperature:
-        heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
-    with top_k:
-        most = chosen("Top-k", TOP_KS, "all", "top_k")
-    with top_p:
-        share = chosen("Top-p", TOP_PS, "1", "top_p")
+        seed = bound_number("Seed", "draw_seed", WRITING_LIMITS["draw_seed"], 0)
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
     start = beginning_in_pieces(raw or "") if writer.task is None else beginning_of(raw or "", writer.task)
     return Request(writer, start, sampling, seed, length)

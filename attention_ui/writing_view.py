@@ -96,7 +96,8 @@ def draw_text_of(request: Request, length: int) -> bool:
     except ValueError as error:
         show_notes(f"This model cannot write: {error}.")
         return False
-    st.code(writing.text, language=None, wrap_lines=True)
+    with st.container(key="written"):
+        st.code(writing.text, language=None, wrap_lines=True)
     screen = generate_screen(writing)
     widths = [figure.width for figure in screen.figures]
     for place, figure in zip(st.columns(widths) if not get_state("large") else [st] * 2, screen.figures, strict=True):

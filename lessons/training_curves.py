@@ -13,7 +13,7 @@ from lessons.task_texts import baseline_name, evaluated_on, texts_of
 
 LEVEL = 0.005  # losses that differ by less count as equal
 READS_AHEAD = 0.1  # nats that sight of the future must save before we say that the answer is read
-WIDTH = 322
+WIDTH = 270
 LINE_AND_DOTS = say("Line: training loss. Dots: evaluation loss.")
 
 

@@ -83,9 +83,16 @@ def seen_numbers(matrix: Matrix) -> np.ndarray:
 
 
 def said_table(film: Film) -> pa.Table:
-    """The sentence of each frame."""
-    said = [english(moment) for moment in film.moments]
-    return pa.table({"frame": pa.array(range(len(said)), pa.int16()), "text": said, "tone": ["ink"] * len(said)})
+    """The sentence of each frame: large what it says, and below it, small, what follows its first colon."""
+    said = [english(moment).partition(": ") for moment in film.moments]
+    return pa.table(
+        {
+            "frame": pa.array(range(len(said)), pa.int16()),
+            "text": [large for large, _, _ in said],
+            "rest": [small for _, _, small in said],
+            "tone": ["ink"] * len(said),
+        }
+    )
 
 
 def moments_table(film: Film, curves: Curves) -> pa.Table:

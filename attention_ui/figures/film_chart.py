@@ -12,12 +12,14 @@ from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.sharing_chart import SERIF
 from attention_ui.figures.template import template
 
 NOW = "datum.frame === moment"
 TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
 USUAL_PACE = 5  # so that one can follow how a head forms
+SAID, REST, ROOM_TO_SAY = 19, 14, 700  # pixels: letters, and from where on there is room for the large ones
 NOWHERE = -1  # the choice of a jump before there was one
 MATRICES = "matrices"  # the view that is made of cells
 CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
@@ -86,11 +88,15 @@ def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> l
     ]  # fmt: skip
 
 
-def sentence_of_film(width: int) -> alt.Chart:
-    """What is said at the moment, in a line of its own: however long it is, nothing else moves."""
+def sentence_of_film(width: int) -> alt.LayerChart:
+    """What is said at the moment, in two lines of its own: however long they are, nothing else moves."""
     said = alt.Chart(alt.NamedData(name="said")).transform_filter(NOW)
-    text = said.mark_text(align="left", fontSize=14, limit=width)
-    return text.encode(role_colour(), x=alt.value(0), y=alt.value(10), text="text:N").properties(width=width, height=20)
+    size = SAID if width > ROOM_TO_SAY else REST
+    large = said.mark_text(align="left", font=SERIF, fontSize=size, limit=width)
+    small = said.mark_text(align="left", fontSize=REST, limit=width)
+    lines = ((large, "text:N", 12), (small, "rest:N", 38))
+    drawn = (text.encode(role_colour(), x=alt.value(0), y=alt.value(y), text=field) for text, field, y in lines)
+    return alt.layer(*drawn).properties(width=width, height=50)
 
 
 def curves_of_film(shape: CurveShape) -> alt.LayerChart:

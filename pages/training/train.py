@@ -14,8 +14,8 @@ from lessons.task_texts import texts_of
 opening(train)
 choice = training_controls()
 show_notes(*choice.notes)
-draw_notice(None, [texts_of(choice.task).in_short])
 run = live_run(choice)
+draw_notice(None, [texts_of(choice.task).in_short])
 if choice.settings is not None:
     question_panel("train", current_question("train", train.questions_about(choice.settings)), cover=False)
 compare_panel(run)

@@ -11,7 +11,7 @@ SEEN = """() => {
     const svg = document.querySelector('.st-key-run svg.marks');
     const all = (what, name) => [...svg.querySelectorAll(what)].map(part => part.getAttribute(name)).join();
     return {heads: all('.mark-symbol path', 'd'), mark: all('.mark-rule line', 'transform'),
-            sentence: svg.textContent.match(/After .*?: .*?(?=layer)/)[0]};
+            sentence: svg.textContent.match(/After .*?(?=layer)/)[0]};
 }"""
 MOVERS = ".st-key-run .vega-bindings"
 MOMENT = f"() => parseInt(document.querySelector('{MOVERS} input[type=range]').value)"

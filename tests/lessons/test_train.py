@@ -628,7 +628,7 @@ def ids_seen(history):
     return task.vocabulary.encode("helo") if isinstance(task, CharacterTask) else task.example.ids.tolist()
 
 
-@pytest.mark.parametrize(("width", "heads"), [(1000, 580), (480, 410)])
+@pytest.mark.parametrize(("width", "heads"), [(1000, 632), (480, 410)])
 def test_heads_leave_room_for_the_curves_beside_them_or_for_the_axis_of_those_below(width, heads):
     (film,) = train_screen(RUNS["recall"](), [observed(RUNS["recall"]())], width=width).figures
     assert (film.width, film.frames[0].width) == (width, heads)

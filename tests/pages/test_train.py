@@ -37,7 +37,7 @@ def film(at, index=0):
 
 def moments(at, index=0):
     """What is said of each moment of a film, in their order."""
-    return [row["text"] for row in film(at, index)["said"]]
+    return [": ".join(filter(None, (row["text"], row["rest"]))) for row in film(at, index)["said"]]
 
 
 def weights(at, moment=-1, index=0):
@@ -401,9 +401,9 @@ def test_a_run_can_be_kept_and_compared_with_the_next_and_forgotten(at):
     assert [len(training_losses(at, index)) for index in (0, 1)] == [2, 61]
     assert moments(at, 0)[-1].startswith("After 1 update ") and moments(at, 1)[-1].startswith("After 60 updates ")
     assert any("learning rate: 0.003 → 0.01" in line for line in texts(at))
-    assert [element.value for element in at.subheader] == ["The first run", "The second run"]
+    assert [element.value for element in at.main.subheader] == ["The first run", "The second run"]
     at.button(key="forget_first").click().run()
-    assert not at.subheader
+    assert not at.main.subheader
 
 
 def test_afterwards_one_ablates_heads(at):
