@@ -10,6 +10,7 @@ from attention_ui.controls.bound import bound_number, bound_slider, next_number,
 from attention_ui.lesson import offer, show_notes
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
+from attention_ui.plan_view import plan_panel
 from attention_ui.server.process import class_sheets, redrawn_picture
 from attention_ui.state import set_state, take_state
 from lessons.example import Limit
@@ -28,7 +29,7 @@ from lessons.worksheet.sheet import (
 )
 from lessons.worksheet.tasks import sheet_tasks
 
-PAPER_VIEWS = {"sheet": "Worksheet", "key": "Answer key"}
+PAPER_VIEWS = {"sheet": "Worksheet", "key": "Answer key", "45": "Plan, 45 minutes", "90": "Plan, 90 minutes"}
 DIGITS_ON_PAPER = {"2": "2 decimals", "1": "1 decimal"}
 TAKEN_HOME = SheetChoices()
 LINK_RULES: dict[str, LinkRule] = {
@@ -49,7 +50,10 @@ KEPT_PAGES = 16
 def take_home_panel() -> None:
     """What was chosen to be seen."""
     view = one_in_row("Take home", "paper", PAPER_VIEWS)
-    {"sheet": worksheet_panel, "key": key_panel}[view]()
+    if view in ("45", "90"):
+        plan_panel(int(view))
+    else:
+        {"sheet": worksheet_panel, "key": key_panel}[view]()
 
 
 def worksheet_panel() -> None:

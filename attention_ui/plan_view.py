@@ -1,0 +1,72 @@
+"""A plan for a lesson as the teacher reads it: stop after stop, what to ask, which answers come, what to show then."""
+
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention_ui.contents import CONTENTS
+from lessons.formatting import english, together
+from lessons.worksheet.plans import PLANS, Expected, Linked, Stop, begins_at, if_time_is_short, planned
+
+
+def plan_panel(minutes: int) -> None:
+    """All stops of a plan. What they say is shown literally."""
+    plan = PLANS[minutes]
+    st.text(together(if_time_is_short(plan)))
+    st.caption("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
+    for place, stop in enumerate(plan):
+        with st.container(border=True, key=f"plan_stop_{place + 1}", gap="xsmall"):
+            draw_stop(stop, place + 1, begins_at(plan, place))
+
+
+def draw_stop(stop: Stop, number: int, begins: int) -> None:
+    """One stop: when, its links, what to ask the room, and what will come."""
+    found = planned(stop)
+    st.subheader(f"{number} · {title_of_stop(stop)}", anchor=False)
+    left = " · can be left out" if stop.out else ""
+    ends = " · a good place to end" if stop.ends else ""
+    st.caption(f"{stop.minutes} minutes, from {begins} to {begins + stop.minutes}{left}{ends}")
+    asks, screen = st.columns([3, 1], vertical_alignment="bottom")
+    with asks:
+        st.markdown("**Ask the room**" if stop.opens else "**Let the room write**")
+        st.text(english(found.asks))
+    screen.link_button("Open the screen", url_of_stop(stop), type="primary")
+    if found.right:
+        st.markdown("**Right**")
+        st.text(said_of_answer(found.right))
+    st.markdown("**What else will come, and what to say**")
+    says = said_of_answer if stop.opens else said_of_mistake
+    st.text("\n".join(f"• {says(answer)}" for answer in found.wrong))
+    if stop.then:
+        shows, screen = st.columns([3, 1], vertical_alignment="bottom")
+        with shows:
+            st.markdown("**Then show**")
+            st.text(together(found.shows))
+        screen.link_button("Open what to show", url_of(stop.then))
+
+
+def said_of_mistake(answer: Expected) -> str:
+    """A known mistake of an exercise, by what helps."""
+    return english(answer.reply)
+
+
+def said_of_answer(answer: Expected) -> str:
+    """An answer, the thought behind it, and the reply."""
+    thought = f" ({english(answer.thought)})" if answer.thought is not None else ""
+    return f"{english(answer.text).rstrip('.')}{thought}: {english(answer.reply)}"
+
+
+def title_of_stop(stop: Stop) -> str:
+    """The title of its page."""
+    address = stop.opens.address if stop.opens else "exercises"
+    return next(entry.title for entry in CONTENTS if entry.address == address)
+
+
+def url_of_stop(stop: Stop) -> str:
+    """The link of its screen, or of its exercise, seen from the page of the plan."""
+    return url_of(stop.opens) if stop.opens else f"./exercises?{urlencode({'exercise': stop.exercise})}"
+
+
+def url_of(linked: Linked) -> str:
+    """The link of a screen, with its controls."""
+    return f"./{'' if linked.address == 'home' else linked.address}?{urlencode(linked.settings)}"

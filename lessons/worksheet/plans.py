@@ -1,0 +1,215 @@
+"""Two plans for a lesson in front of a class: which screens, in which order, and what to ask the room before each.
+
+A stop is a screen, by its link, and perhaps a second one to show after the answers. What to ask, which answers come and
+what to say to each are those of the screen that the link opens: nothing of it is written here.
+"""
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import ModuleType
+
+from attention_core.masks import causal_mask
+from lessons import dot_product, look, mask, output, positions, projections, scores, softmax, tokens
+from lessons.example import Example, ExampleTrace, learnt_example, run_example
+from lessons.exercises.every import EXERCISES
+from lessons.formatting import english
+from lessons.permutation import random_permutation
+from lessons.screen import Question, Screen
+from lessons.sentence import All, Sentence, Share, say, say_count
+
+TAUGHT = learnt_example("pronouns")
+MIDWAY = replace(TAUGHT, updates=20)  # its weights differ, and none takes all
+LARGE_D_K, SHARPER = 512, 0.5
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Linked:
+    """A screen, and the link that opens it: the address of its page and the controls."""
+
+    lesson: ModuleType
+    choices: Callable[[ExampleTrace], object]
+    link: Mapping[str, str]
+    example: Example
+
+    @property
+    def address(self) -> str:
+        """Of its page; the first screen is the home page."""
+        return "home" if self.lesson is look else self.lesson.__name__.rpartition(".")[2]
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What the link says, the example first."""
+        moment = {} if self.example is TAUGHT else {"trained_for": str(self.example.updates)}
+        return {"example": self.example.source, **moment, **self.link}
+
+    def screen(self) -> Screen:
+        """What the link opens."""
+        trace = run_example(self.example)
+        return self.lesson.screen(trace, 0, self.choices(trace))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stop:
+    """One stop of a plan: a screen with its question, and what to show then; or an exercise by its key.
+
+    Where time is short a stop may be left `out`; after one that `ends` a thought one can stop.
+    """
+
+    minutes: int
+    opens: Linked | None = None
+    then: Linked | None = None
+    exercise: str = ""
+    out: bool = False
+    ends: bool = False
+
+
+@dataclass(frozen=True)
+class Expected:
+    """An answer that will come: what it says, the thought that leads to it, and what to say then."""
+
+    text: Sentence
+    thought: Sentence | None
+    reply: Sentence
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A stop, computed: what to ask, the right answer, the wrong ones that will come, and what the next screen says."""
+
+    asks: Sentence
+    right: Expected | None
+    wrong: tuple[Expected, ...]
+    shows: tuple[Sentence, ...]
+
+
+def last_token(trace: ExampleTrace) -> int:
+    """The position of the last token."""
+    return len(trace.tokens) - 1
+
+
+def stop_of(
+    lesson: ModuleType, ask: Callable[[ExampleTrace], object], show: Callable[[ExampleTrace], object] | None,
+    minutes: int, *, opens: Mapping[str, str] | None = None, then: Mapping[str, str] | None = None,
+    now: Example = MIDWAY, later: Example = MIDWAY, **when: bool,
+) -> Stop:  # fmt: skip
+    """A stop at a lesson: its screen before, and the one that is shown after the answers."""
+    after = show and Linked(lesson=lesson, choices=show, link=then or {}, example=later)
+    before = Linked(lesson=lesson, choices=ask, link=opens or {}, example=now)
+    return Stop(minutes=minutes, opens=before, then=after, **when)
+
+
+BEFORE_TRAINING = replace(TAUGHT, updates=0)
+AT_LOOK = functools.partial(
+    stop_of, look, lambda t: look.Choices(last_token(t)), lambda t: look.Choices(last_token(t)),
+    now=TAUGHT, later=BEFORE_TRAINING,
+)  # fmt: skip
+AT_TOKENS = functools.partial(stop_of, tokens, lambda t: tokens.Choices(), None)
+AT_DOT_PRODUCT = functools.partial(
+    stop_of, dot_product, lambda t: dot_product.Choices("all", last_token(t)),
+    lambda t: dot_product.Choices("equal", last_token(t)), opens={"view": "all"}, then={"view": "equal"},
+)  # fmt: skip
+AT_PROJECTIONS = functools.partial(
+    stop_of, projections, lambda t: projections.Choices("q"), lambda t: projections.Choices("mirror"),
+    opens={"role": "q"}, then={"role": "mirror"},
+)  # fmt: skip
+AT_SCORES = functools.partial(
+    stop_of, scores, lambda t: scores.Choices(), lambda t: scores.Choices(LARGE_D_K),
+    then={"measured_d_k": str(LARGE_D_K)},
+)  # fmt: skip
+AT_MASK = functools.partial(
+    stop_of, mask, lambda t: mask.Choices(causal_mask(len(t.tokens))),
+    lambda t: mask.Choices(causal_mask(len(t.tokens)), "late"), opens={"masking": "change"}, then={"masking": "late"},
+)  # fmt: skip
+AT_SOFTMAX = functools.partial(
+    stop_of, softmax, lambda t: softmax.Choices(last_token(t)), lambda t: softmax.Choices(last_token(t), SHARPER),
+    then={"temperature": str(SHARPER)},
+)  # fmt: skip
+AT_OUTPUT = functools.partial(
+    stop_of, output, lambda t: output.Choices("all", last_token(t)), lambda t: output.Choices("parts", last_token(t)),
+    opens={"of": "all"}, then={"of": "parts"},
+)  # fmt: skip
+AT_POSITIONS = functools.partial(
+    stop_of, positions, lambda t: positions.Choices(random_permutation(len(t.tokens), 0)),
+    lambda t: positions.Choices(random_permutation(len(t.tokens), 0), kind="sinusoidal"),
+    opens={"order_view": "output"}, then={"positions": "sinusoidal"},
+)  # fmt: skip
+
+PLANS: dict[int, tuple[Stop, ...]] = {
+    45: (
+        AT_LOOK(5), AT_TOKENS(3, out=True), AT_PROJECTIONS(8), AT_SCORES(7, out=True), AT_MASK(6),
+        AT_SOFTMAX(8, ends=True), AT_OUTPUT(8),
+    ),
+    90: (
+        AT_LOOK(5), AT_TOKENS(4, out=True), AT_DOT_PRODUCT(9), AT_PROJECTIONS(9), AT_SCORES(9, ends=True), AT_MASK(8),
+        AT_SOFTMAX(10, ends=True), Stop(minutes=14, exercise="softmax", out=True), AT_OUTPUT(10, ends=True),
+        AT_POSITIONS(12),
+    ),
+}  # fmt: skip
+
+
+@functools.cache
+def planned(stop: Stop) -> Planned:
+    """What a stop asks, and what its screens say."""
+    if stop.exercise:
+        exercise = EXERCISES[stop.exercise]
+        hints = tuple(Expected(say("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
+        return Planned(exercise.asks, None, hints, ())
+    screen = stop.opens.screen()
+    shows = what_is_noticed(stop.then.screen()) if stop.then else ()
+    if screen.ask is None:
+        return Planned(*where_will_it_look(stop.opens), shows)
+    right, wrong = answers_expected(screen.ask(0))
+    return Planned(screen.ask(0).prompt, right, wrong, shows)
+
+
+def answers_expected(question: Question) -> tuple[Expected, tuple[Expected, ...]]:
+    """The right answer, and the others."""
+    cards = [Expected(card.text, card.reason, card.reply) for card in question.cards]
+    return cards.pop(question.right), tuple(cards)
+
+
+def what_is_noticed(screen: Screen) -> tuple[Sentence, ...]:
+    """What a screen says of itself: its headline, or what there is to notice in its figures, each once."""
+    if screen.headline is not None:
+        return (screen.headline,)
+    return tuple(dict((english(said), said) for figure in screen.figures for said in figure.notice).values())
+
+
+def where_will_it_look(opens: Linked) -> tuple[Sentence, Expected, tuple[Expected, ...]]:
+    """What to ask before the first screen, which says the answer at once: where its last token looks."""
+    trace = run_example(opens.example)
+    row, names = trace.heads.select(0).weights[last_token(trace)], trace.names
+    *others, _ = row.argsort().tolist()
+    asks = say("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at most?",
+               tokens=All(names), query=names[-1])  # fmt: skip
+    wrong = tuple(
+        Expected(say("{key}", key=names[key]), None,
+                 say("{key} gets {share} of its weight.", key=names[key], share=Share(float(row[key]))))
+        for key in reversed(others)
+    )  # fmt: skip
+    most = int(row.argmax())
+    return asks, Expected(say("{key}", key=names[most]), None, opens.screen().headline), wrong
+
+
+def if_time_is_short(plan: tuple[Stop, ...]) -> tuple[Sentence, ...]:
+    """Which stops can be left out, how much that saves, and after which of them one can end."""
+    out = [place for place, stop in enumerate(plan, start=1) if stop.out]
+    ends = [place for place, stop in enumerate(plan, start=1) if stop.ends]
+    saved = sum(stop.minutes for stop in plan if stop.out)
+    return (
+        say(
+            "If time is short, leave out {stops}: that saves {minutes} minutes.", stops=stops_named(out), minutes=saved
+        ),
+        say("If time is up, end after {stops}: a thought is complete there.", stops=stops_named(ends)),
+    )
+
+
+def stops_named(places: list[int]) -> Sentence:
+    """Stop 2; or stops 2 and 4."""
+    return say_count("stop {places}", "stops {places}", len(places), places=All(tuple(places)))
+
+
+def begins_at(plan: tuple[Stop, ...], place: int) -> int:
+    """After how many minutes a stop begins."""
+    return sum(stop.minutes for stop in plan[:place])
