@@ -55,6 +55,7 @@ CONTENTS = (
     Entry("Today's attention", "todays_attention/cost.py", "cost", "Cost"),
     Entry("Practice", "practice/exercises.py", "exercises", "Exercises"),
     Entry("Practice", "practice/take_home.py", "take_home", "Take home"),
+    Entry("Practice", "practice/class_vote.py", "class_vote", "Class vote"),
 )
 
 

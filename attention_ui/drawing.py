@@ -8,6 +8,7 @@ import streamlit as st
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.curves import curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
+from attention_ui.figures.flow import flow_rows
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
@@ -28,6 +29,7 @@ from lessons.ribbons import Ribbons
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
+from lessons.voted import Flow
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
@@ -161,6 +163,15 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     say_whose_weights(figure)
 
 
+def draw_flow(lesson: str | None, figure: Flow) -> None:
+    """Two votes side by side."""
+    from attention_ui.figures.flow_chart import flow_chart  # with Altair
+
+    show_chart(
+        figure, template(flow_chart, min(figure.width, 640), len(figure.cards)), {"flow": flow_rows(figure)}, lesson
+    )
+
+
 def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     """Small maps of many heads."""
     from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
@@ -201,6 +212,7 @@ def draw_rows(figure: Table) -> None:
 CHARTS = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
     Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing, Ribbons: draw_ribbons,
+    Flow: draw_flow,
 }  # fmt: skip
 NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
 

@@ -20,9 +20,11 @@ from lessons.screen import Figure, Matrices
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
 
+CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, and no switch does
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
 COVERED = "The numbers wait until you have chosen an answer above."
+UNTIL_EXPLAINED = "The numbers wait until the class has voted and the answer is shown."
 LEFT_OUT = "What there is to notice is left for you to find."
 
 
@@ -41,6 +43,8 @@ def covered(lesson: str | None) -> bool:
     answered = explores or get_state(f"{lesson}_answer") is not None
     if not lesson or answered or not get_state(f"{lesson}_in_figure"):
         return False
+    if lesson == CLASS_VOTE:
+        return True
     chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
     switch = next(chosen, not switched_off_in_link("cover"))
     return bool(switch) and not hidden("predict")
@@ -96,7 +100,10 @@ def datasets_of(
 ) -> dict[str, pa.Table]:
     """The tables of a chart and its alternative text, covered where the lesson is."""
     if covered(lesson):
-        return {**{key: covered_table(table, given) for key, table in tables.items()}, "alt": alt_table(COVERED)}
+        return {
+            **{key: covered_table(table, given) for key, table in tables.items()},
+            "alt": alt_table(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED),
+        }
     return {**tables, "alt": alt_table(LEFT_OUT if lesson and hidden("caption") else alt)}
 
 

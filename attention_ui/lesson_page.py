@@ -19,6 +19,7 @@ from attention_ui.notebook import notebook_of_path
 from attention_ui.panels.derivation import derivation_panel, traceable
 from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, is_answered, question_panel
+from attention_ui.voting.seen import remember_screen
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import english
@@ -54,6 +55,7 @@ class LessonPage:
             screen = diff(screen, self.lesson.screen(unedited(self.example), self.head, choices))
         path = partial(notebook_of_path, self.example, self.head)
         draw_screen(self.lesson, screen, self.top, beside, address=self.address, stage=self.stage, path=path)
+        remember_screen(self.lesson, self.address, self.example.example, self.head, choices)
 
 
 def open_lesson(

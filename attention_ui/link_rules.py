@@ -4,10 +4,11 @@ from attention_ui import choices, example, exercise_view, take_home_view, traini
 from attention_ui.controls import backward, cost, heads, learnt, look, positions, pytorch, read, variants
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
+from attention_ui.voting import rooms
 
 CONTROLS = (
     backward, choices, code, cost, example, heads, learnt, look, positions, pytorch, read, training_controls, variants,
-    writing_controls, exercise_view, take_home_view,
+    writing_controls, exercise_view, take_home_view, rooms,
 )  # fmt: skip
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
 for controls in CONTROLS:

@@ -71,6 +71,12 @@ def say_in_link(name: str, said: str) -> None:
         st.query_params[name] = said
 
 
+def forget_in_link(*names: str) -> None:
+    """The address says nothing of these names any more."""
+    for name in names:
+        st.query_params.pop(name, None)
+
+
 def number_in_link(name: str) -> int | None:
     """The whole number that the link gives for a widget whose choices depend on others; None without one."""
     asked = text_in_link(name)

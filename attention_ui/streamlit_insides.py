@@ -8,9 +8,12 @@ allows the inline scripts of Streamlit's start page by their hash (server/header
 import copy
 from pathlib import Path
 
+import streamlit as st
 from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from attention_ui.state import get_state
 
@@ -39,6 +42,16 @@ def page_of_one_run(page):
     mix up whose turn it is; and making it anew in each run would look for its file each time, for thirteen pages.
     """
     return copy.copy(page)
+
+
+def browser_mark() -> bytes | None:
+    """What tells this browser from others: the random part of the cookie that Streamlit gives to every browser.
+
+    The cookie protects the upload of files; neither its name nor its form is promised. A cookie of our own would be one
+    more for everybody, and could be set only where a page is loaded. None where the browser sends none.
+    """
+    cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
+    return decode_xsrf_token_string(cookie)[0] if cookie else None
 
 
 def check_rerun() -> None:

@@ -1,0 +1,20 @@
+"""The screens that a visit has seen last, for a teacher who wants to ask about one of them."""
+
+from types import ModuleType
+
+from attention_ui.state import get_state, set_state
+from lessons.asked import AskedScreen
+from lessons.example import Example
+
+
+def remember_screen(lesson: ModuleType, address: str, example: Example, head: int, choices: object) -> None:
+    """Keep the choices of a screen, and which question stood on it."""
+    name = lesson.__name__.rpartition(".")[2]
+    asked = AskedScreen(name, example, head, choices, get_state(f"{address}_question") or 0)
+    set_state("screens_seen", (get_state("screens_seen") or {}) | {name: asked})
+    set_state("lesson_seen", name)
+
+
+def seen_of(lesson: str) -> AskedScreen | None:
+    """The screen of a lesson that was seen last."""
+    return (get_state("screens_seen") or {}).get(lesson)

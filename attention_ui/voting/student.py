@@ -1,0 +1,78 @@
+"""What a student sees: the question, the answers to press, and afterwards what was chosen."""
+
+import streamlit as st
+
+from attention_ui.lesson import show_notes
+from attention_ui.markdown import ROLE_COLOURS, marked
+from attention_ui.panels.question import LETTERS, card_label
+from attention_ui.state import take_state
+from attention_ui.voting.rooms import class_keeper, do, leave_class, voter
+from attention_ui.voting.view import draw_figures, say_what_is_kept, screen_of, watch
+from classes.stages import RefusedError, Room
+from lessons.formatting import english
+from lessons.screen import Question
+
+CHOSEN = "✓ your answer"
+VOTED_IN = {1: "Your first answer", 2: "Your second answer"}
+SAYS = {
+    "open": "Choose an answer. You can change it until the vote is closed.",
+    "again": "The same question again: talk to your neighbour, then choose. Your first answer stays as it was.",
+    "closed": "The vote is closed.",
+    "shown": "The vote is closed: look how the others answered.",
+    "compared": "Both votes are closed.",
+    "explained": "This is the answer.",
+}
+
+
+def student_view(room: Room) -> None:
+    """The page of a student, drawn anew only when the teacher has done something."""
+    watch(room)
+    if room.stage == "waiting":
+        st.title("You are in the class", anchor=False)
+        st.text("The question comes when your teacher asks it. Keep this page open.")
+    else:
+        screen, question = screen_of(room)
+        st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
+        st.text(SAYS[room.stage])
+        token = voter(room.code)
+        if room.voting is not None:
+            st.fragment(vote_cards)(room, question, token)
+        else:
+            draw_own(room, question, token)
+        draw_figures(room, screen, question)
+    say_what_is_kept(room)
+    st.button("Leave this class", key="class_leave", on_click=leave_class, type="tertiary")
+
+
+def vote_cards(room: Room, question: Question, token: str) -> None:
+    """A button for each answer. A press runs this alone, not the page."""
+    show_notes(take_state("class_note"))
+    try:
+        own = class_keeper().own(room.code, token, room.number).get(room.voting)
+    except RefusedError as error:
+        show_notes(str(error))
+        return
+    with st.container(key="cards_class"):
+        for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
+            st.button(
+                card_label(card, CHOSEN if place == own else ""),
+                key=f"class_vote_{letter}",
+                on_click=do,
+                args=("vote", room.code, token, room.number, room.stage, place),
+                type="primary" if place == own else "secondary",
+                width="stretch",
+            )
+
+
+def draw_own(room: Room, question: Question, token: str) -> None:
+    """What this student chose; once it is explained, whether that was right, and the right answer."""
+    own = class_keeper().own(room.code, token, room.number)
+    explained = room.stage == "explained"
+    for taken, place in sorted(own.items()):
+        right = "" if not explained else "  ✓ right" if place == question.right else "  ✗"
+        st.text(f"{VOTED_IN[taken]}: {LETTERS[place]}, {english(question.cards[place].text)}{right}")
+    if not own:
+        st.text("You did not answer this question.")
+    if explained:
+        for place in sorted({*own.values(), question.right}):
+            st.text(f"{LETTERS[place]}, {english(question.cards[place].text)}: {english(question.cards[place].reply)}")

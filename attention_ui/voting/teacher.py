@@ -1,0 +1,167 @@
+"""What a teacher sees: how to join, the stages of a question, how many have answered, and the next question."""
+
+import csv
+import io
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import segno
+import streamlit as st
+
+from attention_ui.contents import CONTENTS
+from attention_ui.lesson import offer, show_notes
+from attention_ui.markdown import ROLE_COLOURS, marked
+from attention_ui.panels.question import LETTERS, number_after
+from attention_ui.state import get_state, set_state, take_state
+from attention_ui.voting.rooms import class_keeper, do, join_link, leave_class
+from attention_ui.voting.seen import seen_of
+from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
+from classes.stages import NEXT, RefusedError, Room
+from lessons.asked import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
+from lessons.formatting import english
+
+COUNT_SECONDS = 1.0
+DEEDS = {
+    "closed": "Close the vote", "shown": "Show how the class voted", "again": "Vote again",
+    "compared": "Close and compare both votes", "explained": "Show the answer",
+}  # fmt: skip
+KEY_IN_ADDRESS = (
+    "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
+    "page in full screen."
+)
+CSV_COLUMNS = ("question", "lesson", "asked", "answer", "right", "first vote", "second vote", "what it means")
+
+
+def teacher_view(room: Room, key: str) -> None:
+    """The page of a teacher, in the order of a lesson: join, ask, vote, compare, explain, next."""
+    show_notes(take_state("class_note"))
+    asked = room.stage != "waiting"
+    if asked:
+        screen, question = screen_of(room)
+        st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
+        draw_stage(room, key)
+        cards_to_read(question, explained=room.stage == "explained")
+        if room.shows:
+            draw_votes(room, question)
+        draw_figures(room, screen, question)
+    with st.expander("How to join", expanded=not asked, key=f"class_join_{asked}"):
+        draw_invitation(room)
+    with st.expander("The next question" if asked else "The first question", expanded=True, key=f"class_next_{asked}"):
+        choose_question(room, key)
+    if asked:
+        offer("Save all questions and votes as CSV", partial(class_csv, room.code), "class_votes.csv", "text/csv")
+    say_what_is_kept(room)
+    st.caption(KEY_IN_ADDRESS)
+    st.button(
+        "Close this class and forget it now", key="class_close", on_click=close_class, args=(room.code, key),
+        type="tertiary",
+    )  # fmt: skip
+
+
+def close_class(code: str, key: str) -> None:
+    """Forget the class at once."""
+    do("close", code, key)
+    leave_class()
+
+
+def draw_stage(room: Room, key: str) -> None:
+    """How many have answered, and what can be done next."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for to in NEXT[room.stage]:
+            st.button(
+                DEEDS[to], key=f"class_to_{to}", on_click=do,
+                args=("step", room.code, key, room.number, room.stage, to), type="primary",
+            )  # fmt: skip
+        with st.container(width="content"):
+            every = COUNT_SECONDS if room.voting else None
+            st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
+
+
+def last_round(room: Room) -> int:
+    """The round whose answers count after its vote: the second where there was one."""
+    return 2 if room.stage == "compared" or sum(votes_of(room).second) else 1
+
+
+def count_answers(code: str, number: int, taken: int) -> None:
+    """How many have answered by now."""
+    try:
+        count = class_keeper().answered(code, number, taken)
+    except RefusedError as error:
+        st.text(str(error))
+        return
+    st.text(f"{count} {'has' if count == 1 else 'have'} answered")
+
+
+def draw_invitation(room: Room) -> None:
+    """The code, the link and its QR code, large enough for a projector."""
+    link = join_link(room.code)
+    picture = io.BytesIO()
+    segno.make(link, error="m").save(picture, kind="png", scale=8, border=2)
+    code, image = st.columns([3, 2], vertical_alignment="center")
+    with code:
+        st.text("Open this link, or the page Class vote, and type the code:")
+        st.title(f"{room.code[:3]} {room.code[3:]}", anchor=False)
+        st.code(link, language=None, wrap_lines=True)
+    with image:
+        st.image(picture.getvalue(), caption="The link as a QR code", width=280)
+
+
+def choose_question(room: Room, key: str) -> None:
+    """A question of any lesson, as the visit has seen its screen last; the preview names no right answer."""
+    titles = {Path(entry.file).stem: entry.title for entry in CONTENTS}
+    lessons, seen = list(askable()), get_state("lesson_seen")
+    begin = lessons.index(seen) if seen in lessons else 0
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        lesson = st.selectbox(
+            "A question of the lesson", lessons, begin, format_func=titles.get, key="class_lesson", width=260
+        )
+        lesson = lesson if lesson in lessons else lessons[begin]  # a forged message may name what is none
+        asked = chosen_asked(lesson)
+        st.button("Another question", key="class_another", on_click=another_question, args=(lesson,), type="tertiary")
+    if seen_of(lesson) is not None:
+        st.caption("It is about the screen of this lesson that you saw last, with its controls as you left them.")
+    else:
+        st.caption("To ask about other numbers, open the lesson, set its controls, and come back.")
+    try:
+        text = written_asked(asked)
+        _, question = screen_asked(text)
+    except (ValueError, LookupError) as error:
+        show_notes(str(error))
+        return
+    st.markdown(marked(question.prompt, ROLE_COLOURS))
+    for letter, card in zip(LETTERS, question.cards, strict=False):
+        st.markdown(f"{letter} · {marked(card.text)}")
+    st.button(
+        "Ask the class", key="class_ask", on_click=do,
+        args=("ask", room.code, key, room.number, len(question.cards), text), type="primary",
+    )  # fmt: skip
+
+
+def chosen_asked(lesson: str) -> AskedScreen:
+    """The question of a lesson that is offered just now."""
+    asked, skipped = seen_of(lesson) or first_asked(lesson), (get_state("class_numbers") or {}).get(lesson)
+    return asked if skipped is None else replace(asked, number=skipped)
+
+
+def another_question(lesson: str) -> None:
+    """Offer the next question of a lesson that reads differently."""
+    asked = chosen_asked(lesson)
+    number = number_after(asked.number, lambda number: screen_asked(written_asked(replace(asked, number=number)))[1])
+    set_state("class_numbers", (get_state("class_numbers") or {}) | {lesson: number})
+
+
+def class_csv(code: str) -> bytes:
+    """A line for each answer to each question, with how many chose it in both votes."""
+    text = io.StringIO()
+    lines = csv.writer(text)
+    lines.writerow(CSV_COLUMNS)
+    for number, cards, asked in class_keeper().asked(code):
+        _, question = screen_asked(asked)
+        votes = class_keeper().votes(code, number, cards)
+        lesson = read_asked(asked).lesson
+        for place, card in enumerate(question.cards):
+            answer, right = f"{LETTERS[place]}: {english(card.text)}", "yes" if place == question.right else "no"
+            counts = votes.first[place], votes.second[place]
+            lines.writerow([number, lesson, english(question.prompt), answer, right, *counts, english(card.reply)])
+    return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8

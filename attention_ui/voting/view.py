@@ -1,0 +1,102 @@
+"""What teachers and students see alike: the question, the figure, how the class voted, and what is kept."""
+
+import streamlit as st
+
+from attention_ui.drawing import draw_figure, draw_notice
+from attention_ui.lesson import CLASS_VOTE
+from attention_ui.lesson_page import draw_group, groups
+from attention_ui.markdown import marked
+from attention_ui.panels.question import LETTERS
+from attention_ui.server.process import yield_turn
+from attention_ui.state import set_state
+from attention_ui.streamlit_insides import browser_mark
+from attention_ui.voting.rooms import class_keeper, time_of
+from classes.stages import RefusedError, Room, Votes
+from lessons.asked import screen_asked
+from lessons.formatting import english
+from lessons.screen import Question, Screen
+from lessons.voted import distribution_of_votes, flow, flow_table
+
+WATCH_SECONDS = 2.0  # how often a student's page asks whether the teacher has done something
+
+
+def screen_of(room: Room) -> tuple[Screen, Question]:
+    """The screen that a class looks at, and its question."""
+    try:
+        return screen_asked(room.asked)
+    except ValueError as error:
+        raise RefusedError("This question was asked by another version of the app: ask another one.") from error
+
+
+def watch(room: Room) -> None:
+    """Look again and again whether the teacher has done something, and draw the page anew only then."""
+    st.fragment(look_again, run_every=WATCH_SECONDS)(room.code, room.revision)
+
+
+def look_again(code: str, revision: int) -> None:
+    """One small query; nothing is drawn."""
+    try:
+        changed = class_keeper().revision(code) != revision
+    except RefusedError:  # the database is away: the page stays as it is
+        return
+    if changed:
+        st.rerun()
+
+
+def draw_figures(room: Room, screen: Screen, question: Question) -> None:
+    """The figures of the lesson, covered until the answer is explained where it stands in them."""
+    explained = room.stage == "explained"
+    set_state(f"{CLASS_VOTE}_in_figure", question.in_figure)
+    set_state(f"{CLASS_VOTE}_answer", LETTERS[question.right] if explained else None)
+    yield_turn()
+    for group in groups(screen.figures):
+        draw_group(CLASS_VOTE, group)
+        draw_notice(CLASS_VOTE, [sentence for figure in group for sentence in figure.notice])
+
+
+def votes_of(room: Room) -> Votes:
+    """How the class voted on its question."""
+    return class_keeper().votes(room.code, room.number, room.cards)
+
+
+def draw_votes(room: Room, question: Question) -> None:
+    """The distribution, and from the first vote to the second how many went where: as pictures and in numbers."""
+    votes = votes_of(room)
+    if not sum(votes.first) + sum(votes.second):
+        st.text("Nobody has answered.")
+        return
+    figures = [distribution_of_votes(question, votes.first, votes.second)]
+    if room.stage != "shown" and any(map(sum, votes.moved)):
+        moved = flow(question, votes.moved, explained=room.stage == "explained")
+        figures += [moved, flow_table(moved)]
+    for figure in figures:
+        draw_figure(None, figure)
+        draw_notice(None, figure.notice)
+
+
+def cards_to_read(question: Question, *, explained: bool) -> None:
+    """The cards to read; once it is explained, which is right, and what each wrong one takes for true."""
+    columns = st.columns(len(question.cards))
+    for place, (column, letter, card) in enumerate(zip(columns, LETTERS, question.cards, strict=False)):
+        with column, st.container(border=True, height="stretch", gap="xsmall"):
+            verdict = (" · ✓ right" if place == question.right else " · ✗") if explained else ""
+            st.markdown(f"**{letter}**{verdict}")
+            st.markdown(marked(card.text))
+            if card.reason is not None:
+                st.caption(marked(card.reason))
+            if explained:
+                st.text(english(card.reply))
+
+
+def say_what_is_kept(room: Room) -> None:
+    """What is stored, for how long, and what one vote is."""
+    kept = (
+        f"No name and no address is kept: only counts and, for each vote, a random token of the browser. "
+        f"All is forgotten on {time_of(room.until)}. One vote for each browser: its cookie tells it from others, so "
+        f"whoever opens another browser can vote once more."
+    )
+    if browser_mark() is None:
+        kept += " This browser sends no cookie: the vote belongs to this tab, as long as it stays open."
+    if not class_keeper().outlives_process:
+        kept += " This server keeps classes in a temporary folder: if it is started anew, they are gone."
+    st.caption(kept)
