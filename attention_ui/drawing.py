@@ -14,6 +14,7 @@ from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.passing import passing_table
+from attention_ui.figures.reshared import film_of_weights
 from attention_ui.figures.ribbons import ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
@@ -49,7 +50,10 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     """Matrices, in cells as large as their room allows."""
     layout = Layout(figure)
     spec, numbered = matrices_template(layout)
-    return show_chart(figure, spec, {"cells": matrices_table(figure, layout, numbered=numbered)}, lesson)
+    table = matrices_table(figure, layout, numbered=numbered)
+    if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
+        set_state("film", get_state("film") or film_of_weights(figure, table, spec["width"]["step"]))
+    return show_chart(figure, spec, {"cells": table}, lesson)
 
 
 def matrices_template(layout: Layout) -> tuple[dict, bool]:

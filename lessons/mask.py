@@ -71,8 +71,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
     without, masked = say("weights without a mask"), say("weights with the mask")
-    return (head_matrix(both.to_free, "weights", without, both.free.weights, key="without", visible=None),
-            head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with"))  # fmt: skip
+    free = both.free.weights
+    return (head_matrix(both.to_free, "weights", without, free, key="without", visible=None),
+            head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with", began=free))  # fmt: skip
 
 
 def ran_mask(free: AttentionTrace, masked: AttentionTrace, view: str) -> Ran:

@@ -62,7 +62,8 @@ class Matrix:
     `step(i, j)` is the arithmetic of that cell and `before(i, j)` all that leads to it, from X and the weights on.
     `sources(i, j)` are the cells that light up when one points at it. A question covers what is not `given`.
     Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
-    what they were without the learner's edits (`was`).
+    what they were without the learner's edits (`was`). Once the question is answered, weights grow from what
+    they `began` as, so that one sees how they are shared out anew.
     """
 
     key: str
@@ -80,6 +81,7 @@ class Matrix:
     drawn: bool = True
     marked: Array | None = None
     was: Array | None = None
+    began: Array | None = None
     remark: Sentence | None = None  # below the title, in place of the shape; of single rows behind it
 
     def derive(self, row: int, column: int) -> list[Step]:

@@ -5,7 +5,7 @@
 
 import altair as alt
 
-from attention_ui.figures.grid import LARGEST_CELL, NUMBER_FONT, TITLE_FONT
+from attention_ui.figures.grid import CELL_GAP, COLOURED, LARGEST_CELL, NUMBER_FONT, TITLE_FONT
 from attention_ui.figures.layers import alt_layer, tone_scale
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
@@ -17,7 +17,6 @@ def font_expression(font: tuple[float, float]) -> str:
     return f"max({least}, {share} * cell)"
 
 
-COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 # How long the bar of a number is, where 1 is half a cell.
 BAR_LENGTHS = (
     "datum.kind === 'gradient' ? (datum.v < 0 ? -1 : 1) * sqrt(abs(datum.v)) : "
@@ -59,7 +58,7 @@ def layer(*kinds: str) -> alt.Chart:
     New data find what was drawn at the same place before, by the key, and change it; else all would be drawn anew.
     """
     wanted = " || ".join(f"datum.kind === '{kind}'" for kind in kinds)
-    gaps = alt.Scale(paddingInner=0.06, paddingOuter=0)
+    gaps = alt.Scale(paddingInner=CELL_GAP, paddingOuter=0)
     return (
         alt.Chart(alt.NamedData(name="cells"))
         .transform_filter(wanted)
@@ -95,7 +94,8 @@ def quantities() -> alt.Chart:
         "opacity": tint,
     }
     drawn = {name: alt.ExprRef(value) for name, value in look.items()}
-    return layer(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, **drawn).encode(tone())
+    squares = layer(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, **drawn)
+    return squares.encode(tone()).properties(name="quantities")
 
 
 def with_rings(cells: alt.Chart, hover: alt.Parameter, pick: alt.Parameter) -> alt.Chart:
@@ -127,8 +127,12 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
         quantities(),
         layer("masked")
         .mark_point(aria=False, shape=hatch, size=alt.ExprRef("pow(cell * 0.62, 2)"), strokeWidth=1, filled=False)
-        .encode(tone()),
-        layer(*COLOURED).mark_text(aria=False, fontSize=alt.ExprRef(SMALL)).encode(text="text:N", color=ink()),
+        .encode(tone())
+        .properties(name="hatches"),
+        layer(*COLOURED)
+        .mark_text(aria=False, fontSize=alt.ExprRef(SMALL))
+        .encode(text="text:N", color=ink())
+        .properties(name="numbers"),
         layer("changed")
         .mark_point(aria=False, strokeWidth=0, **corner)
         .encode(ink(), fill=alt.Fill("ink:N", scale=tone_scale(), legend=None)),

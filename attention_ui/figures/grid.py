@@ -13,6 +13,8 @@ import pyarrow as pa
 
 POINT_AT = "Point at a number to see where it comes from."
 POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
+COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
+CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 23, 32
 SMALLEST_CELL_WITHOUT_NUMBER = 7  # so that a head of 64 features fits the page
 PLACES_IN_A_LINE = 10_000  # more than any grid has
