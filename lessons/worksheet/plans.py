@@ -181,8 +181,8 @@ def where_will_it_look(opens: Linked) -> tuple[Sentence, Expected, tuple[Expecte
     trace = run_example(opens.example)
     row, names = trace.heads.select(0).weights[last_token(trace)], trace.names
     *others, _ = row.argsort().tolist()
-    asks = say("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at most?",
-               tokens=All(names), query=names[-1])  # fmt: skip
+    asks = say("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at "
+               "most?", tokens=All(names), query=names[-1])  # fmt: skip
     wrong = tuple(
         Expected(say("{key}", key=names[key]), None,
                  say("{key} gets {share} of its weight.", key=names[key], share=Share(float(row[key]))))
