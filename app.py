@@ -18,7 +18,7 @@ from attention_ui.streamlit_insides import front_end_folder, running_session
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives)
-FIRST_PICTURE_SECONDS = 3.0
+FIRST_PICTURE_SECONDS, FORGET_SECONDS = 3.0, 3600.0
 FRONT_END = front_end_folder()
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 
@@ -27,10 +27,11 @@ START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
 async def lifespan(app: App):
     """Get everything ready while the first visitor's browser loads, and end the training thread after the last."""
     bare_lines()
-    getting_ready = asyncio.create_task(get_ready())
+    beside = [asyncio.create_task(task()) for task in (get_ready, forget_classes)]
     yield
-    getting_ready.cancel()
-    await asyncio.gather(getting_ready, return_exceptions=True)
+    for task in beside:
+        task.cancel()
+    await asyncio.gather(*beside, return_exceptions=True)
     from attention_ui.server.process import class_sheets, measuring, scheduler
 
     scheduler().stop()
@@ -43,6 +44,23 @@ async def get_ready() -> None:
     await asyncio.to_thread(start_up)
     await asyncio.sleep(FIRST_PICTURE_SECONDS)
     await asyncio.to_thread(finish)
+
+
+async def forget_classes() -> None:
+    """Delete the votes whose time is over, also when nobody opens the page of the class again."""
+    while True:
+        await asyncio.sleep(FORGET_SECONDS)
+        await asyncio.to_thread(forget_once)
+
+
+def forget_once() -> None:
+    """Where the database is away, it is tried again an hour later."""
+    from attention_ui.voting.rooms import forget_old_classes
+
+    try:
+        forget_old_classes()
+    except Exception:
+        log.exception("the old classes could not be forgotten")
 
 
 def start_up() -> None:

@@ -7,9 +7,8 @@ from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.panels.question import LETTERS, card_label
 from attention_ui.state import take_state
 from attention_ui.voting.rooms import class_keeper, do, leave_class, voter
-from attention_ui.voting.view import draw_figures, say_what_is_kept, screen_of, watch
+from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of, watch
 from classes.stages import RefusedError, Room
-from lessons.formatting import english
 from lessons.screen import Question
 
 CHOSEN = "✓ your answer"
@@ -55,7 +54,7 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
     with st.container(key="cards_class"):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                card_label(card, CHOSEN if place == own else ""),
+                f"{letter} · {card_label(card, CHOSEN if place == own else '')}",
                 key=f"class_vote_{letter}",
                 on_click=do,
                 args=("vote", room.code, token, room.number, room.stage, place),
@@ -65,14 +64,12 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
 
 
 def draw_own(room: Room, question: Question, token: str) -> None:
-    """What this student chose; once it is explained, whether that was right, and the right answer."""
+    """What this student chose, and all answers; once it is explained, which is right and why the others are not."""
     own = class_keeper().own(room.code, token, room.number)
     explained = room.stage == "explained"
     for taken, place in sorted(own.items()):
-        right = "" if not explained else "  ✓ right" if place == question.right else "  ✗"
-        st.text(f"{VOTED_IN[taken]}: {LETTERS[place]}, {english(question.cards[place].text)}{right}")
+        right = "" if not explained else " · ✓ right" if place == question.right else " · ✗"
+        st.text(f"{VOTED_IN[taken]}: {LETTERS[place]}{right}")
     if not own:
         st.text("You did not answer this question.")
-    if explained:
-        for place in sorted({*own.values(), question.right}):
-            st.text(f"{LETTERS[place]}, {english(question.cards[place].text)}: {english(question.cards[place].reply)}")
+    cards_to_read(question, explained=explained)

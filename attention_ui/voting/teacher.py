@@ -76,6 +76,7 @@ def draw_stage(room: Room, key: str) -> None:
         with st.container(width="content"):
             every = COUNT_SECONDS if room.voting else None
             st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
+        st.text(f"Join with the code {spaced(room.code)}", width="content")
 
 
 def last_round(room: Room) -> int:
@@ -93,6 +94,11 @@ def count_answers(code: str, number: int, taken: int) -> None:
     st.text(f"{count} {'has' if count == 1 else 'have'} answered")
 
 
+def spaced(code: str) -> str:
+    """A code as it is read aloud."""
+    return f"{code[:3]} {code[3:]}"
+
+
 def draw_invitation(room: Room) -> None:
     """The code, the link and its QR code, large enough for a projector."""
     link = join_link(room.code)
@@ -101,7 +107,7 @@ def draw_invitation(room: Room) -> None:
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
         st.text("Open this link, or the page Class vote, and type the code:")
-        st.title(f"{room.code[:3]} {room.code[3:]}", anchor=False)
+        st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
     with image:
         st.image(picture.getvalue(), caption="The link as a QR code", width=280)
@@ -133,8 +139,8 @@ def choose_question(room: Room, key: str) -> None:
     for letter, card in zip(LETTERS, question.cards, strict=False):
         st.markdown(f"{letter} · {marked(card.text)}")
     st.button(
-        "Ask the class", key="class_ask", on_click=do,
-        args=("ask", room.code, key, room.number, len(question.cards), text), type="primary",
+        "Ask the class", key="class_ask", on_click=ask_class,
+        args=(lesson, room.code, key, room.number, len(question.cards), text), type="primary",
     )  # fmt: skip
 
 
@@ -142,6 +148,12 @@ def chosen_asked(lesson: str) -> AskedScreen:
     """The question of a lesson that is offered just now."""
     asked, skipped = seen_of(lesson) or first_asked(lesson), (get_state("class_numbers") or {}).get(lesson)
     return asked if skipped is None else replace(asked, number=skipped)
+
+
+def ask_class(lesson: str, *values: object) -> None:
+    """Put the question to the class, and have another one ready."""
+    do("ask", *values)
+    another_question(lesson)
 
 
 def another_question(lesson: str) -> None:

@@ -36,8 +36,33 @@ def test_the_composition_has_several_replicas_with_one_secret_behind_the_proxy()
     assert proxy["volumes"][0].startswith("./haproxy.cfg:")
 
 
+def test_all_replicas_keep_the_votes_in_one_database():
+    [compose] = read_yaml("compose.yaml")
+    app, votes = compose["services"]["app"], compose["services"]["votes"]
+    url = app["environment"]["ATTENTION_LAB_CLASSES_URL"]
+    assert re.fullmatch(r"postgresql://lab:\$\{VOTES_PASSWORD:\?[^}]+\}@votes/lab", url)
+    assert (votes["environment"]["POSTGRES_USER"], votes["environment"]["POSTGRES_DB"]) == ("lab", "lab")
+    assert votes["volumes"][0].split(":")[0] in compose["volumes"] and "ports" not in votes
+    documents = {
+        (document["kind"], document["metadata"]["name"]): document for document in read_yaml("kubernetes.yaml")
+    }
+    app, database = (documents["Deployment", name]["spec"]["template"]["spec"]["containers"][0]
+                     for name in ("attention-lab", "attention-lab-votes"))  # fmt: skip
+    given = {variable["name"]: variable for variable in app["env"]}
+    assert given["ATTENTION_LAB_CLASSES_URL"]["value"] == "postgresql://lab:$(VOTES_PASSWORD)@attention-lab-votes/lab"
+    assert list(given).index("VOTES_PASSWORD") < list(given).index("ATTENTION_LAB_CLASSES_URL"), (
+        "named before it is used"
+    )
+    secret = {variable["name"]: variable for variable in database["env"]}["POSTGRES_PASSWORD"]["valueFrom"]
+    assert secret == given["VOTES_PASSWORD"]["valueFrom"]
+    service = documents["Service", "attention-lab-votes"]["spec"]
+    assert service["selector"] == documents["Deployment", "attention-lab-votes"]["spec"]["selector"]["matchLabels"]
+    assert "psycopg" in (ROOT / "requirements-classes.txt").read_text()
+    assert "-r requirements-classes.txt" in (DEPLOY / "Containerfile").read_text()
+
+
 def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
-    deployment, service, ingress = read_yaml("kubernetes.yaml")
+    deployment, service, ingress, *_ = read_yaml("kubernetes.yaml")
     [container] = deployment["spec"]["template"]["spec"]["containers"]
     assert deployment["spec"]["replicas"] > 1
     for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
@@ -51,7 +76,7 @@ def test_kubernetes_asks_healthz_and_keeps_a_visitor_where_he_is():
 def test_the_image_takes_all_that_the_app_is_made_of_and_runs_as_nobody_special():
     lines = (DEPLOY / "Containerfile").read_text()
     ignored = (DEPLOY / "Containerfile.dockerignore").read_text().split()
-    folders = ("attention_core", "lessons", "runs", "attention_ui", "pages", "in_browser")
+    folders = ("attention_core", "lessons", "runs", "classes", "attention_ui", "pages", "in_browser")
     for part in ("requirements.txt", ".streamlit", *folders, "app.py"):
         assert re.search(rf"(?m)^COPY {re.escape(part)} ", lines)
         assert f"!{part}" in ignored
@@ -73,5 +98,5 @@ def test_haproxy_finds_nothing_wrong(tmp_path):
 
 def test_every_setting_named_in_the_guide_is_one_that_the_app_reads():
     guide = (DEPLOY / "README.md").read_text()
-    source = "".join(file.read_text() for file in (ROOT / "attention_ui" / "server").glob("*.py"))
+    source = "".join(file.read_text() for file in (ROOT / "attention_ui").rglob("*.py"))
     assert set(re.findall(r"ATTENTION_LAB_\w+", guide)) == set(re.findall(r"ATTENTION_LAB_\w+", source))
