@@ -45,9 +45,10 @@ def sections(example, every):
 
 def run(cells, folder):
     """Execute cells in a kernel of its own; what each of them printed."""
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(ALONE), *cells])
-    for place, cell in enumerate(notebook.cells):  # of several notebooks
+    cells = [nbformat.v4.new_code_cell(ALONE), *cells]
+    for place, cell in enumerate(cells):  # of several notebooks
         cell.id = f"cell-{place}"
+    notebook = nbformat.v4.new_notebook(cells=cells)
     NotebookClient(notebook, timeout=240, kernel_name="python3", resources={"metadata": {"path": folder}}).execute()
     return ["".join(out.get("text", "") for out in cell.get("outputs", ())) for cell in notebook.cells]
 
