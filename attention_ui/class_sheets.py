@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from attention_ui.paper import key_section, sheet_section, whole_file
 from lessons.worksheet.sheet import SheetChoices, sheet_code, sheets_of_class
-from lessons.worksheet.tasks import sheet_tasks
+from lessons.worksheet.tasks import in_order_of_lessons, paper_task
 
 ZIP = "application/zip"
 NO_LONGER_KEPT = "This file was no longer kept on the server. Press “Write the sheets” again: they will be the same.\n"
@@ -40,9 +40,16 @@ def written_class(order: ClassOrder) -> Iterator[object]:
 
 
 def sections_of_class(order: ClassOrder, keys: list[str], codes: list[str]) -> Iterator[str]:
-    """Sheet after sheet; the key and the code of each are put with the others."""
+    """Sheet after sheet; the key and the code of each are put with the others. Between the tasks, nothing.
+
+    So a page for which somebody waits never waits for more than a task.
+    """
     for choices in sheets_of_class(order.choices, order.sheets):
-        tasks = sheet_tasks(choices)
+        drawn = []
+        for place in range(choices.tasks):
+            drawn.append(paper_task(choices, place))
+            yield ""
+        tasks = in_order_of_lessons(choices, drawn)
         keys.append(key_section(choices, tasks))
         codes.append(sheet_code(choices))
         yield sheet_section(choices, tasks)

@@ -83,7 +83,11 @@ def how_to_round(decimals: int) -> tuple[Sentence, ...]:
 
 def sheet_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
     """The tasks of a sheet, in the order of the lessons, and from the beginning again."""
-    drawn = [paper_task(choices, place) for place in range(choices.tasks)]
+    return in_order_of_lessons(choices, [paper_task(choices, place) for place in range(choices.tasks)])
+
+
+def in_order_of_lessons(choices: SheetChoices, drawn: list[PaperTask]) -> tuple[PaperTask, ...]:
+    """The tasks of each lesson together."""
     return tuple(sorted(drawn, key=lambda task: choices.lessons.index(task.lesson)))
 
 
