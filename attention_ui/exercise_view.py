@@ -13,7 +13,9 @@ from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import one_in_row
 from attention_ui.drawing import draw_figure
 from attention_ui.links import LinkRule, go_to
-from attention_ui.server.runner import IN_BROWSER, MOST_CODE, runner_version
+from attention_ui.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
+from attention_ui.progress_view import EXERCISE_TITLES
+from attention_ui.server.runner import MOST_CODE, runner_version
 from attention_ui.state import get_state, set_state
 from attention_ui.streamlit_insides import component
 from lessons.exercises.base import Exercise
@@ -21,9 +23,8 @@ from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
 from lessons.formatting import english
 
-EXERCISE_TITLES = {key: english(exercise.title) for key, exercise in EXERCISES.items()}
 LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
-EDITOR, KEEPER = "exercise_editor", "exercise_keeper"
+EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
 
@@ -48,8 +49,8 @@ def exercise_panel(exercise: Exercise) -> None:
         offer_help(exercise)
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
         draw_figure(None, figure)
-    # A small frame of our own origin, to which the editor hands what is written. It stores that, and does nothing else.
-    component("keeper", path=IN_BROWSER / "keeper")(key=KEEPER)
+    # To this frame the editor hands what is written.
+    keeper()(key=CODE_KEEPER, what="code", forget=forgotten())
 
 
 def draw_editor(exercise: Exercise) -> None:
@@ -63,6 +64,7 @@ def draw_editor(exercise: Exercise) -> None:
     editor(
         key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
         starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
+        forget=forgotten(),
     )  # fmt: skip
 
 
@@ -77,8 +79,9 @@ def take_answer() -> None:
     """What the browser sent last: the code that ran, to keep it; and what it found, to compare that, once."""
     sent = get_state(EDITOR)
     key = sent.get("exercise") if isinstance(sent, dict) else None
-    if not isinstance(key, str) or key not in EXERCISES:
+    if not isinstance(key, str) or key not in EXERCISES or sent == get_state("exercise_answered"):
         return
+    set_state("exercise_answered", sent)  # the browser goes on sending it, also when its code is to be forgotten
     keep_code(key, sent.get("code"))
     seed = next_seed()
     if sent.get("answer") is None or sent.get("seed") != seed:
@@ -89,7 +92,7 @@ def take_answer() -> None:
     if verdict.tried and not verdict.passed:
         keep_of_exercise("tries", key, tries(key) + 1)
     if verdict.passed:
-        keep_of_exercise("solved", key, True)
+        add_progress(Progress(exercises=frozenset([key])))
     set_state("exercise_seed", secrets.randbelow(SEEDS))
 
 
@@ -137,7 +140,7 @@ def offer_help(exercise: Exercise) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(f"Lesson: {lesson.title}", key="exercise_lesson", type="tertiary"):
             go_to(lesson.page())
-        locked = left > 0 and not of_exercise("solved", exercise.key)
+        locked = left > 0 and exercise.key not in progress().exercises
         st.button(
             "Show a solution", key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
             type="tertiary",
@@ -146,14 +149,15 @@ def offer_help(exercise: Exercise) -> None:
             st.caption(f"after {left} more {'try' if left == 1 else 'tries'}")
     if get_state(shown) and not locked:
         st.code(exercise.solution, language="python")
-    solved = [title for key, title in EXERCISE_TITLES.items() if of_exercise("solved", key)]
+    solved = [title for key, title in EXERCISE_TITLES.items() if key in progress().exercises]
     if solved:
         st.caption(f"Solved, {len(solved)} of {len(EXERCISES)}: {', '.join(solved)}")
 
 
 def take_what_was_kept() -> None:
     """What this browser has kept, when the page is opened: it is no older than what was run last."""
-    sent = get_state(KEEPER)
+    sent = get_state(CODE_KEEPER)
+    take_progress(sent, "progress_taken_here")
     kept = sent.get("kept") if isinstance(sent, dict) else None
     codes = {key: kept[key] for key in EXERCISES if isinstance(kept.get(key), str)} if isinstance(kept, dict) else {}
     if codes == get_state("exercise_kept"):

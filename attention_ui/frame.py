@@ -4,15 +4,23 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS, TRAINING_SECTION
+from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.links import left_out, repair_link
-from attention_ui.panels.question import answered_lessons
+from attention_ui.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import run_badge
+
+
+def draw_rail(here: Entry) -> None:
+    """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it."""
+    exchange_progress()
+    large = bool(get_state("large"))
+    st.html(rail(here, progress().lessons, share_of_exercises(), large=large))
+
 
 with page_turn():  # from the first command on: two frames at once would hold each other up
     st.set_page_config(page_title="Attention Lab", page_icon=ICON, layout="wide", initial_sidebar_state=272)
@@ -26,7 +34,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     here = CONTENTS[pages.index(page) if page in pages else 0]
     if here.section == TRAINING_SECTION:
         lower_priority()
-    st.html(rail(here, answered_lessons(), large=bool(get_state("large"))))
+    st.fragment(draw_rail)(here)
     if left_out():  # what is hidden stays on the page and keeps what the link says
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")

@@ -1,4 +1,4 @@
-"""The rail: all lessons in the head of the page, where one is, and which questions were answered in this visit.
+"""The rail: all lessons in the head of the page, where one is, and what is solved.
 
 Streamlit draws the links of `st.navigation` itself, in one message: what is here is the part of their style that
 depends on the visit (the rest stands in frame.css). Where a screen has no room for all names, and on a projector, the
@@ -8,7 +8,6 @@ says where one is.
 
 import itertools
 from collections.abc import Collection
-from pathlib import Path
 
 from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
@@ -17,18 +16,23 @@ ROOM_FOR_ALL, ROOM_FOR_A_GROUP, ANY = 1440, 1200, 10_000  # pixels
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
-def rail(here: Entry, answered: Collection[str], *, large: bool = False) -> str:
-    """The style of the rail on this page, for a visitor who has answered questions of these lessons.
+def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large: bool = False) -> str:
+    """The style of the rail on this page, for a visitor who has solved questions of these lessons.
 
-    With `large` figures, for a projector, only the lesson where one is has a name.
+    Of the exercises `practised` is the share that is solved, and so much of their line is drawn. With `large` figures,
+    for a projector, only the lesson where one is has a name.
     """
-    done = [entry for entry in CONTENTS if Path(entry.file).stem in answered]
+    done = [entry for entry in CONTENTS if entry.address in solved]
+    practice = [entry for entry in CONTENTS if entry.address == "exercises" and entry is not here]
     groups = [after for before, after in itertools.pairwise(CONTENTS) if before.section != after.section]
     place, count = CONTENTS.index(here) + 1, len(CONTENTS)
     on_a_phone = f'content: "{place} of {count} · {here.title}"; --lab-place: {100 * place / count:.0f}%'
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")
+    if practised and practice:
+        stops = f"var(--lab-weight) {practised:.0%}, var(--lab-line) {practised:.0%}"
+        rules.append(f"{links(practice)} {{ border-image: linear-gradient(to right, {stops}) 1 }}")
     rules.append(f"{links(groups)} {{ margin-left: 0.4rem }}")
     others = [entry for entry in CONTENTS if entry != here]
     far = [entry for entry in others if entry.section != here.section]

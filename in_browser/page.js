@@ -152,7 +152,7 @@ addEventListener("message", ({ source, data }) => {
   const before = task;
   task = data.args;
   document.documentElement.className = data.theme?.base === "dark" ? "dark" : "";
-  if (before?.exercise !== task.exercise || (!touched && $("code").value !== task.code)) open(task.code);
+  if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && $("code").value !== task.code)) open(task.code);
   $("run").disabled = !ready || Boolean(timer);
 });
 // The frame is hidden until it has said that it is ready, and has no height before that.

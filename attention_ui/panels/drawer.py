@@ -30,22 +30,24 @@ IN_DRAWER = {
     "program": "A program to copy",
     "numbers": "Numbers and pictures",
     "home": "Take it home",
+    "progress": "Your progress",
 }
 
 
 def show_drawer(
     address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Sentence,
-    path: Callable[[], bytes] | None = None,
+    path: Callable[[], bytes] | None = None, more: Mapping[str, Callable[[], None]] | None = None,
 ) -> None:  # fmt: skip
     """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
 
     The numbers of a `lesson` that is covered are not given away. `heading` is the question that a notebook of this
-    screen begins with; `path` makes one of all lessons.
+    screen begins with; `path` makes one of all lessons. `more` is what only this page has in its drawer.
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
         section = Section(english(heading), code, figures, address)
         parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
+    parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
         set_state(OPEN, "code")
     here = [entry.address for entry in CONTENTS].index(address)

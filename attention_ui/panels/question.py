@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
+from attention_ui.progress import solve_question
 from attention_ui.state import get_state, set_state
 from lessons.formatting import english
 from lessons.screen import Card, Question
@@ -66,11 +67,18 @@ def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
             st.button(
                 card_label(card, VERDICTS[right] if index == chosen else ""),
                 key=f"{lesson}_card_{letter}",
-                on_click=set_state,
-                args=(f"{lesson}_answer", letter),
+                on_click=choose_card,
+                args=(lesson, letter, index == question.right),
                 type="primary" if index == chosen else "secondary",
                 width="stretch",
             )
+
+
+def choose_card(lesson: str, letter: str, right: bool) -> None:
+    """What happens when a card is pressed. The right one solves the question, known before the page is drawn."""
+    set_state(f"{lesson}_answer", letter)
+    if right:
+        solve_question(lesson)
 
 
 def card_label(card: Card, verdict: str) -> str:
@@ -120,11 +128,6 @@ def first_tries() -> dict[tuple[str, str], bool]:
     if get_state("first_tries") is None:
         set_state("first_tries", {})
     return get_state("first_tries")
-
-
-def answered_lessons() -> set[str]:
-    """The lessons of which this visitor has answered a question."""
-    return {lesson for lesson, _ in first_tries()}
 
 
 def question_number(lesson: str, ask: Ask) -> int:

@@ -1,22 +1,56 @@
 "use strict";
-// Keeps what a learner has written in this browser, and hands it back when the page is opened. It runs nothing and asks nobody.
-const PLACE = "attention-lab exercises";
-const MOST = 20_000; // characters
+// Keeps what a learner has written and solved in this browser, and hands it back when the app is opened. It runs nothing
+// and asks nobody.
+const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGOTTEN = "attention-lab forgotten";
+const VERSION = 1;
+const MOST = 20_000, MOST_NAMES = 200; // characters, names
+const KINDS = ["lessons", "exercises"];
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
-let told = false;
-function kept() {
-  try { return JSON.parse(localStorage.getItem(PLACE)) ?? {}; } catch { return {}; }
+let told = false, what;
+// A browser that lets nothing be stored forgets it with the tab, and that is all.
+function stored(place) {
+  try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; }
+}
+function store(place, value) {
+  try { localStorage.setItem(place, JSON.stringify(value)); } catch {}
 }
 function keep({ exercise, code }) {
   if (!/^\w{1,40}$/.test(exercise) || typeof code !== "string" || code.length > MOST) return;
-  // A browser that lets nothing be stored forgets it with the tab, and that is all.
-  try { localStorage.setItem(PLACE, JSON.stringify({ ...kept(), [exercise]: code })); } catch {}
+  store(CODE, { ...stored(CODE), [exercise]: code });
+}
+function names(list) {
+  return Array.isArray(list) ? list.filter((name) => /^\w{1,40}$/.test(name)).slice(0, MOST_NAMES) : [];
+}
+function solved() {
+  const found = stored(SOLVED);
+  return Object.fromEntries(KINDS.map((kind) => [kind, found.version === VERSION ? names(found[kind]) : []]));
+}
+function add(more) {
+  const before = solved();
+  const all = Object.fromEntries(KINDS.map((kind) => [kind, names([...new Set([...before[kind], ...names(more?.[kind])])])]));
+  if (KINDS.some((kind) => all[kind].length > before[kind].length)) store(SOLVED, { version: VERSION, ...all });
+}
+function forget(word) {
+  // Once for each word: a frame that is loaded again is told the same word, and what was done since then stays.
+  try {
+    if (!word || sessionStorage.getItem(FORGOTTEN) === word) return;
+    sessionStorage.setItem(FORGOTTEN, word);
+    for (const place of [CODE, SOLVED]) localStorage.removeItem(place);
+  } catch {}
+}
+function known() {
+  return what === "code" ? { kept: stored(CODE), solved: solved() } : { solved: solved() };
 }
 addEventListener("message", ({ source, origin, data }) => {
-  if (source !== parent && origin === "null" && data?.type === "attention-lab:keep") keep(data); // the editor beside it
-  if (source !== parent || data?.type !== "streamlit:render" || told) return;
+  // From the editor beside it.
+  if (what === "code" && source !== parent && origin === "null" && data?.type === "attention-lab:keep") keep(data);
+  if (source !== parent || data?.type !== "streamlit:render") return;
+  what = data.args.what;
+  forget(data.args.forget);
+  const tells = what === "code" || KINDS.some((kind) => solved()[kind].length); // the app need not run for nothing
+  if (tells && !told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });
   told = true;
-  tell("streamlit:setComponentValue", { value: { kept: kept() }, dataType: "json" });
+  if (what === "progress") add(data.args.solved);
 });
 tell("streamlit:componentReady", { apiVersion: 1 });
 tell("streamlit:setFrameHeight", { height: 0 });

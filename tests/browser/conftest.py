@@ -117,6 +117,16 @@ class Visit:
         self.page.wait_for_function(SETTLED)
         return self
 
+    def answer_rightly(self, lesson):
+        """Press the cards of a question until the right one is found."""
+        for letter in "ABCD":
+            self.page.locator(f".st-key-{lesson}_card_{letter} button").click()
+            self.page.locator(f".st-key-{lesson}_card_{letter} button[kind=primary]").wait_for()
+            self.settled()
+            if self.page.locator(".st-key-cards_right").count():
+                return
+        raise AssertionError("no card is right")
+
     def marked(self, selector="svg.marks"):
         """Mark these pictures, to know them again; the answer tells whether all of them are still there.
 

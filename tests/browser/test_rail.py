@@ -1,4 +1,4 @@
-"""The rail in a real browser: all lessons in one line, where one is, what was answered."""
+"""The rail in a real browser: all lessons in one line, where one is, what is solved."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def link(tab, title):
     return tab.page.get_by_test_id("stTopNavLink").filter(has_text=title)
 
 
-def test_all_lessons_stand_in_one_line_and_an_answered_one_is_marked(visit):
+def test_all_lessons_stand_in_one_line_and_a_solved_one_is_marked(visit):
     tab = visit().open("softmax")
     tab.page.wait_for_selector("h1")
     tab.settled()
@@ -30,13 +30,12 @@ def test_all_lessons_stand_in_one_line_and_an_answered_one_is_marked(visit):
     tab.settled()
     plain = link(tab, "Softmax").evaluate(COLOUR)
     assert plain == link(tab, "Mask").evaluate(COLOUR) != link(tab, "Output").evaluate(COLOUR)
-    tab.page.locator(".st-key-output_card_A button").click()
-    tab.settled()
+    tab.answer_rightly("output")
     link(tab, "Softmax").click()
     tab.page.wait_for_url("**/softmax**")
     tab.settled()
-    answered = link(tab, "Output").evaluate(COLOUR)
-    assert answered not in (plain, link(tab, "Softmax").evaluate(COLOUR))
+    solved = link(tab, "Output").evaluate(COLOUR)
+    assert solved not in (plain, link(tab, "Softmax").evaluate(COLOUR))
     assert link(tab, "Mask").evaluate(COLOUR) == plain
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from visiting import ROOT, open_page, texts
 
-from attention_ui.exercise_view import EDITOR, KEEPER
+from attention_ui.exercise_view import CODE_KEEPER, EDITOR
 from attention_ui.server.runner import MOST_CODE
 from lessons.exercises.every import EXERCISES
 from lessons.formatting import english
@@ -118,7 +118,7 @@ def test_the_code_is_kept_for_each_exercise_and_comes_back():
 def test_what_the_browser_has_kept_comes_back_and_gives_way_to_what_is_run_next():
     at = open_page(PAGE)
     kept = {"scores": "older", "mask": "mine", "softmax": 5, "attention": "x" * (MOST_CODE + 1), "nothing": "x"}
-    at.session_state[KEEPER] = {"kept": kept}
+    at.session_state[CODE_KEEPER] = {"kept": kept}
     at.run()
     assert args_of(at, "runner")["code"] == "older"
     send(at, EXERCISES["scores"].answer, code="newer")
@@ -133,7 +133,7 @@ def test_what_the_browser_has_kept_comes_back_and_gives_way_to_what_is_run_next(
 @pytest.mark.parametrize("forged", [None, 5, "x", [], {"kept": 5}, {"kept": []}, {}])
 def test_a_forged_store_is_nothing(forged):
     at = open_page(PAGE)
-    at.session_state[KEEPER] = forged
+    at.session_state[CODE_KEEPER] = forged
     at.run()
     assert not at.exception and args_of(at, "runner")["code"] == EXERCISES["scores"].starter
 

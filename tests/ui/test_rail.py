@@ -1,4 +1,4 @@
-"""The rail says where one is and what was answered, and names every lesson once."""
+"""The rail says where one is and what is solved, and names every lesson once."""
 
 import re
 
@@ -12,12 +12,20 @@ def rules(style):
     return {what: re.findall(r'\$="/(\w*)"', links) for links, what in found}
 
 
-def test_nothing_is_marked_before_a_question_was_answered():
+def test_nothing_is_marked_before_a_question_was_solved():
     assert "border-top-color" not in rules(rail(CONTENTS[0], ()))
 
 
-def test_the_lessons_of_answered_questions_are_marked_and_no_others():
-    assert rules(rail(CONTENTS[0], {"softmax", "overview"}))["border-top-color"] == ["", "softmax"]
+def test_the_lessons_of_solved_questions_are_marked_and_no_others():
+    assert rules(rail(CONTENTS[0], {"softmax", "tokens"}))["border-top-color"] == ["tokens", "softmax"]
+
+
+def test_of_the_exercises_as_much_of_the_line_is_drawn_as_is_solved():
+    assert "border-image" not in rules(rail(CONTENTS[0], ()))
+    style = rail(CONTENTS[0], {"softmax"}, 0.3)
+    assert rules(style)["border-image"] == ["exercises"] and "var(--lab-weight) 30%" in style
+    [exercises] = [entry for entry in CONTENTS if entry.address == "exercises"]
+    assert "border-image" not in rail(exercises, (), 0.3), "there the line says that one is here"
 
 
 def test_a_group_begins_where_the_section_changes():
