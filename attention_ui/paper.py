@@ -93,7 +93,7 @@ def task_solved(number: int, task: PaperTask, decimals: int) -> str:
     """The same task with its answers, and the derivation of each."""
     asked = [solved_table(blanks, decimals) for blanks in task.blanks]
     lines = "".join(derivations(blanks, decimals) for blanks in task.blanks)
-    cards = cards_answered(task.question) if task.question else ""
+    cards = f"{cards_answered(task.question)}{listed_lines(task.derived)}" if task.question else ""
     return in_task(number, task, f"{tables(task, decimals, asked)}{lines}{cards}")
 
 
@@ -142,8 +142,13 @@ def derivations(blanks: Blanks, decimals: int) -> str:
     """How each number of the row comes about; a line that several need stands once."""
     lines = dict.fromkeys(line for answer in answers_of(blanks, decimals) for line in answer.lines)
     total = what_they_sum_to(blanks, decimals)
-    said = [*lines, *([english(total)] if total else [])]
-    return f'<ul class="lines">{"".join(f"<li>{escape(line)}</li>" for line in said)}</ul>\n'
+    return listed_lines([*lines, *([english(total)] if total else [])])
+
+
+def listed_lines(lines: Sequence[str]) -> str:
+    """Lines of arithmetic, if there are any."""
+    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
+    return f'<ul class="lines">{items}</ul>\n' if items else ""
 
 
 def cards_to_choose(question: Question) -> str:

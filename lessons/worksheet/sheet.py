@@ -17,6 +17,7 @@ OPENING = say(
     "is computed when you ask for it. Or a plan for a lesson, with what to ask the room before each screen."
 )
 
+# Their places are bits of every code that was ever printed: a new one comes last.
 ON_PAPER = ("tokens", "dot_product", "projections", "scores", "mask", "softmax", "output")
 MOST_TASKS, MOST_SHEETS, LAST_SHEET = 12, 200, 999_999
 DECIMALS = (1, 2)  # of what is rounded

@@ -16,8 +16,9 @@ from lessons.derivation import VECTORS
 from lessons.example import ExampleTrace
 from lessons.formatting import english, equation
 from lessons.questions.base import below
-from lessons.screen import Code, Matrices, Matrix, Question, Screen
+from lessons.screen import Code, Matrix, Question, Screen
 from lessons.sentence import Number, Sentence, say, say_count
+from lessons.worksheet.derived import found_in, lines_of_right
 from lessons.worksheet.numbers import (
     WIDTHS,
     is_rounded,
@@ -53,6 +54,7 @@ class PaperTask:
     given: tuple[Matrix, ...]
     blanks: tuple[Blanks, ...] = ()
     question: Question | None = None
+    derived: tuple[str, ...] = ()  # how the right card comes about
 
 
 @dataclass(frozen=True)
@@ -100,13 +102,8 @@ def paper_task(choices: SheetChoices, place: int) -> PaperTask:
         return FILL_IN[lesson](trace, random, choices.decimals)
     given, screen = asked_on_screen(lesson, trace, choices.decimals)
     question = screen.ask(below(QUESTIONS_DRAWN, random))
-    return PaperTask(lesson=lesson, asks=question.prompt, given=given, question=question)
-
-
-def found_in(screen: Screen, *keys: str) -> tuple[Matrix, ...]:
-    """These matrices of a screen, in this order."""
-    every = {m.key: m for figure in screen.figures if isinstance(figure, Matrices) for m in figure.matrices}
-    return tuple(every[key] for key in keys)
+    derived = lines_of_right(question, trace, choices.decimals)
+    return PaperTask(lesson=lesson, asks=question.prompt, given=given, question=question, derived=derived)
 
 
 def asked_on_screen(lesson: str, trace: ExampleTrace, decimals: int) -> tuple[tuple[Matrix, ...], Screen]:

@@ -227,6 +227,16 @@ RIGHT = {
 }  # fmt: skip
 
 
+def is_derived(task, right):
+    """The lines begin with what is printed, each can be computed again, and the last ends with the right card."""
+    for line in task.derived:
+        exact = line.partition(" ≈ ")[0]
+        arithmetic, _, result = exact.rpartition(": ")[2].rpartition(" = ")
+        if arithmetic and evaluate(arithmetic) != pytest.approx(evaluate(result), abs=2e-3, rel=2e-3):
+            return False
+    return bool(task.derived) and number(task.derived[-1].rpartition(" ")[2]) == number(right)
+
+
 def test_the_right_card_follows_from_what_the_sheet_prints():
     met = set()
     for seed in range(60):
@@ -238,6 +248,7 @@ def test_the_right_card_follows_from_what_the_sheet_prints():
                 assert english(task.question.cards[task.question.right].text) == (
                     on_paper(school(value, right.decimals), right.decimals, fixed=True)
                 ), task.question.prompt
+                assert is_derived(task, english(task.question.cards[task.question.right].text)), task.derived
                 met.add(task.question.prompt.template)
     assert met == set(RIGHT)
 
