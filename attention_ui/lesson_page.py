@@ -98,7 +98,8 @@ def draw_screen(
     asks = question is not None and not hidden("predict")
     with top:
         draw_top(lesson, screen, question if asks else None, address, covers)
-    say_covered(coverable)
+    with stage:
+        say_covered(coverable)
     for place, group in enumerate(groups(screen.figures)):
         with stage if place == 0 else NOWHERE_ELSE:
             if panel is None and ((place == 0 and beside is not None) or can_be_followed(group)):
