@@ -7,7 +7,7 @@ import streamlit as st
 from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
 from attention_ui.link_rules import LINK_RULES
-from attention_ui.links import left_out, repair_link
+from attention_ui.links import left_out, repair_link, text_in_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
@@ -18,12 +18,22 @@ from attention_ui.training_runs import run_badge
 def draw_rail(here: Entry) -> None:
     """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it."""
     exchange_progress()
-    large = bool(get_state("large"))
-    st.html(rail(here, progress().lessons, share_of_exercises(), large=large))
+    st.html(rail(here, progress().lessons, share_of_exercises(), large=on_a_projector()))
+
+
+def on_a_projector() -> bool:
+    """True where figures are to be large: as the switch says, or before it is drawn the link."""
+    chosen = get_state("large")
+    return text_in_link("large") == "true" if chosen is None else bool(chosen)
 
 
 with page_turn():  # from the first command on: two frames at once would hold each other up
-    st.set_page_config(page_title="Attention Lab", page_icon=ICON, layout="wide", initial_sidebar_state=272)
+    st.set_page_config(
+        page_title="Attention Lab",
+        page_icon=ICON,
+        layout="wide",
+        initial_sidebar_state="collapsed" if on_a_projector() else 272,
+    )
     st.html(Path(__file__).parent / "frame.css")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     overview, *lessons = CONTENTS
