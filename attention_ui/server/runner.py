@@ -21,11 +21,13 @@ from starlette.responses import Response
 
 from attention_ui.server.files import FOR_A_YEAR, GZIP_LEVEL, accepts_gzip
 from attention_ui.server.headers import EMBEDDERS, frame_ancestors
+from attention_ui.streamlit_insides import front_end_folder
 
 IN_BROWSER = Path(__file__).parents[2] / "in_browser"
 TORCH = ("__init__", "shapes", "printing", "views", "tensors", "functions", "nn/__init__", "nn/functional")
 MODULES = ("driver.py", *(f"torch/{name}.py" for name in TORCH))
 OF_PYTHON = ("math",)
+LETTERS_FILE = "SourceSansVF-Upright.*.woff2"
 MOST_CODE = 20_000  # characters
 
 
@@ -62,6 +64,12 @@ def hash_of(source: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(source.encode()).digest()).decode()}'"
 
 
+def page_style() -> str:
+    """How the page looks, with the app's own letters in it: it may not ask anybody for them."""
+    font = next((front_end_folder() / "static" / "media").glob(LETTERS_FILE)).read_bytes()
+    return text_of(IN_BROWSER / "page.css").replace("%FONT%", base64.b64encode(font).decode(), 1)
+
+
 def runner_policy(script: str, style: str, embedders: str) -> str:
     """What a browser is told to refuse to this page: everything but its own script and style, and its worker."""
     return "; ".join([
@@ -69,6 +77,7 @@ def runner_policy(script: str, style: str, embedders: str) -> str:
         "default-src 'none'",  # no request of any kind
         f"script-src {hash_of(script)} 'unsafe-eval'",  # Brython makes JavaScript from Python
         f"style-src {hash_of(style)}",
+        "font-src data:",
         "worker-src blob:",
         "base-uri 'none'",
         "form-action 'none'",
@@ -79,7 +88,7 @@ def runner_policy(script: str, style: str, embedders: str) -> str:
 @cache
 def runner_page() -> tuple[str, str]:
     """The page and its policy."""
-    script, style = text_of(IN_BROWSER / "page.js"), text_of(IN_BROWSER / "page.css")
+    script, style = text_of(IN_BROWSER / "page.js"), page_style()
     parts = json.dumps({"worker": worker_script(), "library": python_library(), "most": MOST_CODE})
     html = text_of(IN_BROWSER / "page.html")
     # No tag inside the parts may end them early.

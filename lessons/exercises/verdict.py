@@ -16,6 +16,7 @@ from lessons.sentence import Sentence, Size, say
 SECONDS = 4  # that an answer may take
 MOST_SENT, MOST_PRINTED, MOST_OF_ERROR = 200_000, 4000, 500  # characters
 MOST_AXES, LONGEST_AXIS, LAST_LINE = 4, 64, 1000
+FAR = 1e6  # beyond it the numbers are too long to be read
 NEAR = {"atol": 2e-4, "rtol": 1e-3}
 UNREADABLE = say("What your browser sent cannot be read. Run it again.")
 NOT_NUMBERS = say(
@@ -90,6 +91,9 @@ def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Sente
     if not math.isfinite(gap):
         return say("In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
                    case=case, count=count, whole=whole, output=output)  # fmt: skip
+    if gap > FAR:
+        return say("In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
+                   case=case, count=count, whole=whole, output=output, most=f"{FAR:,.0f}")  # fmt: skip
     return say("In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
                case=case, count=count, whole=whole, output=output, gap=Size(gap))  # fmt: skip
 

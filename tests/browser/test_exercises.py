@@ -110,6 +110,11 @@ def test_what_does_not_fit_is_refused_in_a_sentence_and_not_run(desk):
         at.ready.click()
         at.page.wait_for_function("() => true")
         assert words in at.status.inner_text()
+    half = "field => { field.value = 'x = 1 # ' + String.fromCharCode(0xD800); field.oninput() }"
+    at.code.evaluate(half)
+    at.ready.click()
+    at.page.wait_for_function("() => true")
+    assert "Line 1 has a character that cannot be seen (U+D800)." in at.status.inner_text()
     assert "Right" in at.run(SOLUTION)
 
 

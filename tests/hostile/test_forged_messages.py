@@ -29,6 +29,18 @@ PICKS = [
     *([{"cell_tag": tag}] for tag in ("|weights 9999,9999|", "|<b>no</b> 0,0|", HUGE)),
 ]
 SELECTIONS = [json.dumps({"selection": {"pick": pick}}) for pick in PICKS]
+ANSWER = {"exercise": "scores", "seed": 0, "code": "x", "answer": "{}"}
+PARTS = [  # what the frames of the exercises and of the progress send
+    *(None, 5, "x", [], {}, HUGE, {"exercise": HUGE}, {"exercise": []}, ANSWER, ANSWER | {"code": "x" * 10**6}),
+    *(ANSWER | {"answer": "[" * 10**5}, ANSWER | {"seed": HUGE, "code": "\ud800\x00"}, ANSWER | {"answer": [[{}]]}),
+    *(
+        {"kept": {"scores": HUGE, "mask": 5}},
+        {"kept": {"scores": "\ud800"}},
+        {"kept": [HUGE]},
+        {"kept": 1, "solved": 1},
+    ),
+    *({"solved": {"lessons": ["mask"] * 10**5, "exercises": {"a": 1}}}, {"solved": {"lessons": [[], {}, HUGE, 1e308]}}),
+]
 # What each kind of widget sends, in the field of the message that Streamlit expects there.
 VALUES = {
     "slider": ("double_array_value", [[math.nan], [math.inf], [1e300], [-1e300], [], [2.5], [1, 2, 3]]),
@@ -40,6 +52,7 @@ VALUES = {
     "text_input": ("string_value", TEXTS),
     "text_area": ("string_value", TEXTS),
     "vega_lite_chart": ("string_value", SELECTIONS),
+    "component_instance": ("json_value", list(map(json.dumps, PARTS))),
 }
 WRONG_KINDS = [
     ("string_value", HUGE),

@@ -160,6 +160,19 @@ def test_what_ran_too_long_is_told():
     assert said == "It ran longer than 4 seconds and was stopped. Is there a loop without an end?"
 
 
+@pytest.mark.parametrize("number", ["1e308", "-1e308", "1e39", "nan", "inf", "-inf", "1e-320", "1e16", "-0.0"])
+def test_whatever_number_comes_the_sentence_is_short_and_the_figure_is_drawn(number):
+    for exercise in EVERY:
+        cases = exercise.cases(0)
+        forged = json.loads(sent([case.outputs(exercise.answer) for case in cases]))
+        for outputs in forged["outputs"]:
+            for output in outputs:
+                output["data"][-1] = number
+        verdict = verdict_of(exercise, cases, json.dumps(forged))
+        assert all(len(english(sentence)) < 200 for sentence in verdict.says), verdict.says
+        assert verdict.passed or verdict.figures
+
+
 FORGED = [
     None, 1, 2.5, True, [], {}, b"x", "x", "[]", "null", "{}", "1", '"x"', '{"outputs": 1}', '{"outputs": []}',
     '{"outputs": [[]]}', '{"outputs": {"0": 1}}', '{"outputs": [[{}], [{}], [{}]]}', "[" * 100_000, "9" * 5000,

@@ -25,3 +25,10 @@ def test_the_numbers_behind_a_question_are_not_taken_home_before_an_answer():
 
 def test_a_link_that_hides_the_code_hides_the_notebook():
     assert not any("home" in part for part in in_drawer(open_page("one_head/mask", hide="code")))
+
+
+def test_the_longest_sentence_with_sixty_edits_is_taken_home():
+    edits = ";".join(f"x{row},{column}={row - column / 8}" for row in range(1, 13) for column in range(1, 6))
+    at = open_page("one_head/output", cover="false", example="sentence", text="antidisestablishmentarianism " * 60,
+                   edits=edits)  # fmt: skip
+    assert offered(at) >= BUTTONS and not at.exception

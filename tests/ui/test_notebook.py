@@ -7,11 +7,12 @@ import pytest
 from nbclient import NotebookClient
 from test_every_screen import LESSONS, file_of
 
+from attention_core.masks import causal_mask
 from attention_ui.contents import CONTENTS
 from attention_ui.notebook import Section, notebook_of, notebook_of_path
-from lessons import mask
-from lessons.edits import Edit
-from lessons.example import Example, learnt_example, run_example
+from lessons import mask, output
+from lessons.edits import MOST_EDITS, Edit, parse_edits
+from lessons.example import MAX_TOKENS, Example, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
 from lessons.formatting import english
 
@@ -63,6 +64,21 @@ def test_the_notebook_of_every_screen_gives_the_numbers_of_the_screen(name, tmp_
         cells += [nbformat.v4.new_code_cell(AFRESH), *notebook.cells]
     said = "".join(run([*cells, nbformat.v4.new_code_cell(NOT_OURS)], tmp_path))
     assert said.count("All numbers are those of the screen.") == count > 10
+
+
+def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_runs(tmp_path):
+    asked = ";".join(f"x{row},{column}={row - column / 8}" for row in range(1, 13) for column in range(1, 6))
+    edits, notes = parse_edits(asked)
+    assert asked.count("=") == 60 and len(edits) == MOST_EDITS and notes
+    text = " ".join(f"word{n}" * 20 for n in range(40))
+    trace = run_example(Example(source="sentence", text=text, edits=edits, d_model=6))
+    assert len(trace.tokens) == MAX_TOKENS and sum(map(len, trace.tokens)) > 100
+    screens = {mask: mask.Choices(causal_mask(MAX_TOKENS)), output: output.Choices("all", MAX_TOKENS - 1)}
+    shown = {module: module.screen(trace, 0, choices) for module, choices in screens.items()}
+    written = notebook_of([Section(english(module.HEADING), at.code, at.figures) for module, at in shown.items()])
+    notebook = nbformat.reads(written.decode(), as_version=4)
+    nbformat.validate(notebook)
+    assert "All numbers are those of the screen." in "".join(run(notebook.cells, tmp_path))
 
 
 def test_all_lessons_are_one_notebook(tmp_path):
