@@ -30,7 +30,7 @@ def main(url: str) -> None:
         slider.wait_for()
         page.locator(".st-key-run input[type=checkbox]").uncheck()
         slider.fill("9")  # while it still learns
-        page.locator(".st-key-run").evaluate("film => film.scrollIntoView()")
+        page.locator("h1").scroll_into_view_if_needed()
         page.wait_for_timeout(1000)
         page.screenshot(path=HERE / "train.png")
         browser.close()
