@@ -40,10 +40,13 @@ async def lifespan(app: App):
 
 
 async def get_ready() -> None:
-    """First what a picture needs; when the first visitor has seen one, the rest."""
+    """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote."""
     await asyncio.to_thread(start_up)
     await asyncio.sleep(FIRST_PICTURE_SECONDS)
     await asyncio.to_thread(finish)
+    from attention_ui.voting.watching import keep_watching
+
+    await keep_watching()
 
 
 async def forget_classes() -> None:

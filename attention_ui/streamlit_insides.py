@@ -9,6 +9,7 @@ import copy
 from pathlib import Path
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.components.v1 import declare_component
 from streamlit.file_util import get_static_dir
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -52,6 +53,21 @@ def browser_mark() -> bytes | None:
     """
     cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
     return decode_xsrf_token_string(cookie)[0] if cookie else None
+
+
+def session_is_open(session_id: str) -> bool:
+    """True while this visit is connected. Nothing public knows the visits."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session_id)
+
+
+def rerun_session(session_id: str) -> None:
+    """Draw the page of an open visit anew, from outside; to be called on the server's own loop.
+
+    So Streamlit itself does when a file of the app has changed. Publicly a page can only ask for its own next run, or
+    run a part of itself again and again.
+    """
+    session = runtime.get_instance()._session_mgr.get_active_session_info(session_id).session
+    session.request_rerun(session._client_state)
 
 
 def check_rerun() -> None:

@@ -5,9 +5,11 @@ import streamlit as st
 from attention_ui.lesson import show_notes
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.panels.question import LETTERS, card_label
+from attention_ui.server.process import lower_priority
 from attention_ui.state import take_state
 from attention_ui.voting.rooms import class_keeper, do, leave_class, voter
-from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of, watch
+from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
+from attention_ui.voting.watching import watch
 from classes.stages import RefusedError, Room
 from lessons.screen import Question
 
@@ -26,6 +28,7 @@ SAYS = {
 def student_view(room: Room) -> None:
     """The page of a student, drawn anew only when the teacher has done something."""
     watch(room)
+    lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
     if room.stage == "waiting":
         st.title("You are in the class", anchor=False)
         st.text("The question comes when your teacher asks it. Keep this page open.")

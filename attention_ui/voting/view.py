@@ -17,8 +17,6 @@ from lessons.formatting import english
 from lessons.screen import Question, Screen
 from lessons.voted import distribution_of_votes, flow, flow_table
 
-WATCH_SECONDS = 2.0  # how often a student's page asks whether the teacher has done something
-
 
 def screen_of(room: Room) -> tuple[Screen, Question]:
     """The screen that a class looks at, and its question."""
@@ -26,21 +24,6 @@ def screen_of(room: Room) -> tuple[Screen, Question]:
         return screen_asked(room.asked)
     except ValueError as error:
         raise RefusedError("This question was asked by another version of the app: ask another one.") from error
-
-
-def watch(room: Room) -> None:
-    """Look again and again whether the teacher has done something, and draw the page anew only then."""
-    st.fragment(look_again, run_every=WATCH_SECONDS)(room.code, room.revision)
-
-
-def look_again(code: str, revision: int) -> None:
-    """One small query; nothing is drawn."""
-    try:
-        changed = class_keeper().revision(code) != revision
-    except RefusedError:  # the database is away: the page stays as it is
-        return
-    if changed:
-        st.rerun()
 
 
 def draw_figures(room: Room, screen: Screen, question: Question) -> None:

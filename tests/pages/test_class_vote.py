@@ -2,12 +2,13 @@
 
 import csv
 import io
+import itertools
 import re
 
 import pytest
 from visiting import ROOT, chart, open_page, texts, visitor
 
-from attention_ui.voting import rooms
+from attention_ui.voting import rooms, watching
 from attention_ui.voting.rooms import class_keeper
 from classes.keeper import NO_CLASS, NOT_YOURS, Keeper
 from classes.limits import Limiter
@@ -27,7 +28,8 @@ def fresh(monkeypatch, tmp_path):
         return keeper
 
     kept.cache_info = class_keeper.cache_info
-    for module in ("rooms", "page", "student", "teacher", "view"):
+    watching.WATCHED.clear()
+    for module in ("rooms", "page", "student", "teacher", "view", "watching"):
         monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", kept)
     for name in ("GUESSES", "ALL_GUESSES", "OPENINGS", "ALL_OPENINGS"):
         monkeypatch.setattr(rooms, name, Limiter(10, 3600))
@@ -287,3 +289,28 @@ def test_waiting_students_are_told_so():
     _, code, _ = teacher()
     at = visitor(PAGE, **{"class": code}).run()
     assert at.title[0].value == "You are in the class"
+
+
+def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, monkeypatch):
+    visits = itertools.count()  # the visits of these tests all have the same name
+    monkeypatch.setattr(watching, "running_session", lambda: str(next(visits)))
+    _, code, key = asking()
+    _, other, _ = asking()
+    student(code), student(other)
+    assert sorted(one.code for one in watching.WATCHED.values()) == sorted([code, other])
+    assert watching.look_at_all() == []
+    fresh.step(code, key, 1, "open", "closed")
+    (changed,) = watching.look_at_all()
+    assert watching.WATCHED[changed].code == code
+    fresh.vote(other, "a", 1, "open", 0)
+    assert watching.look_at_all() == [changed], "a vote is no reason to draw a student's page"
+
+
+def test_whoever_is_away_for_long_is_not_watched_any_more(fresh):
+    _, code, _ = asking()
+    student(code)
+    (one,) = watching.WATCHED.values()
+    watching.forget_who_left(one.seen + watching.GONE_SECONDS)
+    assert watching.WATCHED
+    watching.forget_who_left(one.seen + watching.GONE_SECONDS + 1)
+    assert not watching.WATCHED
