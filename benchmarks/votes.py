@@ -27,7 +27,7 @@ from classes.keeper import Keeper  # noqa: E402
 from lessons.asked import first_asked, screen_asked, written_asked  # noqa: E402
 
 CLASSES, STUDENTS, READERS = 10, 300, 10
-WITHIN, IDLE_SECONDS, ROUNDS_OF_VOTES = 3.0, 20.0, 3
+WITHIN, IDLE_SECONDS, BETWEEN_SECONDS, ROUNDS_OF_VOTES = 3.0, 40.0, 12.0, 8
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ async def measure(server: Server, keeper: Keeper, students: int) -> None:
     alone, waiting, voting = Load(), Load(), Load()
     try:
         await a_few_at_a_time([partial(reader.open, "", EXAMPLE) for reader in readers])
-        await asyncio.sleep(SETTLE_SECONDS)
+        await asyncio.sleep(3 * SETTLE_SECONDS)
         await _read(readers, 0, until(time.perf_counter() + IDLE_SECONDS), alone)
         say("the students come in")
         opened = [
@@ -82,7 +82,7 @@ async def measure(server: Server, keeper: Keeper, students: int) -> None:
             if number + 1 < ROUNDS_OF_VOTES:  # the same students vote in the next round on another question
                 for code, key in classes:
                     keeper.ask(code, key, number + 1, cards, text)
-                await asyncio.sleep(30)
+                await asyncio.sleep(BETWEEN_SECONDS)
     finally:
         await asyncio.gather(*(visitor.close() for visitor in (*teachers, *pupils, *readers)))
     errors = [error for visitor in (*teachers, *pupils, *readers) for error in visitor.exceptions] + server.complaints()

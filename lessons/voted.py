@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from lessons.formatting import leaders
-from lessons.screen import Card, Figure, Part, Parts, Question, Table
+from lessons.screen import Card, Code, Figure, Part, Parts, Question, Table
 from lessons.sentence import All, Sentence, say, say_count
 
 HEADING = say("What does the room think?")
@@ -94,3 +94,6 @@ def flow_table(figure: Flow) -> Table:
     cells = tuple((letter, *row) for letter, row in zip(letters, figure.moved, strict=True))
     return Table(key="class_flow_numbers", name=say("From the first vote to the second, in numbers"), columns=columns,
                  cells=cells, folded=True)  # fmt: skip
+
+
+TELLS_VOTES = Code((distribution_of_votes, most_chosen, who_moved))

@@ -102,15 +102,14 @@ def spaced(code: str) -> str:
 def draw_invitation(room: Room) -> None:
     """The code, the link and its QR code, large enough for a projector."""
     link = join_link(room.code)
-    picture = io.BytesIO()
-    segno.make(link, error="m").save(picture, kind="png", scale=8, border=2)
+    picture = segno.make(link, error="m").png_data_uri(scale=8, border=2)
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
         st.text("Open this link, or the page Class vote, and type the code:")
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
     with image:
-        st.image(picture.getvalue(), caption="The link as a QR code", width=280)
+        st.markdown(f"![The link as a QR code]({picture})")  # an image of Streamlit's own has no alternative text
 
 
 def choose_question(room: Room, key: str) -> None:

@@ -1,0 +1,55 @@
+"""A teacher at a projector and a student with a phone: the vote, and whom it might keep out."""
+
+import pytest
+
+from tests.browser.test_axe import violations
+
+CARD = ".st-key-cards_class button"
+
+
+@pytest.fixture
+def teacher(visit):
+    tab = visit(color_scheme="light", reduced_motion="reduce").open("class_vote")
+    tab.page.get_by_role("button", name="Open a class").click()
+    tab.page.get_by_role("button", name="Ask the class").wait_for()
+    return tab
+
+
+def step(tab, name, then):
+    tab.page.get_by_role("button", name=name).click()
+    tab.page.get_by_role("button", name=then).wait_for()
+    tab.settled()
+
+
+def looks(tab, *widths):
+    return [found for width in widths for scheme in ("light", "dark") for found in violations(tab, width, scheme)]
+
+
+def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher):
+    code = teacher.page.url.split("class=")[1][:6]
+    found = looks(teacher, 1440)
+    step(teacher, "Ask the class", "Close the vote")
+    student = visit(color_scheme="light", reduced_motion="reduce", viewport={"width": 390, "height": 844})
+    student.open(f"class_vote?class={code}")
+    student.page.locator(CARD).nth(0).click()
+    student.page.locator(CARD, has_text="your answer").wait_for()
+    teacher.page.get_by_text("1 has answered").wait_for()
+    found += looks(student, 390)
+    assert student.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    bottom = student.page.locator(CARD).last.bounding_box()
+    assert bottom["y"] + bottom["height"] < 844, "all answers are within reach of a thumb"
+    student.page.reload()
+    student.page.locator(CARD, has_text="your answer").wait_for()
+    step(teacher, "Close the vote", "Show how the class voted")
+    step(teacher, "Show how the class voted", "Vote again")
+    step(teacher, "Vote again", "Close and compare")
+    student.page.get_by_text("The same question again").wait_for()
+    student.page.locator(CARD).nth(1).click()
+    student.page.locator(CARD, has_text="your answer").wait_for()
+    step(teacher, "Close and compare", "Show the answer")
+    teacher.page.get_by_text("Of 1 who voted twice, 1 changed the answer.").wait_for()
+    teacher.page.get_by_role("button", name="Show the answer").click()
+    student.page.get_by_text("Your second answer: B").wait_for()
+    student.settled()
+    found += looks(teacher, 1440) + looks(student, 390)
+    assert not found, "\n".join(found)
