@@ -1,8 +1,10 @@
 """Which database keeps the classes, which class this visit is in, and who this visitor is there."""
 
 import functools
+import logging
 import os
 import secrets
+import sqlite3
 import time
 
 import streamlit as st
@@ -15,9 +17,11 @@ from classes.keys import token_of, typed_code
 from classes.limits import Limiter
 from classes.stages import RefusedError, Room
 
+log = logging.getLogger(__name__)
 FOLDER_OF_CLASSES, URL_OF_CLASSES = "ATTENTION_LAB_CLASSES", "ATTENTION_LAB_CLASSES_URL"
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
+NOT_KEPT = "This server cannot keep classes just now: whoever runs it finds the reason in its log."
 WAIT = "There were too many codes of no class, or too many classes. Wait a minute, then try again."
 GUESSES, ALL_GUESSES = Limiter(10, 60), Limiter(600, 60)  # wrong codes in a minute: of a visitor, and of all together
 OPENINGS, ALL_OPENINGS = Limiter(10, 3600), Limiter(300, 3600)  # new classes in an hour
@@ -27,11 +31,15 @@ EVERYBODY = "everybody"
 @functools.lru_cache(maxsize=1)
 def class_keeper() -> Keeper:
     """The database of this process: PostgreSQL where its address is set, else SQLite."""
-    if url := os.environ.get(URL_OF_CLASSES):
-        from classes.postgres import PostgresKeeper  # a package that only several processes need
+    try:
+        if url := os.environ.get(URL_OF_CLASSES):
+            from classes.postgres import PostgresKeeper  # a package that only several processes need
 
-        return PostgresKeeper(url)
-    return Keeper(os.environ.get(FOLDER_OF_CLASSES) or None)
+            return PostgresKeeper(url)
+        return Keeper(os.environ.get(FOLDER_OF_CLASSES) or None)
+    except (OSError, sqlite3.Error, ImportError) as error:
+        log.exception("classes cannot be kept: look at ATTENTION_LAB_CLASSES and ATTENTION_LAB_CLASSES_URL")
+        raise RefusedError(NOT_KEPT) from error
 
 
 def forget_old_classes() -> None:

@@ -314,3 +314,13 @@ def test_whoever_is_away_for_long_is_not_watched_any_more(fresh):
     assert watching.WATCHED
     watching.forget_who_left(one.seen + watching.GONE_SECONDS + 1)
     assert not watching.WATCHED
+
+
+def test_a_folder_that_cannot_be_is_said_and_logged(monkeypatch, tmp_path, caplog):
+    file = tmp_path / "file"
+    file.write_text("")
+    monkeypatch.setenv(rooms.FOLDER_OF_CLASSES, str(file / "below"))
+    class_keeper.cache_clear()
+    monkeypatch.setattr(rooms, "class_keeper", class_keeper)
+    at = press(open_page(PAGE), "class_open")
+    assert rooms.NOT_KEPT in texts(at) and "ATTENTION_LAB_CLASSES" in caplog.text

@@ -73,3 +73,28 @@ def test_a_run_ends_where_it_is_checked_once_another_was_asked_for():
         reached.append("the end")
 
     assert AppTest.from_function(page).run().session_state["reached"] == ["asked for another run", "the end"]
+
+
+def test_a_browser_is_known_by_its_cookie_however_that_is_masked(monkeypatch):
+    from types import SimpleNamespace
+
+    from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+
+    from attention_ui import streamlit_insides
+
+    def mark(cookies):
+        monkeypatch.setattr(streamlit_insides, "st", SimpleNamespace(context=SimpleNamespace(cookies=cookies)))
+        return streamlit_insides.browser_mark()
+
+    masked = [generate_xsrf_token_string(b"this browser", 5) for _ in range(2)]
+    assert masked[0] != masked[1]
+    assert {mark({"_streamlit_xsrf": cookie}) for cookie in masked} == {b"this browser"}
+    for forged in ("", "x", "2|", "2|zz|zz|5", "💥", "9" * 5000 + "x"):
+        assert mark({"_streamlit_xsrf": forged}) is None
+    assert mark({}) is None
+
+
+def test_nobody_is_drawn_anew_where_no_server_runs():
+    from attention_ui.streamlit_insides import session_is_open
+
+    assert not session_is_open("a visit")
