@@ -39,9 +39,10 @@ def exercise_panel(exercise: Exercise) -> None:
     take_what_was_kept()
     take_answer()
     st.markdown(english(exercise.asks))
-    editor, beside = st.columns([3, 2], gap="medium")
+    large = bool(get_state("large"))
+    editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
     with editor, st.container(key="exercise_place"):
-        draw_editor(exercise)
+        draw_editor(exercise, large)
     with beside:
         verdict = of_exercise("verdict", exercise.key)
         if isinstance(verdict, Verdict):
@@ -53,7 +54,7 @@ def exercise_panel(exercise: Exercise) -> None:
     keeper()(key=CODE_KEEPER, what="code", forget=forgotten())
 
 
-def draw_editor(exercise: Exercise) -> None:
+def draw_editor(exercise: Exercise, large: bool) -> None:
     """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
     job = {
         "entry": exercise.entry,
@@ -64,7 +65,7 @@ def draw_editor(exercise: Exercise) -> None:
     editor(
         key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
         starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
-        forget=forgotten(),
+        forget=forgotten(), large=large,
     )  # fmt: skip
 
 

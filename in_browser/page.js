@@ -151,7 +151,8 @@ addEventListener("message", ({ source, data }) => {
   if (source !== parent || data?.type !== "streamlit:render") return;
   const before = task;
   task = data.args;
-  document.documentElement.className = data.theme?.base === "dark" ? "dark" : "";
+  document.documentElement.classList.toggle("dark", data.theme?.base === "dark");
+  document.documentElement.classList.toggle("large", Boolean(task.large));
   if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && $("code").value !== task.code)) open(task.code);
   $("run").disabled = !ready || Boolean(timer);
 });

@@ -140,6 +140,18 @@ def test_the_keyboard_of_the_editor(desk):
     at.page.get_by_text("Right, on all 3 cases.").wait_for()
 
 
+def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole(visit):
+    sizes = []
+    for large in ("false", "true"):
+        at = Desk(visit(), f"scores&large={large}")
+        at.run("def scaled_scores(Q, K):\n    return Q @ K.T\n")
+        sizes.append(at.code.evaluate("field => parseFloat(getComputedStyle(field).fontSize)"))
+        box = at.page.locator(".st-key-failing .stVegaLiteChart")
+        box.locator("svg.marks").wait_for()
+        assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+    assert sizes[1] > 1.2 * sizes[0] and sizes[1] >= 18
+
+
 def test_keywords_and_comments_are_set_apart_and_the_text_is_the_same(desk):
     at = desk("mask")
     colours = at.page.frame_locator('iframe[title$="runner"]').locator("#colours")
