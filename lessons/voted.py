@@ -7,7 +7,7 @@ import torch
 
 from lessons.formatting import leaders
 from lessons.screen import Card, Code, Figure, Part, Parts, Question, Table
-from lessons.sentence import All, Sentence, say, say_count
+from lessons.sentence import All, Sentence, say
 
 HEADING = say("What does the room think?")
 OPENING = say(
@@ -48,8 +48,7 @@ def distribution_of_votes(question: Question, first: Sequence[int], second: Sequ
 
 def chosen_by(card: Card, count: int, voters: int) -> Sentence:
     """How many chose a card."""
-    return say_count("{count} of {voters} chose {card}.", "{count} of {voters} chose {card}.", count, voters=voters,
-                     card=card.text)  # fmt: skip
+    return say("{count} of {voters} chose {card}.", count=count, voters=voters, card=card.text)
 
 
 def most_chosen(name: Sentence, votes: Sequence[int]) -> Sentence:
@@ -75,11 +74,7 @@ def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Sentence:
     """How many changed their answer and, once it is explained, how many of them to the right one and away from it."""
     voters = sum(map(sum, moved))
     changed = voters - sum(row[place] for place, row in enumerate(moved))
-    said = say_count(
-        "Of {voters} who voted twice, {count} changed the answer.",
-        "Of {voters} who voted twice, {count} changed the answer.",
-        changed, voters=voters,
-    )  # fmt: skip
+    said = say("Of {voters} who voted twice, {changed} changed the answer.", voters=voters, changed=changed)
     if right is None or not changed:
         return said
     found = sum(row[right] for place, row in enumerate(moved) if place != right)

@@ -8,7 +8,7 @@ import itertools
 import pyarrow as pa
 
 from lessons.formatting import english
-from lessons.sentence import say_count
+from lessons.sentence import say
 from lessons.voted import CARD_LETTERS, Flow
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
@@ -54,11 +54,9 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
 def band_rows(figure: Flow, i: int, j: int, count: int, left: float, right: float, height: float) -> list[tuple]:
     """Those who went from one card to another, as the points along a band."""
     tone = "weight" if j == figure.right else "muted"
-    said = english(
-        say_count("{count} went from {first} to {second}.", "{count} went from {first} to {second}.", count,
-                  first=CARD_LETTERS[i], second=CARD_LETTERS[j])
-        if i != j else say_count("{count} stayed with {first}.", "{count} stayed with {first}.", count,
-                                 first=CARD_LETTERS[i]))  # fmt: skip
+    went = say("{count} went from {first} to {then}.", count=count, first=CARD_LETTERS[i], then=CARD_LETTERS[j])
+    stayed = say("{count} stayed with {first}.", count=count, first=CARD_LETTERS[i])
+    said = english(stayed if i == j else went)
     rows = []
     for step in range(POINTS + 1):
         t = step / POINTS
