@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from functools import cache
 
 import pytest
 import torch
@@ -44,6 +45,19 @@ def pytest_sessionfinish():
 @pytest.fixture(scope="session", autouse=True)
 def models_trained_apart():
     with trained_apart():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def packages_read_once():
+    """Streamlit's AppTest looks for components in all installed packages, again for each run of a page.
+
+    That is nearly half the time of a run, and always finds the same.
+    """
+    from streamlit.components.v2 import manifest_scanner
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 
