@@ -12,6 +12,8 @@ from lessons.sentence import say
 from lessons.voted import CARD_LETTERS, Flow
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
+TITLES_FROM = -0.14  # from the titles to the stacks
+VOTES_NAMED = "First vote", "Second vote"
 POINTS = 16  # along the edge of a band
 FLOW_FIELDS = ("kind", "x", "y", "y2", "middle", "text", "tone", "say", "key")
 
@@ -21,7 +23,10 @@ def flow_rows(figure: Flow) -> pa.Table:
     voters = sum(map(sum, figure.moved))
     rooms = [sum(row) for row in figure.moved], [sum(column) for column in zip(*figure.moved, strict=True)]
     tops = [tops_of(room, voters) for room in rooms]
-    rows = []
+    rows = [
+        ("title", float(side), 0.0, 0.0, TITLES_FROM / 2, name, "muted", "", name)
+        for side, name in enumerate(VOTES_NAMED)
+    ]
     for side, (room, top) in enumerate(zip(rooms, tops, strict=True)):
         for place, count in enumerate(room):
             if count:
