@@ -21,7 +21,7 @@ from lessons.stages import STAGES
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {
-    "view": {"one": "one query", "all": "all at once", "equal": "loops, matrices, equal"},
+    "view": {"one": "one query", "all": "all at once", "equal": "by loops and by matrices"},
     "role": {"q": "Q: queries", "k": "K: keys", "v": "V: values", "mirror": "X Xᵀ beside Q Kᵀ"},
     "mask": {"causal": "causal", "none": "none", "window": "window", "padding": "padding", "hand": "drawn by hand"},
     "masking": {

@@ -65,7 +65,7 @@ def worksheet_panel() -> None:
         show_notes(str(error))
         return
     code = sheet_code(choices)
-    st.text("The code of this sheet. Typed in under Answer key, it finds the key.")
+    st.text("The code of this sheet: type it in under Answer key, and you get the key.")
     st.code(code, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         seeds = LINK_RULES["paper_seed"]
@@ -97,9 +97,7 @@ def worksheet_controls() -> tuple[str, int, dict[str, object]]:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         tasks = bound_slider("Tasks", "paper_tasks", LINK_RULES["paper_tasks"], TAKEN_HOME.tasks, width=200)
         seed = bound_number("Seed of its numbers", "paper_seed", LINK_RULES["paper_seed"], TAKEN_HOME.seed, width=160)
-        sheets = bound_number(
-            "Different sheets, with seeds from there on", "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290
-        )
+        sheets = bound_number("Number of different sheets", "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed = st.text_input(
             "Sentence of two to five words", PAPER_SENTENCE, key="paper_text", bind="query-params",

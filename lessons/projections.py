@@ -86,8 +86,8 @@ def notice_product(example: ExampleTrace, head: int, role: str) -> Sentence:
     d_model, width = projection_of(example, role, head).shape
     whose, length = longest(example.names, vectors)
     return say(
-        "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. Longest is the {vector} "
-        "of {tokens}: length {length}.",
+        "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest "
+        "{vector} is that of {tokens}: length {length}.",
         matrix=f"W_{role}", vector=VECTORS[role], d_model=d_model, width=width, tokens=whose, length=length,
     )  # fmt: skip
 

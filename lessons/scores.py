@@ -116,8 +116,8 @@ def division_figure(
     undone = derive_head(example, head, plain, "1")
     band = (visible_scores(undone, "scores", say("scores"), plain),
             visible_scores(done, "scaled", say("÷ √d_k"), divided),
-            head_matrix(undone, "weights", say("weights of the scores"), plain.weights, key="plain"),
-            head_matrix(done, "weights", say("weights ÷ √d_k"), divided.weights, key="divided",
+            head_matrix(undone, "weights", say("softmax of the scores"), plain.weights, key="plain"),
+            head_matrix(done, "weights", say("softmax after ÷ √d_k"), divided.weights, key="divided",
                         began=plain.weights))  # fmt: skip
     return Matrices(
         key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),

@@ -11,7 +11,7 @@ from lessons.sentence import All, Sentence, say
 
 HEADING = say("What does the room think?")
 OPENING = say(
-    "A question of any lesson for a whole class: everybody answers, sees how the others answered, argues with a "
+    "A question from any lesson for a whole class: everybody answers, sees how the others answered, argues with a "
     "neighbour, and answers again. Then the figure shows who was right."
 )
 CARD_LETTERS = "ABCD"

@@ -166,7 +166,7 @@ def chosen_head(example: HeadsExample) -> int:
     show_notes(too_large_in_link("mh_head", count))
     follow_head_click()
     set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
-    label = "Show large: head" if projected else "Show large: sentence"
+    label = "Enlarge head" if projected else "Enlarge sentence"
     chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
     return chosen - 1
 

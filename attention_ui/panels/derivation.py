@@ -49,7 +49,7 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
                 matrix, row, column = existing(cell, matrices, cell[0])
                 draw_steps(matrices[matrix].derive(row, column))
             else:
-                st.caption("Click a number to see how it comes about.")
+                st.caption("Click a number to see how it is computed.")
 
 
 def draw_steps(steps: Iterable[Step]) -> None:

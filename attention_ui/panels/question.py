@@ -43,7 +43,7 @@ def question_panel(
         another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
         st.button("Another question", key=f"{lesson}_another", **another)
         if tries := first_tries():
-            st.text(f"{sum(tries.values())} of {len(tries)} first tries", width="content")
+            st.text(f"First tries right: {sum(tries.values())} of {len(tries)}", width="content")
     if cover and switch:
         cover_switch()
 

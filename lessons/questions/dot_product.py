@@ -79,7 +79,7 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
                  score=there), say("the same pairs are multiplied")),
         Card(say("The same number with the other sign."),
              say("Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
-                 "products.", score=there), say("the order turns the sign")),
+                 "products.", score=there), say("the order flips the sign")),
         Card(say("Another number."),
              say("Both lengths count in both cells, and both are {score}. With themselves the two give {own} and "
                  "{other}.", score=there, own=own, other=other),

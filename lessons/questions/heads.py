@@ -167,7 +167,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
             "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. "
             "What does the row sum to then?", p=Number(p), key=tokens[key], weight=shown(weight), query=tokens[query]),
         ((1 - weight) / (1 - p), say("What is left, 1 minus that weight, is divided by {kept}.", kept=kept),
-                                 say("what is left, divided by 1 − p")),
+                                 say("what is left, divided by the share that stays")),
         (1.0, say("The softmax came before the dropout. Nothing makes the weights sum to 1 again."),
               say("a row of weights is always one whole")),
         (1 - weight, say("That forgets that dropout divides the weights that stay by {kept}.", kept=kept),
@@ -175,7 +175,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
         (1 - p, say("That is the share of weights that stay on average, not the sum of this row."),
                 say("the share that stays on average")),
         (1 / (1 - p), say("That forgets that the weight itself is gone."),
-                      say("one whole, divided by 1 − p")))  # fmt: skip
+                      say("one whole, divided by the share that stays")))  # fmt: skip
 
 
 @beyond_figure

@@ -39,7 +39,8 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     j = one_of(plain.visible[i], random)
     score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
     return asks_about("scaled", i, j, among_numbers(
-        lambda shown: say("The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?",
+        lambda shown: say("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
+                          "the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
         (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root)),
                        say("the score, divided by √d_k")),

@@ -69,8 +69,8 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
     both_sides = 1 if varied.example.example.causal else 2
     return among_counts(
-        say("Through a window of {reach} to {sides}, of how many of {n} tokens can one in the middle hear in {layers} "
-            "layers, itself among them?",
+        say("In each layer, a token looks no further than {reach} to {sides}. After {layers} layers, how many of {n} "
+            "tokens can have reached one in the middle, itself included?",
             reach=reach, layers=n_layers, n=n,
             sides=say("the left") if both_sides == 1 else say("either side")),
         (1 + both_sides * n_layers * reach, say("Each layer passes on what the one before has gathered: a reach each, "

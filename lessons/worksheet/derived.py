@@ -70,7 +70,7 @@ ANSWER_CELLS = {
     "The dot product of the query of {one} and the key of {other} is {score}. What is that of the query of {other} and "
     "the key of {one}?":
         AnswerCell(all_steps, "scores", "other", "one"),
-    "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?":
+    "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?":
         AnswerCell(divided_scores, "scaled", "query", "key"),
     "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?":

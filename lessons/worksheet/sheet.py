@@ -13,8 +13,9 @@ from lessons.sentence import Sentence, say
 
 HEADING = say("What does a class take home?")
 OPENING = say(
-    "A worksheet from the lessons you choose, with numbers small enough for the hand, and its key: every number in it "
-    "is computed when you ask for it. Or a plan for a lesson, with what to ask the room before each screen."
+    "A worksheet from the lessons you choose, with numbers small enough to work out by hand, and its key: every "
+    "number in it is computed when you ask for it. Or a plan for a lesson, with what to ask the room before each "
+    "screen."
 )
 
 # Their places are bits of every code that was ever printed: a new one comes last.

@@ -91,8 +91,8 @@ NEW_ROWS = (
 )
 OTHER_LENGTH = "The value of {token} has length {length}, and another is longer."
 ORACLE = EDITS_ORACLE | {
-    "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. Longest is the {vector} of "
-    "{tokens}: length {length}.": longest,
+    "{matrix} turns the {d_model} features of each token into the {width} of its {vector}. The longest {vector} "
+    "is that of {tokens}: length {length}.": longest,
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,

@@ -115,6 +115,7 @@ def d_k_of(case, sentence):
 
 BY_TOKENS = "That is divided by √{n}, for the {n} tokens. They do not make a dot product longer."
 
+SCALED = "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?"
 ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
     "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, and the "
@@ -143,7 +144,7 @@ ORACLE = {
         "concept": True,
     },
     "The score of {key} for {query} is {score}, and another is larger.": other_score,
-    "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?": score_asked,
+    SCALED: score_asked,
     "The score is divided by √{d_k} = {root}.": lambda case, sentence: {
         "d_k": case.attention.q.shape[1],
         "root": case.attention.q.shape[1] ** 0.5,
@@ -219,7 +220,7 @@ def answer_deviation(case, prompt):
 
 ANSWERS = {
     "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,
-    "The score of {key} for {query} is {score}, and d_k is {d_k}. What is the scaled score?": answer_scaled,
+    SCALED: answer_scaled,
     "From the scores as they are, {query} gives its largest weight, {weight}. How large is its largest weight once the "
     "scores are divided by √{d_k}?": answer_largest,
     "Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the standard "

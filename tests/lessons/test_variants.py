@@ -334,8 +334,8 @@ def group_share(case, sentence):
 SAME_NUMBERS = "They are the same {count} numbers, and the values the same {others}: the cache keeps them once."
 STILL = "Heads {both} share keys and values. Which of these can no longer differ between them?"
 REACHED = (
-    "Through a window of {reach} to {sides}, of how many of {n} tokens can one in the middle hear in {layers} layers, "
-    "itself among them?"
+    "In each layer, a token looks no further than {reach} to {sides}. After {layers} layers, how many of {n} tokens "
+    "can have reached one in the middle, itself included?"
 )
 WITH_SINK = (
     "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's weight. What is left on "

@@ -129,7 +129,7 @@ def test_what_a_class_hides_is_not_there(lesson):
     assert not at.exception
     assert not at.expander or {panel.label for panel in at.expander} <= {"More"}
     assert in_drawer(at) == ["Numbers and pictures"]
-    assert not any("first tries" in line for line in texts(at))
+    assert not any("First tries" in line for line in texts(at))
     assert not [button for button in at.button if button.label == "Another question"]
 
 

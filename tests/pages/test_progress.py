@@ -102,7 +102,7 @@ def test_forgetting_takes_the_code_the_answers_and_the_tries_with_it_and_tells_t
     assert "Right, on all 3 cases." not in texts(at)
     go_to(at, "one_head/mask")
     assert handed(at) == NOTHING
-    assert not any("first tries" in text for text in texts(at))
+    assert not any("First tries" in text for text in texts(at))
 
 
 def upload(at, file):

@@ -131,16 +131,16 @@ def test_a_card_that_is_pressed_twice_stays_chosen():
 
 def test_only_first_tries_are_counted():
     at = open_question()
-    assert not any("first tries" in text for text in texts(at))
+    assert not any("First tries" in text for text in texts(at))
     answer(at, wrong(current(at)))
-    assert "0 of 1 first tries" in texts(at)
+    assert "First tries right: 0 of 1" in texts(at)
     answer(at, current(at).right)
-    assert "0 of 1 first tries" in texts(at)
+    assert "First tries right: 0 of 1" in texts(at)
     question = current(at, another(at))
     answer(at, question.right)
-    assert "1 of 2 first tries" in texts(at)
+    assert "First tries right: 1 of 2" in texts(at)
     answer(at, wrong(question))
-    assert "1 of 2 first tries" in texts(at)
+    assert "First tries right: 1 of 2" in texts(at)
 
 
 def test_a_question_that_comes_again_is_not_counted_again():
@@ -150,7 +150,7 @@ def test_a_question_that_comes_again_is_not_counted_again():
         at.session_state["chosen"] = chosen
         at.run()
     answer(at, wrong(current(at)))
-    assert "1 of 1 first tries" in texts(at)
+    assert "First tries right: 1 of 1" in texts(at)
 
 
 def test_the_score_is_that_of_all_lessons_together():
@@ -159,7 +159,7 @@ def test_the_score_is_that_of_all_lessons_together():
     at.session_state["lesson"] = "softmax"
     at.run()
     answer(at, wrong(current(at)), "softmax")
-    assert "1 of 2 first tries" in texts(at)
+    assert "First tries right: 1 of 2" in texts(at)
 
 
 @pytest.mark.parametrize("change", [{"seed": 7}, {"source": "sentence"}, {"d_k": 5}])
