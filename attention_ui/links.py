@@ -29,7 +29,7 @@ class Length:
 
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
 LinkRule = Limit | Span | Length | dict[str, str]
-MOST_QUOTED = 20  # characters
+MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
 SWITCH = {"true": "true", "false": "false"}
 
 
@@ -126,8 +126,9 @@ def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | Non
 
 def link_says(name: str, asked: str) -> str:
     """The beginning of a sentence about what cannot be; what was asked may be anything, so it is made fit to show."""
-    clean = clean_text(asked).text
-    shown = clean if len(clean) <= MOST_QUOTED else f"{clean[:MOST_QUOTED]}…"
+    clean = clean_text(asked[:MOST_LOOKED_AT]).text
+    whole = len(clean) <= MOST_QUOTED and len(asked) <= MOST_LOOKED_AT
+    shown = clean if whole else f"{clean[:MOST_QUOTED]}…"
     return f"The link says {name} = {shown or 'nothing'}"
 
 
