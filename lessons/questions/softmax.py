@@ -123,7 +123,8 @@ def all_scores_change(example: ExampleTrace, head: int, i: int, heat: float, ran
     multiply = below(2, random)
     row = attention.masked[[i]] / heat
     weights, times = softmax_rows(row)[0], softmax_rows(row * number)[0]
-    j = int(weights.argmax()) if multiply else one_of(attention.visible[i], random)
+    between = (weights > CLEAR_LEAD) & (weights < 1 - CLEAR_LEAD)  # so that it could grow and could shrink
+    j = int(weights.argmax()) if multiply else one_of(between if between.any() else attention.visible[i], random)
     before, after = Number(float(weights[j])), Number(float(times[j]))
     stays, grows, shrinks = say("It stays as it is."), say("It grows."), say("It shrinks.")
     if multiply and times[j] - weights[j] > CLEAR_LEAD:
