@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.became import film_of_matrices
 from attention_ui.figures.curves import curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.flow import flow_rows
@@ -14,7 +15,6 @@ from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.passing import passing_table
-from attention_ui.figures.reshared import film_of_weights
 from attention_ui.figures.ribbons import ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
@@ -52,7 +52,7 @@ def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
     spec, numbered = matrices_template(layout)
     table = matrices_table(figure, layout, numbered=numbered)
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
-        set_state("film", get_state("film") or film_of_weights(figure, table, spec["width"]["step"]))
+        set_state("film", get_state("film") or film_of_matrices(figure, table, spec["width"]["step"]))
     return show_chart(figure, spec, {"cells": table}, lesson)
 
 

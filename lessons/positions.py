@@ -157,6 +157,7 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
     yield replace(
         after, key="then", title=say("attend, then shuffle"), values=then, sources=same,
         visible=both.plain.visible[list(order)][:, list(order)].tolist() if of_weights else None,
+        came_from=None if of_weights else order,
         step=lambda i, j: plain.step(tensor, *old(i, j)), before=lambda i, j: plain.before(tensor, *old(i, j)),
     )  # fmt: skip
     yield replace(after, sources=same)

@@ -63,7 +63,8 @@ class Matrix:
     `sources(i, j)` are the cells that light up when one points at it. A question covers what is not `given`.
     Frames stand for a matrix that is not `drawn` yet. `marked` cells carry a sign, and so do those that differ from
     what they were without the learner's edits (`was`). Once the question is answered, weights grow from what
-    they `began` as, so that one sees how they are shared out anew.
+    they `began` as, so that one sees how they are shared out anew; and the rows of a shuffled matrix slide from those
+    that they `came_from`.
     """
 
     key: str
@@ -82,6 +83,7 @@ class Matrix:
     marked: Array | None = None
     was: Array | None = None
     began: Array | None = None
+    came_from: Sequence[int] | None = None
     remark: Sentence | None = None  # below the title, in place of the shape; of single rows behind it
 
     def derive(self, row: int, column: int) -> list[Step]:

@@ -149,10 +149,11 @@ def name_layers() -> list[alt.Chart]:
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
         "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
     }
-    return [
-        layer(kind).mark_text(aria=False, **measured(look)).encode(tone(), text="text:N")
+    written = {
+        kind: layer(kind).mark_text(aria=False, **measured(look)).encode(tone(), text="text:N")
         for kind, look in looks.items()
-    ]
+    }
+    return list((written | {"row": written["row"].properties(name="rows")}).values())
 
 
 def measured(look: dict) -> dict:

@@ -1,4 +1,4 @@
-"""The film of the mask and of the division by √d_k: squares in its middle are as large as the numbers say."""
+"""What figures play once a question is answered: in the middle of each film every mark is where the numbers say."""
 
 import math
 
@@ -78,3 +78,33 @@ def test_who_was_asked_nothing_sees_no_film(visit):
     tab.page.wait_for_selector(".st-key-mask_figure svg .quantities_marks path")
     tab.settled()
     assert tab.page.evaluate(f"() => {FILMS}.length") == 0
+
+
+SLIDING = """() => document.getAnimations().filter(film => film.animationName === 'lab-move')"""
+HOLD = f"moment => ({SLIDING})().forEach(film => {{ film.pause(); film.currentTime = moment; }})"
+ROWS = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('.rows_marks'))
+    .map(mark => [mark.textContent, mark.getBoundingClientRect().y])"""
+SQUARED = f"""() => ({SLIDING})().map(film => film.effect.target).filter(mark => mark.closest('.numbers_marks'))
+    .map(mark => mark.getBoundingClientRect().y)"""
+
+
+def test_the_rows_of_a_shuffle_slide_from_where_they_stood(visit):
+    tab = visit().open("positions?cover=false&order=6+5+4+3+2+1")
+    tab.page.wait_for_selector(".st-key-positions_card_A button")
+    tab.settled().page.locator(".st-key-positions_card_A button").click()
+    tab.page.wait_for_function(f"() => ({SLIDING})().map(film => film.pause()).length")
+    tab.settled()
+    frames = {}
+    for part in (0.0, 0.5, 1.0):
+        tab.page.evaluate(HOLD, 600 + 1200 * part - (part == 1))
+        frames[part] = tab.page.evaluate(ROWS), tab.page.evaluate(SQUARED)
+    names, rows = zip(*frames[1.0][0], strict=True)
+    cell = rows[1] - rows[0]
+    order = [list(run_example(Example()).tokens).index(name) for name in names]
+    assert sorted(order) == list(range(6)) != order
+    for part, (seen, numbers) in frames.items():
+        away = [(1 - part) * cell * (old - new) for new, old in enumerate(order)]
+        assert [y for _, y in seen] == pytest.approx([y + by for y, by in zip(rows, away, strict=True)], abs=0.6)
+        width = len(numbers) // 6
+        wanted = [y + away[at // width] for at, y in enumerate(frames[1.0][1])]
+        assert numbers == pytest.approx(wanted, abs=0.6)
