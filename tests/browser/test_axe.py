@@ -15,6 +15,8 @@ NOT_OURS = (
     ("scrollable-region-focusable", 'class="katex-display'),
     ("scrollable-region-focusable", "<pre class="),
 )
+FADED = """() => document.getAnimations().every(fading =>
+    fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
 # Two looks at a page, which differ in everything; pages take turns, so that all looks are met.
 LOOKS = (((1440, "light"), (390, "dark")), ((390, "light"), (1440, "dark")))  # with the drawer shut, then open
 
@@ -24,6 +26,7 @@ def violations(tab, width, scheme):
     tab.page.emulate_media(color_scheme=scheme)
     tab.page.wait_for_function(f"document.querySelector('.stApp').clientWidth === {width}")
     tab.settled()
+    tab.page.wait_for_function(FADED)  # colours fade from one scheme to the other
     for violation in Axe().run(tab.page, options=RULES).response["violations"]:
         for node in violation["nodes"]:
             if not any(violation["id"] == rule and part in node["html"] for rule, part in NOT_OURS):

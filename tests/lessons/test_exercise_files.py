@@ -1,5 +1,6 @@
 """The exercises as files: what stands in them, and what `pytest exercises` says to an answer."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -37,7 +38,8 @@ def folder(tmp_path):
 def said_of(folder, *options):
     """Whether all passed, and what pytest says."""
     pytest_here = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", ROOT / "pyproject.toml"]
-    done = subprocess.run([*pytest_here, *options, folder], cwd=ROOT, capture_output=True, text=True)
+    person = {name: value for name, value in os.environ.items() if name != "CI"}  # where pytest says everything twice
+    done = subprocess.run([*pytest_here, *options, folder], cwd=ROOT, capture_output=True, text=True, env=person)
     assert done.returncode in (0, 1), done.stdout + done.stderr
     return done.returncode == 0, done.stdout
 
