@@ -20,7 +20,6 @@ from lessons.worksheet.tasks import (
     PaperTask,
     answers_of,
     how_to_round,
-    sheet_tasks,
     what_they_sum_to,
     written_cell,
 )
@@ -48,12 +47,6 @@ def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]
 def style_of_paper() -> str:
     """The style sheet of both."""
     return Path(__file__).with_name("paper.css").read_text(encoding="utf-8")
-
-
-def sheet_and_key(choices: SheetChoices) -> tuple[str, str]:
-    """One worksheet and its key, from the same tasks."""
-    tasks = sheet_tasks(choices)
-    return sheet_section(choices, tasks), key_section(choices, tasks)
 
 
 def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:

@@ -70,15 +70,8 @@ def worksheet_panel() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         seeds = LINK_RULES["paper_seed"]
         st.button("Other numbers", key="paper_other", on_click=next_number, args=("paper_seed", seeds), type="tertiary")
-        offer(
-            "Save this sheet",
-            functools.partial(file_of_sheet, choices, paper, False),
-            file_name_of("sheet", choices),
-            HTML,
-        )
-        offer(
-            "Save its key", functools.partial(file_of_sheet, choices, paper, True), file_name_of("key", choices), HTML
-        )
+        offer_paper("Save this sheet", choices, paper, key=False)
+        offer_paper("Save its key", choices, paper, key=True)
         if sheets > 1:
             class_panel(ClassOrder(choices, sheets, paper))
     st.caption("The file needs nothing else: open it in a browser and print it, on paper or as a PDF.")
@@ -129,16 +122,15 @@ def key_panel() -> None:
         show_notes(str(error))
         return
     with st.container(horizontal=True):
-        offer(
-            "Save this key", functools.partial(file_of_sheet, choices, paper, True), file_name_of("key", choices), HTML
-        )
-        offer(
-            "Save its sheet",
-            functools.partial(file_of_sheet, choices, paper, False),
-            file_name_of("sheet", choices),
-            HTML,
-        )
+        offer_paper("Save this key", choices, paper, key=True)
+        offer_paper("Save its sheet", choices, paper, key=False)
     preview(choices, paper, True, "The key as it is printed")
+
+
+def offer_paper(label: str, choices: SheetChoices, paper: str, *, key: bool) -> None:
+    """A button that saves one sheet, or its key."""
+    file = file_name_of("key" if key else "sheet", choices)
+    offer(label, functools.partial(file_of_sheet, choices, paper, key), file, HTML)
 
 
 def preview(choices: SheetChoices, paper: str, key: bool, name: str) -> None:

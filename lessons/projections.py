@@ -53,7 +53,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=stage_formula("qkv", example), figures=(figure,),
         code=Code((split_heads,), example.heads.select(head), example.scale, partial(ran_projections, example, head)),
         ask=asking("projections", QUESTIONS, example.example.seed, example, head),
-        derive=derive_head(example, head).derive,
+        derive=lambda tensor, query, column: derive_head(example, head).derive(tensor, query, column),
         remarks=edit_remarks(example, head))  # fmt: skip
 
 

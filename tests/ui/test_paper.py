@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from attention_ui.class_sheets import ClassOrder, file_in_place_of_class, written_class
-from attention_ui.paper import ALLOWED, file_name_of, sheet_and_key, whole_file
+from attention_ui.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
 from lessons.formatting import english
 from lessons.worksheet.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
@@ -47,6 +47,11 @@ class Read(HTMLParser):
         self.words.append(data)
         if self.inside == "td":
             self.tables[-1][-1][1] += data
+
+
+def sheet_and_key(choices):
+    tasks = sheet_tasks(choices)
+    return sheet_section(choices, tasks), key_section(choices, tasks)
 
 
 def both(choices):
