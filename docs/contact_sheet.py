@@ -25,7 +25,7 @@ READY = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
 CARD = "[class*=st-key-cards_] button"
 STANDS = 2500  # milliseconds, until every film has come to its end
 IN_A_ROW, TILE, NAME = 5, 480, 22  # pictures, and pixels
-LONGEST = "source=sentence&text=" + "%20".join(f"word{number}" for number in range(MAX_TOKENS))
+LONGEST = "example=sentence&text=" + "%20".join(f"word{number}" for number in range(MAX_TOKENS))
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ LOOKS = (
     Look("projector asked", 1280, 720, query="large=true"),
     Look("projector answered", 1280, 720, "dark", "large=true", answered=True),
     Look("longest sentence", query=LONGEST, answered=True),
-    Look("shortest sentence", query="source=sentence&text=a", answered=True),
+    Look("shortest sentence", query="example=sentence&text=a", answered=True),
 )
 
 
