@@ -9,7 +9,7 @@ import streamlit as st
 
 from attention_ui.links import go_to
 from attention_ui.streamlit_insides import page_of_one_run
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 PAGES = Path(__file__).parent.parent / "pages"
 TRAINING_SECTION = "Training"  # the section whose pages train, and take the longest to compute
@@ -61,8 +61,8 @@ CONTENTS = (
 
 def opening(lesson: ModuleType) -> None:
     """The question that a lesson answers, and what opens it: Markdown, in our own words alone."""
-    st.title(english(lesson.HEADING))
-    st.markdown(english(lesson.OPENING))
+    st.title(spoken(lesson.HEADING))
+    st.markdown(spoken(lesson.OPENING))
 
 
 def step_to(place: int, key: str, label: str, shortcut: str) -> None:

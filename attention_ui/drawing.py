@@ -24,7 +24,7 @@ from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS
-from lessons.formatting import english, written
+from lessons.formatting import spoken, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
@@ -43,7 +43,7 @@ def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
     said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
     with st.container():
         if said:
-            st.text(" ".join(dict.fromkeys(map(english, sentences))))
+            st.text(" ".join(dict.fromkeys(map(spoken, sentences))))
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
@@ -87,7 +87,7 @@ def draw_points(lesson: str | None, figure: Points) -> None:
     """A cloud of points."""
     from attention_ui.figures.points import points_chart, points_table  # with Altair
 
-    titles = english(figure.x), english(figure.y)
+    titles = spoken(figure.x), spoken(figure.y)
     chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
     show_chart(figure, chart, {"points": points_table(figure)}, lesson)
     say_whose_weights(figure)
@@ -96,7 +96,7 @@ def draw_points(lesson: str | None, figure: Points) -> None:
 def say_whose_weights(figure: Figure) -> None:
     """Below a figure that does not say so itself."""
     if figure.weights is not None:
-        st.caption(english(figure.weights))
+        st.caption(spoken(figure.weights))
 
 
 def draw_film(lesson: str | None, film: Film) -> None:
@@ -163,7 +163,7 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
     chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure))
     show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
-    st.caption(english(figure.hint))
+    st.caption(spoken(figure.hint))
     say_whose_weights(figure)
 
 
@@ -182,33 +182,33 @@ def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
 
     chart = template(head_maps_chart, figure.width, maps_height(figure))
     show_chart(figure, chart, {"map_cells": map_cells(figure), "map_frames": map_frames(figure)}, lesson)
-    st.caption(english(figure.hint))
+    st.caption(spoken(figure.hint))
 
 
 def draw_facts(figure: Facts) -> None:
     """Numbers in large type, side by side."""
     for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
-        place.metric(english(what), written(fact))
+        place.metric(spoken(what), written(fact))
 
 
 def draw_listing(figure: Listing) -> None:
     """The source of functions that ran."""
-    st.subheader(english(figure.title), anchor=False)
-    st.text(english(figure.note))
+    st.subheader(spoken(figure.title), anchor=False)
+    st.text(spoken(figure.note))
     show_source(*figure.functions)
 
 
 def draw_table(figure: Table) -> None:
     """A small table. A folded one is made when it is opened."""
     if figure.folded:
-        fold(figure.key, english(figure.name), figure.key, partial(draw_rows, figure))
+        fold(figure.key, spoken(figure.name), figure.key, partial(draw_rows, figure))
     else:
         draw_rows(figure)
 
 
 def draw_rows(figure: Table) -> None:
     """The rows of a table."""
-    columns = [english(column) for column in figure.columns]
+    columns = [spoken(column) for column in figure.columns]
     rows = [dict(zip(columns, map(written, row), strict=True)) for row in figure.cells]
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 

@@ -11,7 +11,7 @@ from attention_ui.state import get_state, set_state, take_state
 from lessons.edit_remarks import shared_row
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import english, seen
+from lessons.formatting import seen, spoken
 from lessons.sentence import say_count
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
@@ -30,7 +30,7 @@ def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
 def edits_line(edits: Edits) -> None:
     """That numbers are changed, and the way back; nothing while none is."""
     if edits:
-        st.text(english(say_count("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
+        st.text(spoken(say_count("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
         st.button("Reset", key="edits_reset", on_click=change_to, args=((),))
 
 
@@ -76,7 +76,7 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
         column_config=looks, on_change=take_typed, args=(trace, head, matrix, key),
     )  # fmt: skip
     if matrix == "x":
-        st.text(english(shared_row(trace)))
+        st.text(spoken(shared_row(trace)))
 
 
 def number_column(column: int):

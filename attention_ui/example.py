@@ -26,7 +26,7 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import DEFAULT_SENTENCE, LIMITS, MINE, Example, ExampleTrace, Limit, model_settings, run_example
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.notebooks import PRESETS, Preset
 from lessons.reader import LANGUAGE
 from lessons.sentence import Sentence, say, say_count
@@ -37,7 +37,7 @@ DEFAULTS = Example()
 FIRST_SOURCE = "pronouns"
 SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
-    **{key: f"Trained on {english(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
+    **{key: f"Trained on {spoken(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
     LANGUAGE: "The language model",
     MINE: "The model you trained",
 }
@@ -84,7 +84,7 @@ def example_controls(
             told = st.container()
             choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
         elif preset.fixed:
-            st.markdown(english(what_is_fixed(preset)))
+            st.markdown(spoken(what_is_fixed(preset)))
             choices = batch_control() if source == "batch" else {}
         else:
             choices = sentence_controls() if source == "sentence" else {}
@@ -117,7 +117,7 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
     another = own_sizes and not example.brings_sizes
     example = replace(example, layer=layer_choice(example, named=not another))
     if not another:
-        st.caption(english(run_example(example).trained.whose()))
+        st.caption(spoken(run_example(example).trained.whose()))
     return example
 
 
@@ -146,7 +146,7 @@ def run_in_link() -> bool:
     except ValueError as error:
         note = say("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
                    mine=SOURCES[MINE], why=str(error))  # fmt: skip
-        set_state("link_notes", [*link_notes(), english(note)])
+        set_state("link_notes", [*link_notes(), spoken(note)])
         return False
     set_state("own_run", settings)
     return True
@@ -245,10 +245,10 @@ def head_choice(trace: ExampleTrace) -> int:
     label = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
-        heads = {n: english(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
+        heads = {n: spoken(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
     with bound_within("head", Limit(1, n_heads), 1):
         chosen = st.segmented_control(
-            english(label), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+            spoken(label), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
         )
     return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
 

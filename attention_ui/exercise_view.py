@@ -21,7 +21,7 @@ from attention_ui.streamlit_insides import component
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
@@ -38,7 +38,7 @@ def exercise_panel(exercise: Exercise) -> None:
     """What is asked; the editor, and beside it the verdict."""
     take_what_was_kept()
     take_answer()
-    st.markdown(english(exercise.asks))
+    st.markdown(spoken(exercise.asks))
     large = bool(get_state("large"))
     editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
     with editor, st.container(key="exercise_place"):
@@ -122,7 +122,7 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
     """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
     with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
         for sentence in verdict.says:
-            st.text(english(sentence))
+            st.text(spoken(sentence))
     if verdict.error:
         st.code(verdict.error, language=None, wrap_lines=True)
     for figure in verdict.figures[:1]:

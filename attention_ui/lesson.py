@@ -13,7 +13,7 @@ from attention_ui.figures.template import alt_table
 from attention_ui.links import hidden, switched_off_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english, together, written
+from lessons.formatting import spoken, together, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import Figure, Matrices
@@ -79,7 +79,7 @@ def show_chart(
     click asks the server; pointing never does.
     """
     yield_turn()
-    alt, name, cells = together(figure.notice) or english(figure.name), english(figure.name), tables.get("cells")
+    alt, name, cells = together(figure.notice) or spoken(figure.name), spoken(figure.name), tables.get("cells")
     picking = on_pick is not None or (isinstance(figure, Matrices | Sharing) and lesson is not None)
     given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
     width = "stretch" if isinstance(figure, Sharing | Passing | Ribbons) else "content"

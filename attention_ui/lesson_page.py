@@ -22,7 +22,7 @@ from attention_ui.panels.question import current_question, is_answered, question
 from attention_ui.voting.seen import remember_screen
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
 from lessons.sentence import Sentence
@@ -109,7 +109,7 @@ def draw_screen(
             say_notice(coverable, group, screen.headline)
     draw_notice(coverable, screen.remarks)
     if asks:
-        st.markdown(english(lesson.OPENING))
+        st.markdown(spoken(lesson.OPENING))
     if screen.formula is not None:
         st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
     with panel or NOWHERE_ELSE:
@@ -124,14 +124,14 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
     """The headline of the page: a question about its numbers, what it shows, or else the question it answers."""
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
-            st.caption(english(lesson.HEADING))
+            st.caption(spoken(lesson.HEADING))
             st.title(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
             if screen.lead:
                 st.markdown(" ".join(map(marked, screen.lead)))
     elif question is None:
         opening(lesson)
     else:
-        question_panel(address, question, about=english(lesson.HEADING), switch=covers)
+        question_panel(address, question, about=spoken(lesson.HEADING), switch=covers)
 
 
 def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
@@ -153,7 +153,7 @@ def can_be_followed(group: Sequence[Figure]) -> bool:
 def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
     """Figures side by side; the cell that was picked in one of them."""
     if group[0].heading is not None:
-        st.subheader(english(group[0].heading), anchor=False)
+        st.subheader(spoken(group[0].heading), anchor=False)
     picked = None
     for line in lines_of(group):
         places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]

@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_ui.notebook_exercises import written_exercises
 from lessons.example import ExampleTrace
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.path import lesson_path
 from lessons.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
 from lessons.screen import Code, Figure, Film, Matrices, Matrix
@@ -65,7 +65,7 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)
         address = lesson.__name__.rpartition(".")[2]
-        sections.append(Section(english(lesson.HEADING), screen.code, screen.figures, address))
+        sections.append(Section(spoken(lesson.HEADING), screen.code, screen.figures, address))
     return notebook_of(sections)
 
 
@@ -97,7 +97,7 @@ class Notebook:
         program = program_of(section.code.functions, ran)
         self.imports |= set(program.imports)
         self.cells.append(prose(f"# {section.heading}"))
-        if said := [english(line) for figure in section.figures for line in figure.notice]:
+        if said := [spoken(line) for figure in section.figures for line in figure.notice]:
             self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
         self.cells += [prose("## The code that ran"), *self.new_sources(program)]
         self.cells += [prose("## The numbers of this screen"), code("\n".join(program.values))]
@@ -142,7 +142,7 @@ def is_drawn_by(matrix: Matrix, numbers: np.ndarray) -> bool:
 def names_of(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str]]:
     """What each row and each column is called, and what they are."""
     axes = (matrix.rows, matrix.columns)
-    return matrix.rows.labels, matrix.columns.labels, tuple(english(axis.name) if axis.name else "" for axis in axes)
+    return matrix.rows.labels, matrix.columns.labels, tuple(spoken(axis.name) if axis.name else "" for axis in axes)
 
 
 def checks(ran: Ran) -> Iterator[str]:

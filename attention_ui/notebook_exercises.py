@@ -12,7 +12,7 @@ import numpy as np
 from in_browser.driver import NotReady, call, given, number, output, outputs
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 CASES_SEED = 1  # of the cases in every notebook
 ALSO_NEEDS = {"import math", "from torch import nn", "from torch.nn import functional as F"}
@@ -60,7 +60,7 @@ def what_tries() -> str:
 
 def asked_in_prose(exercise: Exercise) -> str:
     """The question in our own words."""
-    return f"## {english(exercise.title)}\n\n{english(exercise.asks)}"
+    return f"## {spoken(exercise.title)}\n\n{spoken(exercise.asks)}"
 
 
 def check_of(exercise: Exercise) -> str:

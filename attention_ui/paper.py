@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from attention_ui.panels.question import LETTERS
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.screen import Matrix, Question
 from lessons.sentence import Sentence
 from lessons.worksheet.sheet import SheetChoices, sheet_code
@@ -135,7 +135,7 @@ def derivations(blanks: Blanks, decimals: int) -> str:
     """How each number of the row comes about; a line that several need stands once."""
     lines = dict.fromkeys(line for answer in answers_of(blanks, decimals) for line in answer.lines)
     total = what_they_sum_to(blanks, decimals)
-    return listed_lines([*lines, *([english(total)] if total else [])])
+    return listed_lines([*lines, *([spoken(total)] if total else [])])
 
 
 def listed_lines(lines: Sequence[str]) -> str:

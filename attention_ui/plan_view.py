@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention_ui.contents import CONTENTS
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.worksheet.plans import PLANS, Expected, Linked, Stop, begins_at, if_time_is_short, planned
 
 
@@ -29,7 +29,7 @@ def draw_stop(stop: Stop, number: int, begins: int) -> None:
     asks, screen = st.columns([3, 1], vertical_alignment="bottom")
     with asks:
         st.markdown("**Ask the room**" if stop.opens else "**Let the room write**")
-        st.text(english(found.asks))
+        st.text(spoken(found.asks))
     screen.link_button("Open the screen", url_of_stop(stop), type="primary")
     if found.right:
         st.markdown("**Right**")
@@ -47,13 +47,13 @@ def draw_stop(stop: Stop, number: int, begins: int) -> None:
 
 def said_of_mistake(answer: Expected) -> str:
     """A known mistake of an exercise, by what helps."""
-    return english(answer.reply)
+    return spoken(answer.reply)
 
 
 def said_of_answer(answer: Expected) -> str:
     """An answer, the thought behind it, and the reply."""
-    thought = f" ({english(answer.thought)})" if answer.thought is not None else ""
-    return f"{english(answer.text).rstrip('.')}{thought}: {english(answer.reply)}"
+    thought = f" ({spoken(answer.thought)})" if answer.thought is not None else ""
+    return f"{spoken(answer.text).rstrip('.')}{thought}: {spoken(answer.reply)}"
 
 
 def title_of_stop(stop: Stop) -> str:

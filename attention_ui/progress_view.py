@@ -9,9 +9,9 @@ from attention_ui.lesson import offer, show_notes
 from attention_ui.progress import LESSON_TITLES, add_progress, forget_everything, load_progress, progress, save_progress
 from attention_ui.state import get_state, set_state
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import english
+from lessons.formatting import spoken
 
-EXERCISE_TITLES = {key: english(exercise.title) for key, exercise in EXERCISES.items()}
+EXERCISE_TITLES = {key: spoken(exercise.title) for key, exercise in EXERCISES.items()}
 PROGRESS_FILE, NOTE = "progress_file", "progress_note"
 LARGEST_FILE = 1
 

@@ -12,14 +12,14 @@ from attention_ui.links import SWITCH, LinkRule, Span, link_notes, named_in_link
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
-from lessons.formatting import english, written
+from lessons.formatting import spoken, written
 from lessons.notebook_runs import HELLO_WORLD, notebook_notes
 from lessons.task_texts import TASK_TEXTS
 
 DEFAULT_TASK, DEFAULT_TEXT = "induction", "hello world"
 TASK_OF_OLD_LINKS = "characters"  # which once was the default, and so was named in no link
-TASK_TITLES = {key: english(TASK_TEXTS[key].title) for key in TASKS}
-QUESTIONS = {key: english(comparison.question) for key, comparison in COMPARISONS.items()}
+TASK_TITLES = {key: spoken(TASK_TEXTS[key].title) for key in TASKS}
+QUESTIONS = {key: spoken(comparison.question) for key, comparison in COMPARISONS.items()}
 QUERY_FEATURES = {0: "features ÷ heads", 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 TRAINING_LIMITS = {
     "steps": Limit(1, MAX_STEPS),
@@ -100,7 +100,7 @@ def training_controls() -> Choice:
         settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
         return Choice(task, None, (*notes, f"This cannot be trained: {error}."))
-    return Choice(task, settings, (*notes, *text_notes, *map(english, notebook_notes(settings))))
+    return Choice(task, settings, (*notes, *text_notes, *map(spoken, notebook_notes(settings))))
 
 
 def chosen_text(task: Task) -> tuple[Task, tuple[str, ...]]:

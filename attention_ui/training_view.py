@@ -20,7 +20,7 @@ from lessons.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
 from lessons.every_head import head_name
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.train import FILM_WIDTH, Observed, answer_lines, film_steps, train_screen
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
@@ -67,7 +67,7 @@ def press(action: Callable, *about: object) -> None:
 
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     """What differs between two runs, in one line."""
-    return "; ".join(english(difference.sentence) for difference in differences(before, after))
+    return "; ".join(spoken(difference.sentence) for difference in differences(before, after))
 
 
 def draw_progress(view: RunView) -> None:
@@ -122,7 +122,7 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     """The titles of all heads, as buttons: one press leaves a head out, another brings it back."""
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        "Leave out a head", heads, format_func=lambda head: english(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
+        "Leave out a head", heads, format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
         on_change=set_state, args=(FILM_PLAYS, False),
     )  # fmt: skip
     return chosen if chosen in heads else None

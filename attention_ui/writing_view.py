@@ -14,7 +14,7 @@ from attention_ui.lesson import show_notes
 from attention_ui.server.process import redrawn_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.generate import WRITES, Writing, code_of_writing, generate_screen
 from lessons.screen import Code, Screen
 from lessons.writing_pieces import written_pieces
@@ -105,5 +105,5 @@ def draw_text_of(request: Request, length: int) -> bool:
             draw_notice(None, figure.notice)
             draw_figure(None, figure)
     for remark in screen.remarks:
-        st.text(english(remark))
+        st.text(spoken(remark))
     return True

@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
 from attention_ui import lesson as furniture  # noqa: E402
-from lessons.formatting import english  # noqa: E402
+from lessons.formatting import spoken  # noqa: E402
 from lessons.screen import Figure  # noqa: E402
 
 
@@ -25,7 +25,7 @@ def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **
     for table in tables.values():
         data.update(str(table.to_pydict()).encode())
     with st.container(key=figure.key):
-        st.text(f"{english(figure.name)} {data.hexdigest()}")
+        st.text(f"{spoken(figure.name)} {data.hexdigest()}")
 
 
 furniture.show_chart = fingerprint

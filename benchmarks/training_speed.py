@@ -44,7 +44,7 @@ from attention_core.training import TrainingSettings, TrainingStack, begin_run, 
 from attention_core.weights import model_with  # noqa: E402
 from attention_ui.server.memory import keep_heaps_small  # noqa: E402
 from lessons.comparison import HEAD_WORDS  # noqa: E402
-from lessons.formatting import english  # noqa: E402
+from lessons.formatting import spoken  # noqa: E402
 from runs.recording import Recording, record_together  # noqa: E402
 from runs.run import TrainingRun  # noqa: E402
 from runs.scheduler import Scheduler  # noqa: E402
@@ -63,7 +63,7 @@ NOTEBOOK_CONTROLS = {
     "learn": "hello world",
     "train_heads": "2",
     "features": "16",
-    "kind": english(HEAD_WORDS["sliced"]),
+    "kind": spoken(HEAD_WORDS["sliced"]),
     "residual": False,
     "batch": 4,
     "spread": 1.0,

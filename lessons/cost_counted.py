@@ -15,7 +15,7 @@ from lessons.costs import (
     squared_from,
 )
 from lessons.example import ExampleTrace
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.published import PUBLISHED, PublishedModel
 from lessons.screen import Curves, Facts, Figure, Line, Part, Parts, Table
 from lessons.sentence import Count, Number, Sentence, Share, say
@@ -75,7 +75,7 @@ def part_of_step(sizes: LayerSizes) -> Callable[[CostStep], Part]:
                 all=Count(sum(numbers.values())), share=Share(numbers[step] / sum(numbers.values())))
             for numbers in of)  # fmt: skip
         shares = tuple(numbers[step] / sum(numbers.values()) for numbers in of)
-        return Part(name=english(COST_STEPS[step]), shares=shares, says=says)
+        return Part(name=spoken(COST_STEPS[step]), shares=shares, says=says)
 
     return part
 

@@ -1,23 +1,39 @@
-"""How numbers, tokens and sentences are written in English; and which of several numbers read as the largest."""
+"""How numbers, tokens and sentences are written in the reader's language; and which numbers read as the largest."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from lessons.screen import Array, Step
-from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token
+from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token, say
+from words import language
+
+BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
+POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 
-def english(sentence: Sentence) -> str:
+def spoken(sentence: Sentence) -> str:
     """The sentence as it is read."""
+    template = template_of(sentence)
     if not sentence.arguments:
-        return sentence.said
-    return sentence.said.format_map({name: written(value) for name, value in sentence.arguments.items()})
+        return template
+    return template.format_map({name: written(value) for name, value in sentence.arguments.items()})
+
+
+def template_of(sentence: Sentence) -> str:
+    """The template of a sentence in the language of whoever reads it, for its count."""
+    return language().template(sentence.template, sentence.many, sentence.count) if sentence.template else ""
+
+
+def tell(template: str, **arguments: Argument) -> str:
+    """A sentence that is written at once."""
+    return spoken(say(template, **arguments))
 
 
 def together(sentences: Sequence[Sentence]) -> str:
     """Several sentences, one after the other."""
-    return " ".join(map(english, sentences))
+    return template_of(TWO_SENTENCES).format(one="", other="").join(map(spoken, sentences))
 
 
 def written(argument: Argument) -> str:
@@ -28,34 +44,47 @@ def written(argument: Argument) -> str:
 def quoted(name: Token) -> str:
     """A token in quotes; with its position, from 1, where the same word comes more than once."""
     text, position, repeated = name
-    return f"“{seen(text)}” ({position + 1})" if repeated else f"“{seen(text)}”"
+    if repeated:
+        return template_of(REPEATED_TOKEN).format(token=seen(text), position=position + 1)
+    return template_of(QUOTED_TOKEN).format(token=seen(text))
 
 
 def listed(words: Sequence[str]) -> str:
     """a, b and c."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return language().listed(words)
 
 
 def number(value: float, decimals: int = 2) -> str:
     """A number with a true minus sign, and no minus before a zero."""
     text = f"{value:.{decimals}f}"
-    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+    return localised(text.replace("-", "−") if float(text) else text.removeprefix("-"))
 
 
 def magnitude(value: float) -> str:
     """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
     if value == 0:
         return "0"
-    return number(value) if abs(value) >= 0.01 else f"{value:.1e}".replace("-", "−")
+    return number(value) if abs(value) >= 0.01 else localised(f"{value:.1e}".replace("-", "−"))
 
 
 def percent(value: float) -> str:
-    """A share as a whole percentage; what is small but not zero, or large but not the whole, never reads 0 or 100 %."""
+    """A share as a whole percentage; what is small but not zero, or large but not the whole, never reads 0 or 100%."""
     if 0 < value <= 0.005:
-        return "under 1 %"
+        return template_of(UNDER).format(share=language().percent.format(1))
     if 0.995 <= value < 1 - 1e-6:
-        return "over 99 %"
-    return f"{value:.0%}".replace("%", " %")
+        return template_of(OVER).format(share=language().percent.format(99))
+    return language().percent.format(f"{value:.0%}".removesuffix("%"))
+
+
+def localised(digits: str) -> str:
+    """Arithmetic or a single number, made with points as Python makes it, as the reader's language writes numbers.
+
+    Where a comma stands before the decimals, semicolons stand between numbers.
+    """
+    decimal = language().decimal
+    if decimal == ".":
+        return digits
+    return POINT.sub(decimal, BETWEEN_NUMBERS.sub("; ", digits))
 
 
 def seen(token: str) -> str:
@@ -63,15 +92,18 @@ def seen(token: str) -> str:
     return token.replace(" ", "␣")
 
 
+QUOTED_TOKEN, REPEATED_TOKEN = say("“{token}”"), say("“{token}” ({position})")
+TWO_SENTENCES = say("{one} {other}")
+UNDER, OVER = say("under {share}"), say("over {share}")
 WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
     str: str,
     int: str,
     Token: quoted,
-    Sentence: english,
+    Sentence: spoken,
     Number: lambda a: number(a.value, a.decimals),
     Share: lambda a: percent(a.value),
     Size: lambda a: magnitude(a.value),
-    Count: lambda a: f"{a.value:,}",
+    Count: lambda a: language().digits(f"{a.value:,}"),
     All: lambda a: listed([written(item) for item in a.items]),
 }
 
@@ -149,7 +181,7 @@ def addition(one: float, other: float) -> str:
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
     result = digits(step.value)
-    return step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}"
+    return localised(step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}")
 
 
 def apart(one: float, other: float) -> tuple[Number, Number]:

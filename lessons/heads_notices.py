@@ -28,8 +28,8 @@ def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
         return (say("Every query sees a single key here, so all heads give the same weights."),)
     things = say("heads") if isinstance(trace, HeadsTrace) else say("sentences")
     measured = say(
-        "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, "
-        "100 %: no key in common). Rows differ from uniform attention by {uniform} % on average.",
+        "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, "
+        "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
         verdict=verdict_on_heads(difference.mean, things), mean=points(difference.mean),
         uniform=points(difference.from_uniform))  # fmt: skip
     return measured, *notice_furthest(trace, difference, things)
@@ -51,13 +51,13 @@ def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Sente
     if len(furthest) == total:
         return ()
     if len(furthest) > MOST_NAMED_HEADS:
-        return (say("{count} of {total} pairs of rows share the largest difference, {largest} %.",
+        return (say("{count} of {total} pairs of rows share the largest difference, {largest}%.",
                     count=len(furthest), total=Count(total), largest=largest),)  # fmt: skip
     rows, tokens = [], names(trace.tokens)
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
         rows.append(say("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
-    return (say("Furthest apart are {rows}: {largest} %.", rows=All(tuple(rows)), largest=largest),)
+    return (say("Furthest apart are {rows}: {largest}%.", rows=All(tuple(rows)), largest=largest),)
 
 
 # The way of the tensors: what happens at one step, with the sizes of the moment.

@@ -131,9 +131,9 @@ def about_head(reading: Reading) -> Sentence:
     }  # fmt: skip
     if name is None:
         return say("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
-                   "queries of unread text, where an even head has {even} %.", **about)  # fmt: skip
+                   "queries of unread text, where an even head has {even}%.", **about)  # fmt: skip
     return say("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread "
-               "text, where an even head has {even} %.", **about)  # fmt: skip
+               "text, where an even head has {even}%.", **about)  # fmt: skip
 
 
 def nearest_pattern(layer: int, head: int) -> str:

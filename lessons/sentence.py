@@ -62,11 +62,6 @@ class Sentence(NamedTuple):
     many: str | None = None
     count: int = 1
 
-    @property
-    def said(self) -> str:
-        """The template for its count."""
-        return self.template if self.many is None or self.count == 1 else self.many
-
 
 # A text stands as it is: a symbol, a name of ours, or a learner's word.
 Argument = int | str | Number | Share | Size | Count | Token | All | Sentence

@@ -42,10 +42,10 @@ def notice_sliding() -> Iterator[Sentence]:
     """What differs, and what becomes of the next token."""
     found, context = sliding_over_tale(), language_model().model.config.context
     yield say("The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window "
-              "slides: in layer 1 kept keys differ from those of the window read anew by {first} % of their length, in "
-              "layer {layers} by {last} %. There they were made of tokens that still saw what has left the window.",
+              "slides: in layer 1 kept keys differ from those of the window read anew by {first}% of their length, in "
+              "layer {layers} by {last}%. There they were made of tokens that still saw what has left the window.",
               context=context, n=found.n, layers=len(found.keys), first=Number(100 * float(found.keys[0]), 1),
               last=Number(100 * float(found.keys[-1]), 1))  # fmt: skip
-    yield say("Of the next token's probability {moved} % lies elsewhere, on average; in {same} % of the windows the "
+    yield say("Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the "
               "likeliest token is the same.", moved=Number(100 * found.moved, 1),
               same=Number(100 * found.same, 1))  # fmt: skip

@@ -5,7 +5,7 @@ import math
 import torch
 
 from attention_core.distances import alibi_slopes
-from lessons.formatting import english, power
+from lessons.formatting import power, spoken
 from lessons.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts, Step
 from lessons.sentence import Number, Sentence, Share, Size, say
 from lessons.variant_heads import HEADS_OF_SLOPES, VariedHead
@@ -96,7 +96,7 @@ def collected_figure() -> Parts:
         key="variant_collected", name=say("Where the weight goes, trained without sinks and with them"), width=620,
         rows=tuple(model for model, _ in models), notice=notice_collected(without, given, trained),
         parts=tuple(
-            Part(name=english(part), shares=tuple(getattr(found, name) for _, found in models), says=tuple(
+            Part(name=spoken(part), shares=tuple(getattr(found, name) for _, found in models), says=tuple(
                 say("{model}: {share} of the weight goes to {part}", model=model, part=part,
                     share=Share(getattr(found, name))) for model, found in models))
             for name, part in PARTS_OF_WEIGHT.items()))  # fmt: skip
@@ -111,8 +111,8 @@ def notice_collected(
             "them with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average "
             "over all heads and all queries but the first. Spread evenly it would be {even}.", steps=STEPS_TRAINED,
             sinks=Share(trained.sink), even=Share(even_share_of_sink(WINDOW_TRAINED))),
-        say("Of the text's next characters, {right} % are right with sinks, {alone} % without. Put into the model that "
-            "was trained without them, sinks of score 0 collect {late}, and {late_right} % are right.",
+        say("Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that "
+            "was trained without them, sinks of score 0 collect {late}, and {late_right}% are right.",
             right=Number(100 * trained.right, 1), alone=Number(100 * without.right, 1), late=Share(given.sink),
             late_right=Number(100 * given.right, 1)))  # fmt: skip
 
@@ -173,8 +173,8 @@ def notice_lengths(found: tuple[RightOverLength, ...]) -> tuple[Sentence, ...]:
     at_end = {one.kind: Number(100 * one.right[-1], 1) for one in found}
     return (
         say("Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a "
-            "time (seed 0). Then the same text in pieces of {length}: {alibi} % of the next characters are right with "
-            "ALiBi, {rotary} % with rotary positions, {waves} % with sines and cosines.",
+            "time (seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with "
+            "ALiBi, {rotary}% with rotary positions, {waves}% with sines and cosines.",
             steps=STEPS_TRAINED, trained=WINDOW_TRAINED, length=LENGTHS_MEASURED[-1], alibi=at_end["alibi"],
             rotary=at_end["rotary"], waves=at_end["sinusoidal"]),
         say("Learned positions have no vector beyond place {trained}: that model cannot read longer pieces at all.",

@@ -11,7 +11,7 @@ from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import Example, ExampleTrace, Limit, model_settings
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.heads import Choices
 from lessons.heads_example import (
     HEADS_LIMITS,
@@ -78,10 +78,10 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
     """
     source = one_in_list("Example", "mh", sources, width=SOURCE_WIDTH)
     if HEADS_PRESETS[source].fixed:
-        st.text(english(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
+        st.text(spoken(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
     if running.example.brings_sizes:
-        st.text(english(what_the_model_fixes(running.example)), width="stretch")
+        st.text(spoken(what_the_model_fixes(running.example)), width="stretch")
         return source, {}
     return source, size_choices(notes, learnt=running.trained is not None)
 

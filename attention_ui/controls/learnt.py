@@ -9,7 +9,7 @@ from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.server.process import lower_priority, yield_turn
 from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
 from lessons.trained import TASK_SOURCES, LearntExample, recording_of
@@ -32,7 +32,7 @@ def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
     """The sentence that the model reads, and how far it is trained."""
     text = st.text_input(
         "Its sentence", key=f"says_{source}", bind="query-params", placeholder=learnt.sentence, max_chars=MOST_TYPED,
-        help=english(say("It knows these tokens: {known}. Left empty, it is “{sentence}”.",
+        help=spoken(say("It knows these tokens: {known}. Left empty, it is “{sentence}”.",
                          known=learnt.known, sentence=learnt.sentence)),
     )  # fmt: skip
     end = learnt.training["steps"]
@@ -62,7 +62,7 @@ def layer_choice(example: Example, *, named: bool) -> int:
     names = {n: str(n) for n in range(1, n_layers + 1)}
     if named:
         best = {n: run_example(replace(example, layer=n)).trained.best for n in names}
-        names = {n: english(say("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
+        names = {n: spoken(say("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
     with bound_within("layer", Limit(1, n_layers), 1):
         chosen = st.radio("Layer", list(names), format_func=names.get, key="layer", persist_state="session")
     return chosen if chosen in names else 1  # a forged message may name what is none

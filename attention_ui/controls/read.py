@@ -8,7 +8,7 @@ from attention_ui.controls.bound import bound_within, one_in_list
 from attention_ui.links import SWITCH, Length, LinkRule, go_to
 from attention_ui.state import set_state
 from lessons.example import Limit
-from lessons.formatting import english, written
+from lessons.formatting import spoken, written
 from lessons.reader import LANGUAGE
 from lessons.reading import (
     LONGEST_TEXT,
@@ -25,7 +25,7 @@ from lessons.sentence import say
 OWN_SENTENCE = "own"
 OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: "a sentence of your own"}
 HEADS_READ = {
-    f"{layer + 1}.{head + 1}": english(
+    f"{layer + 1}.{head + 1}": spoken(
         say("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
     )
     for layer, head in all_heads()

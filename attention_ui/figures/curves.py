@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
@@ -45,7 +45,7 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
     """The shape of a figure."""
     ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
     return CurveShape(
-        figure.width, figure.height, english(figure.x), english(figure.y), figure.logarithmic,
+        figure.width, figure.height, spoken(figure.x), spoken(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
         len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
@@ -76,7 +76,7 @@ def points_of(line: Line) -> pa.Table:
     kept = np.append(np.arange(0, last, -(-last // (MOST_POINTS - 1)) or 1), last) if last > 0 else np.arange(last + 1)
     low, high = (line.y if edge is None else edge for edge in (line.low, line.high))
     numbers = {"x": line.x, "y": line.y, "low": low, "high": high}
-    words = {"line": english(line.name), "tone": line.colour, "style": line.style}
+    words = {"line": spoken(line.name), "tone": line.colour, "style": line.style}
     return pa.table(
         {name: pa.array(np.asarray(column, np.float32)[kept]) for name, column in numbers.items()}
         | {name: pa.array([word] * len(kept), pa.string()).dictionary_encode() for name, word in words.items()}
@@ -86,7 +86,7 @@ def points_of(line: Line) -> pa.Table:
 
 def levels_of(figure: Curves) -> list[dict[str, object]]:
     """The levels, and the line between negative and positive where both fit the picture."""
-    named = [{"name": english(name), "y": float(y)} for name, y in figure.levels]
+    named = [{"name": spoken(name), "y": float(y)} for name, y in figure.levels]
     low, high = figure.y_domain or (0, 0)
     return [{"name": "", "y": 0.0}, *named] if low < 0 < high else named
 
@@ -102,7 +102,7 @@ def marks_of(figure: Curves) -> Iterator[dict[str, object]]:
         along = along_axis(figure, x)
         yield {
             "x": float(x), "from_top": top + gap / 2, "down": NAME_HEIGHT * (2 * place + 1 - len(figure.marks)) / 2,
-            "name": "" if name is None else english(name), "tone": "ink",
+            "name": "" if name is None else spoken(name), "tone": "ink",
             "align": "right" if along >= HALFWAY else "left", "away": -6 if along >= HALFWAY else 6,
         }  # fmt: skip
 
@@ -133,7 +133,7 @@ def line_names(figure: Curves) -> Iterator[dict[str, object]]:
         away = (free or places)[0]
         taken.append(from_top + away)
         yield {
-            "x": x, "y": y, "away": away, "name": english(line.name), "tone": line.colour,
+            "x": x, "y": y, "away": away, "name": spoken(line.name), "tone": line.colour,
             "align": "right" if along_axis(figure, x) >= ROOM_FOR_NAMES else "left",
         }  # fmt: skip
 
@@ -161,7 +161,7 @@ def curves_numbers(figures: Sequence[Curves]) -> pa.Table:
     tables = []
     for figure in figures:
         for line in figure.lines:
-            columns = {"measure": [english(figure.y)] * len(line.x), "curve": [english(line.name)] * len(line.x)}
+            columns = {"measure": [spoken(figure.y)] * len(line.x), "curve": [spoken(line.name)] * len(line.x)}
             numbers = {"x": line.x, "value": line.y, "low": line.low, "high": line.high}
             columns |= {name: np.asarray(values, float) for name, values in numbers.items() if values is not None}
             tables.append(pa.table(columns))

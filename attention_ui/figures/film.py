@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from attention_ui.figures.curves import curves_tables
 from attention_ui.figures.grid import MOMENT, Grid
 from attention_ui.figures.matrices import Layout, fill
-from lessons.formatting import english, number, percent
+from lessons.formatting import number, percent, spoken
 from lessons.screen import Curves, Film, Matrices, Matrix
 
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
@@ -44,7 +44,7 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     """The marks that one can jump to, each with its frame; those at one x together."""
     named: dict[float, list[str]] = {}
     for name, x in film.curves[0].marks if film.curves else ():
-        named.setdefault(x, []).append(english(name))
+        named.setdefault(x, []).append(spoken(name))
     return tuple((f"{x:g}: {', '.join(names)}", frame_at(film, x)) for x, names in named.items())
 
 
@@ -65,7 +65,7 @@ def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table
 def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """One frame: names, and cells that say what they are but not their number. What to do is not said."""
     matrices = {matrix.key: matrix for matrix in frame.matrices}
-    grid = Grid(lambda *_: "", lambda key, i, j: english(matrices[key].step(i, j).meaning))
+    grid = Grid(lambda *_: "", lambda key, i, j: spoken(matrices[key].step(i, j).meaning))
     table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
     return table.filter(pc.not_equal(table["kind"], "hint"))
 
@@ -84,7 +84,7 @@ def seen_numbers(matrix: Matrix) -> np.ndarray:
 
 def said_table(film: Film) -> pa.Table:
     """The sentence of each frame: large what it says, and below it, small, what follows its first colon."""
-    said = [english(moment).partition(": ") for moment in film.moments]
+    said = [spoken(moment).partition(": ") for moment in film.moments]
     return pa.table(
         {
             "frame": pa.array(range(len(said)), pa.int16()),

@@ -7,7 +7,7 @@ import itertools
 
 import pyarrow as pa
 
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.sentence import say
 from lessons.voted import CARD_LETTERS, Flow
 
@@ -52,7 +52,7 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
     height, letter = count / voters, CARD_LETTERS[place]
     tone = "weight" if place == figure.right else "muted"
     text = f"{letter} · {count}" + (" ✓" if place == figure.right else "")
-    said = f"{('First', 'Second')[side]} vote: {count} of {voters} chose {letter}, {english(figure.cards[place])}."
+    said = f"{('First', 'Second')[side]} vote: {count} of {voters} chose {letter}, {spoken(figure.cards[place])}."
     return "stack", float(side), top, top + height, top + height / 2, text, tone, said, f"{side}{letter}"
 
 
@@ -61,7 +61,7 @@ def band_rows(figure: Flow, i: int, j: int, count: int, left: float, right: floa
     tone = "weight" if j == figure.right else "muted"
     went = say("{count} went from {first} to {then}.", count=count, first=CARD_LETTERS[i], then=CARD_LETTERS[j])
     stayed = say("{count} stayed with {first}.", count=count, first=CARD_LETTERS[i])
-    said = english(stayed if i == j else went)
+    said = spoken(stayed if i == j else went)
     rows = []
     for step in range(POINTS + 1):
         t = step / POINTS

@@ -4,7 +4,7 @@ import math
 
 import pyarrow as pa
 
-from lessons.formatting import english, number, quoted
+from lessons.formatting import number, quoted, spoken
 from lessons.screen import HeadMaps
 
 LARGEST_MAP, LARGEST_MAP_CELL, ABOVE_MAP, BETWEEN = 190, 24, 40, 12  # pixels
@@ -33,7 +33,7 @@ def map_cells(figure: HeadMaps) -> pa.Table:
     rows = []
     for which, one in enumerate(figure.maps):
         left, top = corner(figure, which)
-        called = english(one.name)
+        called = spoken(one.name)
         for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
             said = f"{called}: {names[query]} → {names[key]} {number(weight)}"
@@ -63,8 +63,8 @@ def map_frames(figure: HeadMaps) -> pa.Table:
             "x2": pa.array([left + size for left, _ in corners], pa.float32()),
             "y": pa.array([top for _, top in corners], pa.float32()),
             "y2": pa.array([top + size for _, top in corners], pa.float32()),
-            "name": pa.array([english(one.name) for one in figure.maps], pa.string()),
-            "score": pa.array(["" if one.score is None else english(one.score) for one in figure.maps], pa.string()),
+            "name": pa.array([spoken(one.name) for one in figure.maps], pa.string()),
+            "score": pa.array(["" if one.score is None else spoken(one.score) for one in figure.maps], pa.string()),
             "tone": pa.array(["ink" if one.chosen else "ghost" for one in figure.maps], pa.string()),
         }
     )

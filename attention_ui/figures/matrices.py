@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.formatting import apart, digits, english, equation
+from lessons.formatting import apart, digits, equation, spoken
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import say
 
@@ -131,7 +131,7 @@ def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
 
 def room(matrix: Matrix) -> int:
     """Columns of the grid that a matrix needs, as wide as its title at least."""
-    return max(matrix.values.shape[1], math.ceil(len(english(matrix.title)) * LETTER))
+    return max(matrix.values.shape[1], math.ceil(len(spoken(matrix.title)) * LETTER))
 
 
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
@@ -145,7 +145,7 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
     """The same on a grid that says and lights up what it likes."""
     for place in layout.places:
         if layout.of_single_rows:
-            grid.text(english(place.matrix.title), place.left - 1, place.top, "row", "ink")
+            grid.text(spoken(place.matrix.title), place.left - 1, place.top, "row", "ink")
         else:
             name_matrix(grid, place)
         if place.header and place.matrix.columns.named:
@@ -153,29 +153,29 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
     bottom = grid.height
     if figure.weights is not None:
-        grid.text(english(figure.weights), 0, bottom, "shape", "ink")
+        grid.text(spoken(figure.weights), 0, bottom, "shape", "ink")
         bottom += 1
     usual = POINT_AT if numbered else POINT_AT_CELL
-    grid.text(usual if figure.hint is None else english(figure.hint), 0, bottom, "hint")
+    grid.text(usual if figure.hint is None else spoken(figure.hint), 0, bottom, "hint")
     return grid.table()
 
 
 def name_matrix(grid: Grid, place: Place) -> None:
     """Its title, what its rows and columns are, and the names of its rows."""
     matrix, left, top = place.matrix, place.left, place.top
-    title = english(matrix.title)
+    title = spoken(matrix.title)
     if place.header == 1 and matrix.remark is not None:
-        title = f"{title}: {english(matrix.remark)}"
+        title = f"{title}: {spoken(matrix.remark)}"
     grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
     if not matrix.columns.named and place.header > 1:
-        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else english(matrix.remark)
+        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else spoken(matrix.remark)
         grid.text(shape, left, top - 1, "shape")
     if not place.named:
         return
     if matrix.rows.name is not None:
-        grid.text(f"{english(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+        grid.text(f"{spoken(matrix.rows.name)} ↓", left - 1, top - 1, "row")
     if matrix.columns.named:
-        grid.text(f"{english(matrix.columns.name)} →", left - 1, top - 2, "row")
+        grid.text(f"{spoken(matrix.columns.name)} →", left - 1, top - 2, "row")
     for i, label in enumerate(matrix.rows.labels):
         grid.text(label, left - 1, top + i, "row")
 
@@ -225,19 +225,19 @@ def tag(cells: Cells) -> str:
 def tooltip(matrix: Matrix, i: int, j: int) -> str:
     """What pointing at a cell says: the last line of its derivation, and what it was before a change by hand."""
     if matrix.step is None:
-        at = f"{english(matrix.title)}, {matrix.rows.labels[i]} → {matrix.columns.labels[j]}"
+        at = f"{spoken(matrix.title)}, {matrix.rows.labels[i]} → {matrix.columns.labels[j]}"
         text = f"{at}: {drawn.cell_text(matrix.values[i][j])}" if matrix.sees(i, j) else f"{at}: masked"
     else:
         step = matrix.step(i, j)
-        text = english(step.meaning) if not matrix.sees(i, j) else said(step)
+        text = spoken(step.meaning) if not matrix.sees(i, j) else said(step)
     if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
         return text
     before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
     remark = say("Changed: it was {before}.", before=before)
-    return f"{text}. {english(remark)}"
+    return f"{text}. {spoken(remark)}"
 
 
 def said(step: Step) -> str:
     """A step in one line; of arithmetic that is too long for it, the result."""
-    meaning, arithmetic = english(step.meaning), equation(step)
+    meaning, arithmetic = spoken(step.meaning), equation(step)
     return f"{meaning}: {arithmetic if len(arithmetic) <= LONGEST else digits(step.value)}"

@@ -6,7 +6,7 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 import pyarrow as pa
 
 from attention_ui.figures.grid import cell_text, tiny_text
-from lessons.formatting import english, seen
+from lessons.formatting import seen, spoken
 from lessons.passing import Passed, Passing
 
 NUMBER_ZERO, NUMBERS_UP = 92, 40  # pixels: of the scores, and of the longest of their bars
@@ -50,7 +50,7 @@ def still_things(figure: Passing) -> list[tuple]:
                       told=False)
         for at, key in enumerate(figure.keys)]  # fmt: skip
     titles = [
-        passing_thing("titles", line, 0, wide, 0, narrow, text=english(title), told=False)
+        passing_thing("titles", line, 0, wide, 0, narrow, text=spoken(title), told=False)
         for line, (title, wide, narrow) in enumerate(zip(figure.titles, LINES_WIDE, LINES_NARROW, strict=True))
     ]
     return [(EVER, *thing) for thing in (*names, *titles)]
@@ -77,7 +77,7 @@ def bars_so_far(figure: Passing, known: Passed) -> list[tuple]:
             passing_thing("sizes", at, middle - SIDE, SIZE_FLOOR - high, middle + SIDE, SIZE_FLOOR, tone="weight"),
             passing_thing("amounts", at, middle, SIZE_FLOOR - high - 9, text=tiny_text(size)),
             passing_thing("whole", at, before, SUM_TOP, before + share, SUM_TOP + SUM_DEEP, tone="weight"),
-            passing_thing("touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=english(known.says[at]),
+            passing_thing("touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=spoken(known.says[at]),
                           tone="weight"),
         ]  # fmt: skip
         before += share
@@ -85,7 +85,7 @@ def bars_so_far(figure: Passing, known: Passed) -> list[tuple]:
     things.append(passing_thing("largest", 0, 0, level, n, level, tone="weight"))
     ways = zip(known.lines, LINES_WIDE, LINES_NARROW, strict=True)
     return things + [
-        passing_thing("ways", line, 0, wide + 19, 0, narrow, text=english(said), tone="muted")
+        passing_thing("ways", line, 0, wide + 19, 0, narrow, text=spoken(said), tone="muted")
         for line, (said, wide, narrow) in enumerate(ways)]  # fmt: skip
 
 
@@ -95,7 +95,7 @@ def output_so_far(figure: Passing, known: Passed) -> list[tuple]:
     for at, value in enumerate(known.output):
         middle, half, up = (at + 0.5) * slot, SIDE * slot, OUTPUT_UP * value / figure.output_domain
         things.append(passing_thing("output", at, middle - half, OUTPUT_ZERO - up, middle + half, OUTPUT_ZERO,
-                                    say=english(known.output_says[at]), tone="v"))  # fmt: skip
+                                    say=spoken(known.output_says[at]), tone="v"))  # fmt: skip
         if len(known.output) <= MOST_VALUES:
             text = {"text": cell_text(value), "tone": "v"}
             things.append(passing_thing("results", at, middle, OUTPUT_ZERO + (14 if up >= 0 else -12), **text))

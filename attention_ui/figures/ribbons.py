@@ -8,7 +8,7 @@ import unicodedata
 
 import pyarrow as pa
 
-from lessons.formatting import english, percent, quoted, seen
+from lessons.formatting import percent, quoted, seen, spoken
 from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
 
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
@@ -86,16 +86,17 @@ def labels_of_keys(row: RibbonRow, query: int) -> tuple[list[str], list[str]]:
 
 def short_percent(share: float) -> str:
     """A percentage below a word, where there is little room."""
-    return percent(share).replace("under ", "< ").replace("over ", "> ")
+    known = percent(min(max(share, 0.01), 0.99)) if 0 < share < 1 - 1e-6 else percent(share)
+    return f"< {known}" if 0 < share <= 0.005 else f"> {known}" if 0.995 <= share < 1 - 1e-6 else known
 
 
 def ribbon_says(figure: Ribbons) -> pa.Table:
     """What is said of each row at each moment, and of the moment (a query of −1), in lines that fit the page."""
     rows = []
     for place, one in enumerate(figure.moments):
-        rows.append((place, -1, figure.query, *in_lines(english(one.says))))
+        rows.append((place, -1, figure.query, *in_lines(spoken(one.says))))
         for query, row in enumerate(one.rows):
-            rows.append((place, query, figure.query, *in_lines(english(row.says))))
+            rows.append((place, query, figure.query, *in_lines(spoken(row.says))))
     return typed_table(rows, ("moment", "query", "standing", "wide", "narrow"))
 
 

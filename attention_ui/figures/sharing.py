@@ -6,7 +6,7 @@ Across, a key has a slot of width 1; down, all is in pixels. So the same table s
 import pyarrow as pa
 
 from attention_ui.figures.grid import cell_tag, cell_text, tiny_text
-from lessons.formatting import english, percent, seen
+from lessons.formatting import percent, seen, spoken
 from lessons.sharing import Portion, Sharing
 
 ZERO, FLOOR, WHOLE, DEEP = 104, 286, 336, 40  # pixels: of numbers, below sizes, the top of the whole and its height
@@ -50,8 +50,8 @@ def named_lines(figure: Sharing) -> list[tuple]:
         line
         for at, ((name, how), (wide, narrow)) in enumerate(zip(figure.lines, places, strict=True))
         for line in (
-            drawn_at("labels", at, 0, wide, 0, narrow, text=english(name)),
-            drawn_at("ways", at, 0, wide + 19, 0, narrow, text=english(how), tone="muted"),
+            drawn_at("labels", at, 0, wide, 0, narrow, text=spoken(name)),
+            drawn_at("ways", at, 0, wide + 19, 0, narrow, text=spoken(how), tone="muted"),
         )
     ]
 
@@ -60,7 +60,7 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
     """One key: its name, its number as a bar up or down, its size as a bar, the ribbon from there and its part."""
     one, middle = figure.portions[at], at + 0.5
     left, right = part_of(figure.portions, at)
-    say, tag = english(one.says), cell_tag(figure.matrix, 0, at)
+    say, tag = spoken(one.says), cell_tag(figure.matrix, 0, at)
     pointed = {"say": say, "tag": tag, "told": True}
     up, high = number_height(figure, one), SIZE_ROOM * one.size
     gap = min(GAP, (right - left) / 4)
@@ -112,7 +112,7 @@ def frames(figure: Sharing) -> list[tuple]:
             drawn_at("marks", at, at + 0.5, FLOOR - SIZE_ROOM / 2, text="?", tone="muted"),
         )
     ]
-    asks = drawn_at("asks", 0, n / 2, WHOLE + DEEP / 2, text=english(figure.asks), tone="muted")
+    asks = drawn_at("asks", 0, n / 2, WHOLE + DEEP / 2, text=spoken(figure.asks), tone="muted")
     return [*columns, drawn_at("frames", n, 0, WHOLE, n, WHOLE + DEEP, tone="hatch"), asks]
 
 

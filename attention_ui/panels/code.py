@@ -9,7 +9,7 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_row
 from attention_ui.lesson import show_rows
 from attention_ui.state import get_state
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen import Code
 from lessons.shapes import shape_table
@@ -30,7 +30,7 @@ def draw_code(code: Code) -> None:
         show_calls(code)
         return
     way = one_in_row("Written with", "code", WAYS)
-    st.text(english(compared(code.attention, code.scale)))
+    st.text(spoken(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
     if way not in WRITTEN_WITH:
         show_calls(code)

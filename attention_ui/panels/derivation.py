@@ -9,7 +9,7 @@ from attention_ui.lesson import Picked, fold
 from attention_ui.links import hidden
 from attention_ui.panels.question import as_text
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english, equation
+from lessons.formatting import equation, spoken
 from lessons.screen import Axis, Matrices, Matrix, Question, Screen, Step
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
@@ -60,7 +60,7 @@ def draw_steps(steps: Iterable[Step]) -> None:
         if not st.toggle(label, key="trace_all", persist_state="session"):
             steps = steps[-LAST_STEPS:]
     for step in steps:
-        st.text(english(step.meaning))  # it may hold a learner's text
+        st.text(spoken(step.meaning))  # it may hold a learner's text
         st.code(equation(step), language=None, wrap_lines=True)
 
 
@@ -96,7 +96,7 @@ def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
     cell = existing(get_state("trace_cell"), matrices, first)
     for key, value in zip(WHERE, cell, strict=True):
         set_state(key, value)
-    titles = {key: english(matrix.title) for key, matrix in matrices.items()}
+    titles = {key: spoken(matrix.title) for key, matrix in matrices.items()}
     rows, columns = (entry_names(axis) for axis in (matrices[cell[0]].rows, matrices[cell[0]].columns))
     chosen = {"on_change": take_menus}
     with st.container(horizontal=True, gap="small"):
@@ -120,7 +120,7 @@ def entry_names(axis: Axis) -> list[str]:
         return list(axis.labels)
     if axis.named:
         return [f"{position + 1} · “{label}”" for position, label in enumerate(axis.labels)]
-    return [f"{english(axis.name).removesuffix('s')} {label}" for label in axis.labels]
+    return [f"{spoken(axis.name).removesuffix('s')} {label}" for label in axis.labels]
 
 
 def nearest(index: object, size: int, default: int) -> int:

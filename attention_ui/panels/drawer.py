@@ -19,7 +19,7 @@ from attention_ui.links import hidden, text_in_link
 from attention_ui.notebook import Section, notebook_of
 from attention_ui.panels.code import draw_code, draw_program
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.ribbons import Ribbons
 from lessons.screen import Code, Curves, Figure, Matrices
 from lessons.sentence import Sentence
@@ -45,7 +45,7 @@ def show_drawer(
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
-        section = Section(english(heading), code, figures, address)
+        section = Section(spoken(heading), code, figures, address)
         parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
     parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
@@ -98,11 +98,11 @@ def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
             offer_matrices(figure)
         if isinstance(figure, Ribbons):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(english(figure.name), width="content")
+                st.text(spoken(figure.name), width="content")
                 offer_numbers(figure.key, ribbon_numbers(figure))
     if curves := [figure for figure in figures if isinstance(figure, Curves)]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(english(curves[0].name), width="content")
+            st.text(spoken(curves[0].name), width="content")
             offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
     st.caption("Streamlit's own menu at the top right corner of each figure saves it as a PNG.")
 
@@ -113,7 +113,7 @@ def offer_matrices(figure: Matrices) -> None:
     spec, numbered = matrices_template(layout)
     table = matrices_table(figure, layout, numbered=numbered)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(english(figure.name), width="content")
+        st.text(spoken(figure.name), width="content")
         offer_numbers(figure.key, table)
         if can_be_drawn(table):
             picture = partial(svg_of, table, spec["width"]["step"])

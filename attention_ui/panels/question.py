@@ -8,7 +8,7 @@ from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.progress import solve_question
 from attention_ui.state import get_state, set_state
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.screen import Card, Question
 
 LETTERS = "ABCD"
@@ -112,7 +112,7 @@ def current_question(lesson: str, ask: Ask) -> Question:
 
 def as_text(question: Question) -> str:
     """A question as it is read: two that read alike are the same."""
-    return "\n".join([english(question.prompt), *(english(card.text) for card in question.cards)])
+    return "\n".join([spoken(question.prompt), *(spoken(card.text) for card in question.cards)])
 
 
 def reveal(lesson: str, question: Question, chosen: int) -> None:
@@ -120,7 +120,7 @@ def reveal(lesson: str, question: Question, chosen: int) -> None:
     right = chosen == question.right
     set_state(f"{lesson}_explored", get_state(f"{lesson}_question") or 0)
     first_tries().setdefault((lesson, as_text(question)), right)
-    st.text(f"{'Yes.' if right else 'Not quite.'} {english(question.cards[chosen].reply)}")
+    st.text(f"{'Yes.' if right else 'Not quite.'} {spoken(question.cards[chosen].reply)}")
 
 
 def first_tries() -> dict[tuple[str, str], bool]:
@@ -144,6 +144,6 @@ def question_number(lesson: str, ask: Ask) -> int:
 
 def number_after(count: int, ask: Ask) -> int:
     """The next number whose question is another one, where there is another."""
-    prompt = english(ask(count).prompt)
+    prompt = spoken(ask(count).prompt)
     numbers = range(count + 1, count + 1 + MOST_SKIPPED)
-    return next((number for number in numbers if english(ask(number).prompt) != prompt), count + 1)
+    return next((number for number in numbers if spoken(ask(number).prompt) != prompt), count + 1)

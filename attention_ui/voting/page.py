@@ -10,7 +10,7 @@ from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.voted import HEADING, OPENING
 
 
@@ -36,8 +36,8 @@ def class_panel_of_visit() -> None:
 def lobby() -> None:
     """Join a class, or open one."""
     show_notes(take_state("class_note"))
-    st.title(english(HEADING), anchor=False)
-    st.markdown(english(OPENING))
+    st.title(spoken(HEADING), anchor=False)
+    st.markdown(spoken(OPENING))
     student, teacher = st.columns(2, gap="large")
     with student:
         st.header("Join a class", anchor=False)

@@ -19,7 +19,7 @@ from attention_ui.voting.seen import seen_of
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
 from classes.stages import NEXT, RefusedError, Room
 from lessons.asked import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 COUNT_SECONDS = 1.0
 DEEDS = {
@@ -172,7 +172,7 @@ def class_csv(code: str) -> bytes:
         votes = class_keeper().votes(code, number, cards)
         lesson = read_asked(asked).lesson
         for place, card in enumerate(question.cards):
-            answer, right = f"{LETTERS[place]}: {english(card.text)}", "yes" if place == question.right else "no"
+            answer, right = f"{LETTERS[place]}: {spoken(card.text)}", "yes" if place == question.right else "no"
             counts = votes.first[place], votes.second[place]
-            lines.writerow([number, lesson, english(question.prompt), answer, right, *counts, english(card.reply)])
+            lines.writerow([number, lesson, spoken(question.prompt), answer, right, *counts, spoken(card.reply)])
     return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8

@@ -13,7 +13,7 @@ from attention_ui.streamlit_insides import browser_mark
 from attention_ui.voting.rooms import class_keeper, time_of
 from classes.stages import RefusedError, Room, Votes
 from lessons.asked import screen_asked
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.screen import Question, Screen
 from lessons.voted import distribution_of_votes, flow, flow_table
 
@@ -68,7 +68,7 @@ def cards_to_read(question: Question, *, explained: bool) -> None:
             if card.reason is not None:
                 st.caption(marked(card.reason))
             if explained:
-                st.text(english(card.reply))
+                st.text(spoken(card.reply))
 
 
 def say_what_is_kept(room: Room) -> None:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from lessons.exercises.base import AXES, Case, Exercise, Shown, double
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.screen import Axis, Matrices, Matrix
 from lessons.sentence import Sentence, say
 
@@ -29,7 +29,7 @@ def failing_case(
         hint=say("What differs is marked. Point at a number to read it."), first="expected", bands=(outputs,),
     )  # fmt: skip
     entered = tuple(inputs(exercise, case, at))
-    went_in = say("What went in: {names}", names=", ".join(english(matrix.title) for matrix in entered))
+    went_in = say("What went in: {names}", names=", ".join(spoken(matrix.title) for matrix in entered))
     return got_beside_expected, Matrices(
         key="went_in", name=went_in, notice=(went_in,), first=entered[0].key, bands=(entered,),
         hint=say("This is what went in. Point at a number to read it."),

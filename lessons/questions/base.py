@@ -24,7 +24,7 @@ from attention_core.attention import AttentionTrace, mask_scores, scale_scores, 
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example import ExampleTrace
-from lessons.formatting import english, number, written
+from lessons.formatting import number, spoken, written
 from lessons.screen import Card, Question
 from lessons.sentence import All, Argument, Count, Number, Sentence, Token, say
 
@@ -120,10 +120,10 @@ def shuffled(question: Question, random: Generator) -> Question:
 
 def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
     """The right card and the first wrong ones that read differently; None where no wrong one is left."""
-    different = {english(right.text): right}
+    different = {spoken(right.text): right}
     for card in wrong:
         if len(different) <= MOST_WRONG:
-            different.setdefault(english(card.text), card)
+            different.setdefault(spoken(card.text), card)
     return Question(prompt, tuple(different.values()), 0) if len(different) > 1 else None
 
 

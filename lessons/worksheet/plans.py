@@ -13,7 +13,7 @@ from attention_core.masks import causal_mask
 from lessons import dot_product, look, mask, output, positions, projections, scores, softmax, tokens
 from lessons.example import Example, ExampleTrace, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.permutation import random_permutation
 from lessons.screen import Question, Screen
 from lessons.sentence import All, Sentence, Share, say, say_count
@@ -173,7 +173,7 @@ def what_is_noticed(screen: Screen) -> tuple[Sentence, ...]:
     """What a screen says of itself: its headline, or what there is to notice in its figures, each once."""
     if screen.headline is not None:
         return (screen.headline,)
-    return tuple(dict((english(said), said) for figure in screen.figures for said in figure.notice).values())
+    return tuple(dict((spoken(said), said) for figure in screen.figures for said in figure.notice).values())
 
 
 def where_will_it_look(opens: Linked) -> tuple[Sentence, Expected, tuple[Expected, ...]]:

@@ -9,7 +9,7 @@ from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.training import TrainingSettings, recommended
 from lessons.comparison import COMPARISONS, comparison_sentences, differences, verdict
-from lessons.formatting import english, together, written
+from lessons.formatting import spoken, together, written
 from runs.recording import Recording
 from runs.run import TrainingRun
 
@@ -30,7 +30,7 @@ def test_every_setting_that_changes_is_named_with_both_values(setting):
     found = differences(before, after)
     also_d_k = setting in ("d_model", "n_heads")
     assert len(found) == 1 + also_d_k
-    assert all(english(d.name) and written(d.before) != written(d.after) for d in found)
+    assert all(spoken(d.name) and written(d.before) != written(d.after) for d in found)
 
 
 def test_no_setting_is_forgotten():
@@ -44,19 +44,19 @@ def test_equal_settings_do_not_differ():
 
 def test_tasks_are_named_and_texts_are_not_shown():
     copy, other = recommended(CopyTask()), recommended(TASKS["sort"])
-    assert english(differences(copy, other)[0].sentence) == "task: Copy → Sort"
+    assert spoken(differences(copy, other)[0].sentence) == "task: Copy → Sort"
     larger = differences(copy, recommended(CopyTask(n_letters=7)))[0]
-    assert english(larger.sentence) == "task: n letters 10 → n letters 7"
+    assert spoken(larger.sentence) == "task: n letters 10 → n letters 7"
     one, two = (recommended(CharacterTask(text * 9)) for text in ("abcd", "dcba"))
-    assert [english(d.sentence) for d in differences(one, two)] == ["text: one text → another text"]
+    assert [spoken(d.sentence) for d in differences(one, two)] == ["text: one text → another text"]
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_each_question_changes_one_thing(name):
     first, second = COMPARISONS[name].settings(3)
-    assert english(COMPARISONS[name].question).endswith("?")
+    assert spoken(COMPARISONS[name].question).endswith("?")
     assert first.seed == second.seed == 3 and first.task == second.task
-    assert len([d for d in differences(first, second) if english(d.name) != "d_k"]) == 1
+    assert len([d for d in differences(first, second) if spoken(d.name) != "d_k"]) == 1
 
 
 def view_after(settings, steps):
@@ -79,7 +79,7 @@ def view_after(settings, steps):
     ids=str,
 )
 def test_the_verdict_says_what_the_numbers_say(numbers, words):
-    assert words in english(verdict(*numbers))
+    assert words in spoken(verdict(*numbers))
 
 
 def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():

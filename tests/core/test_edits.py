@@ -24,7 +24,7 @@ from lessons.edits import (
     set_numbers,
 )
 from lessons.example import Example, run_example, unedited
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.matrices import PAIRS
 from lessons.notebooks import PRESETS
 
@@ -161,8 +161,8 @@ def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vect
     assert torch.equal(trace.x[0], trace.x[2])
     table = embedding_table(3, 3, generator(42, "embedding"))
     assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
-    assert english(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
-    assert english(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
+    assert spoken(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
+    assert spoken(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
 
 
 def test_typing_into_any_row_of_a_repeated_word_is_one_edit_of_its_first_row():
@@ -220,7 +220,7 @@ def test_editing_one_head_leaves_the_other_alone():
     assert not any(counts(trace, head=0).values())
     assert counts(trace, head=1)["W_q"] == 1
     (remark,) = edit_remarks(trace, 0)
-    assert english(remark) == "What was changed by hand changes nothing in this head."
+    assert spoken(remark) == "What was changed by hand changes nothing in this head."
 
 
 def test_the_future_stays_unchanged_under_a_causal_mask():

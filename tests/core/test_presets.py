@@ -11,7 +11,7 @@ from torch import nn
 
 from attention_core.randomness import default_weight, generator
 from lessons.example import LIMITS, Example, run_example
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.notebooks import JOURNEY_X, PRESETS
 from lessons.stages import STAGES, notice_stage
 
@@ -225,4 +225,4 @@ def test_every_stage_has_a_caption_and_every_cell_its_arithmetic(name, scaling, 
     assert all(notice_stage(stage, trace, 0) for stage in STAGES)
     for matrix in matrices_of(trace.example).values():
         rows, columns = matrix.values.shape
-        assert all(english(matrix.step(i, j).meaning) for i in range(rows) for j in range(columns))
+        assert all(spoken(matrix.step(i, j).meaning) for i in range(rows) for j in range(columns))

@@ -10,7 +10,7 @@ from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
 from lessons.example import model_settings
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.heads_example import model_of_heads
 from lessons.reader import LANGUAGE, PATTERN_ROLES
 from lessons.reading import PATTERN_NAMES
@@ -112,7 +112,7 @@ def name_of_head_of_reader(example, head, sentence):
     if not earned:
         return {"number": head + 1}
     name = max(earned, key=lambda name: sets[0][name]["heads"][layer][head] - sets[0][name]["even"])
-    return {"number": head + 1, "name": english(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
+    return {"number": head + 1, "name": spoken(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
 
 
 @cache

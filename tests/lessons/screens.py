@@ -19,7 +19,7 @@ from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
 
 from lessons.example import ExampleTrace
-from lessons.formatting import english, written
+from lessons.formatting import spoken, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import (
@@ -117,7 +117,7 @@ def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
         for number in range(QUESTIONS):
             question = case.screen.ask(number)
             check_question(case, question, answers)
-            assert english(question.prompt) == english(case.screen.ask(number).prompt)
+            assert spoken(question.prompt) == spoken(case.screen.ask(number).prompt)
             for sentence in words(question):
                 used |= check_sentence(case, sentence, oracle)
     return used
@@ -204,7 +204,7 @@ def words(question: Question) -> Iterator[Sentence]:
 
 def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
     """Its arguments are those that the oracle computes, ties are named, and nothing reads the same that is not."""
-    text = english(sentence)
+    text = spoken(sentence)
     assert "{" not in text or "{" in "".join(map(written, sentence.arguments.values())), text
     assert "  " not in text, text
     check_shares(sentence)
@@ -250,7 +250,7 @@ def check_argument(said: object, expected: object, where: str) -> None:
             for item, one in zip(items, expected, strict=True):
                 check_argument(item, one, where)
         case Sentence():
-            assert expected is ... or english(said) == expected, f"{where}: {english(said)!r}, {expected!r}"
+            assert expected is ... or spoken(said) == expected, f"{where}: {spoken(said)!r}, {expected!r}"
         case _:
             assert said == expected, f"{where}: {said!r}, {expected!r}"
 
@@ -268,29 +268,29 @@ def check_shares(sentence: Sentence) -> None:
     shares = [a.value for a in sentence.arguments.values() if isinstance(a, Share)]
     for i, one in enumerate(shares):
         for other in shares[:i]:
-            assert abs(one - other) < 1e-6 or written(Share(one)) != written(Share(other)), english(sentence)
+            assert abs(one - other) < 1e-6 or written(Share(one)) != written(Share(other)), spoken(sentence)
     if "mostly" in sentence.template.lower():
-        assert shares and max(shares) > 0.5, english(sentence)
+        assert shares and max(shares) > 0.5, spoken(sentence)
 
 
 def check_question(case: Case, question: Question, answers: Answers) -> None:
     """The cards read differently, each says what its reply speaks of, and the right one is right."""
-    texts = [english(card.text) for card in question.cards]
+    texts = [spoken(card.text) for card in question.cards]
     assert 2 <= len(texts) <= 4
     assert len(set(texts)) == len(texts), texts
     assert question.prompt.template in answers, f"no answer is computed again for: {question.prompt.template!r}"
     expected = answers[question.prompt.template](case, question.prompt)
     right = question.cards[question.right]
-    assert right.reply.template == next(iter(expected)), (english(question.prompt), texts)
+    assert right.reply.template == next(iter(expected)), (spoken(question.prompt), texts)
     for card in question.cards:
         value = expected[card.reply.template]
         for name, argument in card.text.arguments.items() if value is not ... else ():
             said = value[name] if isinstance(value, dict) else value
             if isinstance(argument, Number):  # a card is written with few decimals, and so is what it must be
-                assert written(argument) == written(Number(float(said), argument.decimals)), english(question.prompt)
+                assert written(argument) == written(Number(float(said), argument.decimals)), spoken(question.prompt)
             else:
-                check_argument(argument, said, english(question.prompt))
-        assert card is right or value is ... or texts[question.right] != english(card.text)
+                check_argument(argument, said, spoken(question.prompt))
+        assert card is right or value is ... or texts[question.right] != spoken(card.text)
 
 
 def check_figure(figure: Figure) -> None:
@@ -326,9 +326,9 @@ def check_matrix(matrix: Matrix) -> None:
         for step in steps:
             check_step(step)
         if not matrix.sees(i, j):
-            assert "masked" in english(steps[-1].meaning) or "hidden" in english(steps[-1].meaning), matrix.key
+            assert "masked" in spoken(steps[-1].meaning) or "hidden" in spoken(steps[-1].meaning), matrix.key
 
 
 def check_step(step: Step) -> None:
-    assert "{" not in english(step.meaning) or "{" in "".join(map(written, step.meaning.arguments.values()))
-    assert evaluates(step), (english(step.meaning), step.arithmetic, step.value)
+    assert "{" not in spoken(step.meaning) or "{" in "".join(map(written, step.meaning.arguments.values()))
+    assert evaluates(step), (spoken(step.meaning), step.arithmetic, step.value)

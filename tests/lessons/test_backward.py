@@ -20,7 +20,7 @@ from lessons.backward_sums import sentence_that_shares
 from lessons.backward_update import RATES, TRIED
 from lessons.backward_way import STAGES_BACK
 from lessons.example import Example, run_example
-from lessons.formatting import english, magnitude, percent, together
+from lessons.formatting import magnitude, percent, spoken, together
 from lessons.learner import UPDATES, learner_after, one_mistake, sentence_with_pronoun, settings_of_learner
 from lessons.questions.backward import QUESTIONS
 from lessons.questions.base import asking
@@ -848,7 +848,7 @@ def test_the_curves_of_the_softmax_are_the_rows_at_every_size():
 def test_the_training_of_the_sentence_goes_on_as_long_as_it_is_told():
     accuracies = [learner_after(settings_of_learner(Example()), updates).accuracy for updates in UPDATES]
     assert accuracies[0] < 0.2 and accuracies[-1] > 0.95
-    assert "right on" in english(screen(run_example(Example()), 0, Choices(200)).figures[0].weights)
+    assert "right on" in spoken(screen(run_example(Example()), 0, Choices(200)).figures[0].weights)
 
 
 def test_a_large_step_is_paid_for_by_other_sentences():

@@ -21,14 +21,14 @@ from lessons.cost_counted import COST_STEPS
 from lessons.cost_measured import WAY_NAMES
 from lessons.costs import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
 from lessons.example import Example, run_example
-from lessons.formatting import english, together, written
+from lessons.formatting import spoken, together, written
 from lessons.measured import WRITER
 from lessons.published import PUBLISHED
 from lessons.screen import Curves, Facts, Parts, Table
 from lessons.sliding import TALE
 
 SQUARED = ("scores", "softmax", "mix")
-STEP_NAMES = {english(name): step for step, name in COST_STEPS.items()}
+STEP_NAMES = {spoken(name): step for step, name in COST_STEPS.items()}
 
 
 TIMINGS = (
@@ -168,7 +168,7 @@ def test_tables_facts_shares_and_curves_show_the_counts():
     products, moved, caches = figures_of(example, Choices(), Table)
     for table, numbers in ((products, loops.products), (moved, loops.moved())):
         for (what, _, arithmetic, number), (step, count) in zip(table.cells, numbers.items(), strict=False):
-            assert STEP_NAMES[english(what)] == step and evaluate(arithmetic) == number.value == count
+            assert STEP_NAMES[spoken(what)] == step and evaluate(arithmetic) == number.value == count
     assert [row[3].value for row in moved.cells[5:]] == everything[2:]
     for row in caches.cells:
         arithmetic, said = written(row[1]).split(" = ")
@@ -217,7 +217,7 @@ def doubled(case, sentence):
 
 
 def share_of_step(case, sentence):
-    step = STEP_NAMES[english(sentence.arguments["step"])]
+    step = STEP_NAMES[spoken(sentence.arguments["step"])]
     said = [sentence.arguments[name].value for name in ("count", "all")]
     several = [counts_of(sizes_of(case))[of] for of in ("multiplications", "numbers moved")]
     numbers = next(numbers for numbers in several if [numbers[step], sum(numbers.values())] == said)
@@ -238,7 +238,7 @@ def context_of(case, sentence):
 
 def products_of_step(case, sentence):
     return {"step": ..., "count": counts_of(sizes_of(case))["multiplications"][
-        STEP_NAMES[english(sentence.arguments["step"])]], "concept": True}  # fmt: skip
+        STEP_NAMES[spoken(sentence.arguments["step"])]], "concept": True}  # fmt: skip
 
 
 PRODUCTS = (
@@ -447,9 +447,9 @@ def parting(case, sentence):
 
 ORACLE = {
     "The language model sees {context} tokens at once. Over a tale that is {n} tokens longer its window slides: in "
-    "layer 1 kept keys differ from those of the window read anew by {first} % of their length, in layer {layers} by "
-    "{last} %. There they were made of tokens that still saw what has left the window.": slide_said,
-    "Of the next token's probability {moved} % lies elsewhere, on average; in {same} % of the windows the likeliest "
+    "layer 1 kept keys differ from those of the window read anew by {first}% of their length, in layer {layers} by "
+    "{last}%. There they were made of tokens that still saw what has left the window.": slide_said,
+    "Of the next token's probability {moved}% lies elsewhere, on average; in {same}% of the windows the likeliest "
     "token is the same.": slide_moves,
     "Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.": (
         lambda case, sentence: {"machine": "a machine", "concept": True}
@@ -585,5 +585,5 @@ def test_the_film_ends_with_the_plain_softmax_whatever_the_block():
 def test_the_right_card_is_the_busiest_step():
     ask = screen(run_example(Example()), 0, Choices(model="gpt2", tokens=16)).ask
     question = next(q for q in map(ask, range(50)) if q.prompt.template == BUSIEST)
-    assert english(question.cards[question.right].text) == "Q, K and V"
+    assert spoken(question.cards[question.right].text) == "Q, K and V"
     assert question.cards[question.right].reply.arguments["count"].value == 16 * 768 * 3 * 768

@@ -11,7 +11,7 @@ from overview_cells import KEYS, matrices_of, tensor_of
 from strategies import EXAMPLES
 
 from lessons.example import Example, run_example
-from lessons.formatting import digits, english, equation, factor
+from lessons.formatting import digits, equation, factor, spoken
 from lessons.screen import Step
 from lessons.sentence import say
 
@@ -23,7 +23,7 @@ def steps_of(example, key, row, column, head=0):
 
 
 def before_colon(steps):
-    return [english(step.meaning).split(":")[0] for step in steps]
+    return [spoken(step.meaning).split(":")[0] for step in steps]
 
 
 @given(EXAMPLES, st.data())
@@ -40,7 +40,7 @@ def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data
         assert steps[-1].value == float(tensor[row, column]) == float(matrix.values[row, column])
         for step in steps:
             assert evaluates(step), step
-            assert english(step.meaning) and "-" not in step.arithmetic and "nan" not in step.arithmetic
+            assert spoken(step.meaning) and "-" not in step.arithmetic and "nan" not in step.arithmetic
             assert re.search(r"[·÷+(]−", step.arithmetic.replace("(−", "")) is None, "negative factors in parentheses"
 
 
@@ -52,7 +52,7 @@ def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
     for key, nothing in (("masked", -math.inf), ("weights", 0.0)):
         steps = matrices[key].derive(row, column)
         hidden = not trace.heads.visible[0, row, column]
-        assert any(": masked, " in english(step.meaning) for step in steps) == hidden
+        assert any(": masked, " in spoken(step.meaning) for step in steps) == hidden
         assert matrices[key].sees(row, column) != hidden
         if hidden:
             assert steps[-1].value == nothing == evaluate(steps[-1].arithmetic)
@@ -75,7 +75,7 @@ def test_an_output_needs_the_weights_of_its_row_and_its_column_of_values():
         "weight that “journey” puts on “Your”", "weight that “journey” puts on “journey”",
         "value of “Your”, feature 1", "value of “journey”, feature 1", "output of “journey”, feature 1",
     ]  # fmt: skip
-    weights = [step.value for step in steps if english(step.meaning).startswith("weight that")]
+    weights = [step.value for step in steps if spoken(step.meaning).startswith("weight that")]
     assert sum(weights) == pytest.approx(1)
 
 
@@ -90,21 +90,21 @@ def test_the_column_of_w_is_counted_through_all_heads():
     example = Example(n_heads=3, d_k=2)
     trace = run_example(example)
     (step,) = steps_of(example, "q", 0, 1, head=2)
-    assert "column 6 of W_q" in english(step.meaning)
+    assert "column 6 of W_q" in spoken(step.meaning)
     assert step.value == pytest.approx(float(trace.x[0] @ trace.W_q[:, 5]), rel=1e-5)
 
 
 def test_an_entry_of_x_and_of_the_transposed_keys_are_shown_as_they_are():
     assert [equation(step) for step in steps_of(Example(), "x", 0, 2)] == ["0.89"]
     key, turned = steps_of(Example(), "k_transposed", 1, 3)
-    assert english(key.meaning).startswith("key of “with”, feature 2")
-    assert english(turned.meaning).startswith("feature 2 of the key of “with”")
+    assert spoken(key.meaning).startswith("key of “with”, feature 2")
+    assert spoken(turned.meaning).startswith("feature 2 of the key of “with”")
     assert key.value == turned.value and equation(turned) == turned.arithmetic
 
 
 def test_tokens_that_come_twice_are_told_apart():
     score = steps_of(Example(source="sentence", text="no no"), "scores", 1, 0)[-1]
-    assert "score of “no” (1) for “no” (2)" in english(score.meaning)
+    assert "score of “no” (1) for “no” (2)" in spoken(score.meaning)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from screens import Ranked, chosen
 
 from lessons.dot_product import Choices, attend_without_weights, notice_ways, screen
 from lessons.example import Example, run_example
-from lessons.formatting import english, percent
+from lessons.formatting import percent, spoken
 from lessons.references import loops_beside_matrices
 
 VIEWS = ("one", "all", "equal")
@@ -224,13 +224,13 @@ def test_the_notebooks_row_to_the_printed_digits():
 
 def test_keys_that_share_a_weight_alike_are_all_named():
     """Exact ties wherever a word repeats."""
-    said = english(shown("one", 2, source="sentence", text="the cat the the dog").notice[0])
+    said = spoken(shown("one", 2, source="sentence", text="the cat the the dog").notice[0])
     assert re.search(r"“the” \(1\), “the” \(3\) and “the” \(4\)", said)
 
 
 def test_a_leader_with_less_than_half_is_not_said_to_be_looked_at_mostly():
-    said = english(shown("one", 5).notice[0])
-    assert said == "“step” puts its largest weight, 22 %, on “journey”; next comes “starts” with 21 %."
+    said = spoken(shown("one", 5).notice[0])
+    assert said == "“step” puts its largest weight, 22%, on “journey”; next comes “starts” with 21%."
 
 
 def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():
@@ -245,11 +245,11 @@ def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():
 def test_a_difference_that_rounding_does_not_explain_is_told():
     attention = attend_without_weights(run_example(Example()).x)
     broken = replace(attention, output=attention.output + 0.5)
-    assert english(notice_ways(loops_beside_matrices(broken, 1.0))).startswith(
+    assert spoken(notice_ways(loops_beside_matrices(broken, 1.0))).startswith(
         "Loops and matrices differ by up to 0.50: more than rounding"
     )
 
 
 def test_only_vectors_that_were_drawn_are_called_random():
     assert shown("all").weights is None
-    assert english(shown("all", source="sentence", seed=7).weights) == "Untrained: random vectors (seed 7)."
+    assert spoken(shown("all", source="sentence", seed=7).weights) == "Untrained: random vectors (seed 7)."

@@ -4,7 +4,7 @@ from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.formatting import apart, english, leaders, names, number, percent, together, written
+from lessons.formatting import apart, leaders, names, number, percent, spoken, together, written
 from lessons.sentence import All, Number, Share, Token, say, say_count
 
 
@@ -14,11 +14,11 @@ def value(text):
 
 def says(shown, share):
     """Whether a percentage as shown is right for the share."""
-    if shown == "under 1 %":
+    if shown == "under 1%":
         return 0 < share < 0.01
-    if shown == "over 99 %":
+    if shown == "over 99%":
         return 0.99 < share < 1
-    return abs(float(shown.removesuffix(" %")) / 100 - share) <= 0.005 + 1e-6 and (shown != "0 %" or share == 0)
+    return abs(float(shown.removesuffix("%")) / 100 - share) <= 0.005 + 1e-6 and (shown != "0%" or share == 0)
 
 
 # Numbers, percentages, names
@@ -41,7 +41,7 @@ def test_a_shown_number_is_the_number_within_its_rounding(given_value, digits):
 
 @pytest.mark.parametrize(
     ("share", "text"),
-    [(0.0, "0 %"), (1.0, "100 %"), (0.004, "under 1 %"), (0.006, "1 %"), (0.234, "23 %"), (0.998, "over 99 %")],
+    [(0.0, "0%"), (1.0, "100%"), (0.004, "under 1%"), (0.006, "1%"), (0.234, "23%"), (0.998, "over 99%")],
 )
 def test_percentages_are_whole(share, text):
     assert percent(share) == text
@@ -61,14 +61,14 @@ def test_a_token_that_comes_twice_is_named_with_its_position():
 
 def test_a_learners_text_is_never_read_as_a_template():
     sentence = say("{token} and {other}", token=Token("{other}", 0), other="{0} {token}")
-    assert english(sentence) == "“{other}” and {0} {token}"
-    assert english(say("no arguments")) == "no arguments"
+    assert spoken(sentence) == "“{other}” and {0} {token}"
+    assert spoken(say("no arguments")) == "no arguments"
 
 
 def test_one_thing_and_several():
     sentences = [say_count("{count} token", "{count} tokens", count) for count in (0, 1, 2)]
     assert together(sentences) == "0 tokens 1 token 2 tokens"
-    assert english(say("{a}", a=All(("x", Share(0.5), Number(1.25, 1))))) == "x, 50 % and 1.2"
+    assert spoken(say("{a}", a=All(("x", Share(0.5), Number(1.25, 1))))) == "x, 50% and 1.2"
 
 
 def test_all_that_read_like_the_largest_lead():

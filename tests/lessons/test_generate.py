@@ -15,7 +15,7 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from lessons.beginning import beginning_of
-from lessons.formatting import english, number, percent
+from lessons.formatting import number, percent, spoken
 from lessons.generate import Writing, generate_screen, training_steps, unread_characters
 
 HELLO = CharacterTask("hello world")
@@ -129,7 +129,7 @@ def read_cell(key, head):
 
 def key_of(case, sentence):
     last = len(case.choices.newest.window) - 1
-    if english(sentence) == "itself":
+    if spoken(sentence) == "itself":
         return last
     assert sentence.arguments["back"] == last - sentence.arguments["key"].position
     return sentence.arguments["key"].position
@@ -349,17 +349,17 @@ def test_every_part_has_the_shares_and_the_fate_that_plain_python_finds(writing)
         remark = (
             "drawn" if part.chosen else "" if token in kept else f"dropped by top-{'p' if token in by_top_k else 'k'}"
         )
-        assert (english(part.remark) if part.remark else "") == remark
+        assert (spoken(part.remark) if part.remark else "") == remark
 
 
 def test_the_notebooks_model_runs_into_the_character_it_never_read():
     written = written_by(untrained(), "h", 60, 0).written
     text = "h" + "".join(new.token for new in written)
     first = text.index("d") + 2  # counted from 1, the one after it
-    said = english(unread_characters(written, HELLO))
+    said = spoken(unread_characters(written, HELLO))
     assert f"Before character {first} it read “d” for the first time" in said
     repeated = CharacterTask("hello world hello world")
-    assert english(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
+    assert spoken(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
 
 
 @given(start=st.text("helo wrd", min_size=1, max_size=6), seed=st.integers(0, 99))
@@ -367,7 +367,7 @@ def test_legal_steps_are_counted_as_a_loop_does(start, seed):
     writing = written_by(untrained(), start, 9, seed)
     text = start + "".join(new.token for new in writing.written)
     legal = sum(text[i - 1 : i + 1] in "hello world" for i in range(len(start), len(text)))
-    assert english(*training_steps(writing)).startswith(f"{legal} of the 9 steps")
+    assert spoken(*training_steps(writing)).startswith(f"{legal} of the 9 steps")
 
 
 @pytest.mark.parametrize(
@@ -396,5 +396,5 @@ def test_no_start_is_ever_empty_or_unknown(raw):
 
 
 def test_no_sentence_speaks_of_places_or_layers_counted_from_zero():
-    said = english(generate_screen(written_by(untrained())).figures[1].notice[0])
+    said = spoken(generate_screen(written_by(untrained())).figures[1].notice[0])
     assert re.search(r"layer [12], head [123]", said)

@@ -11,7 +11,7 @@ from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
-from lessons.formatting import english, number
+from lessons.formatting import number, spoken
 from lessons.heads import Choices, screen
 from lessons.heads_example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
 
@@ -303,10 +303,10 @@ def own_seed(case, sentence):
 ORACLE = {
     "Untrained: random weights (seed {seed}).": own_seed,
     "Random queries, keys and values (seed {seed}).": own_seed,
-    "{verdict}: on average two of them place {mean} % of a row's weight on different keys (0 %: the same row, 100 %: "
-    "no key in common). Rows differ from uniform attention by {uniform} % on average.": measured,
-    "Furthest apart are {rows}: {largest} %.": furthest,
-    "{count} of {total} pairs of rows share the largest difference, {largest} %.": many_furthest,
+    "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, 100%: "
+    "no key in common). Rows differ from uniform attention by {uniform}% on average.": measured,
+    "Furthest apart are {rows}: {largest}%.": furthest,
+    "{count} of {total} pairs of rows share the largest difference, {largest}%.": many_furthest,
     "{things} {a} and {b} in the row of {token}": chosen,
     "head {number}": chosen,
     "sentence {number}": chosen,
@@ -577,14 +577,14 @@ ORACLE |= {
 def said(source="sentence", step="attend", head=0, running=None, **choices):
     example = run_example(running or Example())
     own = heads_example(example, source, **choices)
-    return " ".join(map(english, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
+    return " ".join(map(spoken, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
 
 
 def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
     weights = run_heads(HeadsExample(source="journey", causal=False)).heads.weights
     assert (round(float(weights.min()), 3), round(float(weights.max()), 3)) == (0.152, 0.176)
     assert said("journey", running=Example(causal=False)).startswith(
-        "The heads hardly differ: on average two of them place 1.4 % of a row's weight on different keys"
+        "The heads hardly differ: on average two of them place 1.4% of a row's weight on different keys"
     )
 
 
@@ -592,7 +592,7 @@ def test_the_wide_module_has_the_notebooks_number_of_parameters():
     example = run_example(Example())
     table = screen(example, 0, Choices(heads_example(example, "wide"))).figures[-1]
     assert table.cells[-1][-1].value == 1_050_624
-    assert english(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
+    assert spoken(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
 
 
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():

@@ -13,7 +13,7 @@ from test_overview import ORACLE as OVERVIEW
 
 from attention_core.model import TinyTransformer
 from lessons.example import Example, learnt_example, model_settings, run_example
-from lessons.formatting import english, percent, together
+from lessons.formatting import percent, spoken, together
 from lessons.look import (
     NEARLY_EVEN,
     Choices,
@@ -163,7 +163,7 @@ def learnt(source="pronouns", query=None, **choices):
 
 def test_without_a_click_the_first_screen_says_what_the_head_does_and_how_well_it_was_measured_to():
     first = learnt()
-    assert english(first.headline).startswith("To read “he”, this head looks at “boy”: over 99 % of its weight")
+    assert spoken(first.headline).startswith("To read “he”, this head looks at “boy”: over 99% of its weight")
     assert "has learnt to find the word that the pronoun stands for: in 64 new sequences" in together(first.lead)
     assert "64 of 64 new answers right" in together(first.lead)
 
@@ -173,7 +173,7 @@ def test_an_untrained_head_that_happens_to_have_its_largest_weight_right_is_not_
     untrained = learnt(updates=0, seed=seed)
     row = untrained.figures[0].moments[0].rows[-1]
     assert max(row.shares) < 0.19, "even would be 0.143"
-    assert "tokens alike" in (said := english(untrained.headline)) or "nearly alike" in said
+    assert "tokens alike" in (said := spoken(untrained.headline)) or "nearly alike" in said
     assert row.leads == ()
     assert "Untrained" in together(untrained.lead)
 
@@ -219,5 +219,5 @@ def test_what_fits_are_words_that_the_task_asks_about():
 def test_another_pronoun_is_read_from_another_word():
     words = ["boy", "found", "lamp", "near", "girl", "when"]
     for pronoun, word in (("he", "boy"), ("she", "girl"), ("it", "lamp")):
-        headline = english(learnt(text=" ".join([*words, pronoun])).headline)
+        headline = spoken(learnt(text=" ".join([*words, pronoun])).headline)
         assert headline.startswith(f"To read “{pronoun}”, this head looks at “{word}”:")

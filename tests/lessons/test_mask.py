@@ -8,7 +8,7 @@ from screens import Ranked, chosen
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example import Example, run_example
-from lessons.formatting import english, number, percent
+from lessons.formatting import number, percent, spoken
 from lessons.mask import Choices, screen
 
 VIEWS = ("change", "difference", "late", "blind")
@@ -202,7 +202,7 @@ ANSWERS = {
 
 def notice(view, mask, **choices):
     example = run_example(Example(source="sentence", **choices))
-    return english(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
+    return spoken(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
 
 
 def test_a_mask_that_hides_nothing_says_so():

@@ -8,7 +8,7 @@ from screens import Ranked, chosen
 
 from lessons.edits import Edit
 from lessons.example import Example, run_example
-from lessons.formatting import english, percent
+from lessons.formatting import percent, spoken
 from lessons.output import Choices, contributions, screen
 
 VIEWS = ("one", "all", "parts")
@@ -263,7 +263,7 @@ def figure(view, query=-1, **choices):
 
 
 def said(*arguments, **choices):
-    return english(figure(*arguments, **choices).notice[0])
+    return spoken(figure(*arguments, **choices).notice[0])
 
 
 def test_a_weight_is_not_said_to_be_a_part_of_the_output():
@@ -288,17 +288,17 @@ def test_a_large_weight_on_a_short_value_adds_little():
 
 def test_rows_that_are_keys_are_called_keys_and_scaled_scores_scaled():
     weight, _, share = figure("parts").matrices
-    assert english(weight.rows.name) == english(share.rows.name) == "keys"
-    titles = [english(matrix.title) for matrix in figure("one").matrices]
+    assert spoken(weight.rows.name) == spoken(share.rows.name) == "keys"
+    titles = [spoken(matrix.title) for matrix in figure("one").matrices]
     assert "scaled score" in titles and "score" not in titles
 
 
 def test_a_hidden_key_adds_nothing_and_the_figure_says_why():
     score, weight, part = (m for m in figure("one", 1).matrices if m.key in ("score", "weight", "part"))
     assert score.values[4, 0] == -math.inf and not score.sees(4, 0) and not part.sees(4, 0)
-    assert "may not look at" in english(score.step(4, 0).meaning)
+    assert "may not look at" in spoken(score.step(4, 0).meaning)
     assert weight.step(4, 0).value == 0 == part.step(4, 0).value
-    assert "adds nothing" in english(part.step(4, 0).meaning)
+    assert "adds nothing" in spoken(part.step(4, 0).meaning)
 
 
 def test_values_that_are_all_zero_have_no_shares():
@@ -306,4 +306,4 @@ def test_values_that_are_all_zero_have_no_shares():
     example = run_example(Example(edits=zeros))
     shown = screen(example, 0, Choices("parts", 5)).figures[0]
     assert shown.matrices[2].values.tolist() == [[0.0]] * 6
-    assert english(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."
+    assert spoken(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."

@@ -8,7 +8,7 @@ import torch
 from screens import chosen
 
 from lessons.example import Example, model_of, run_example
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.permutation import added_positions, kinds_for, random_permutation
 from lessons.positions import Choices, screen
 
@@ -429,14 +429,14 @@ OTHER_WAY = "It is the other way round. {why}"
 def answer_twice(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
     assert case.example.tokens[one] == case.example.tokens[other] and one != other
-    kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[english(prompt.arguments["positions"])]
+    kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[spoken(prompt.arguments["positions"])]
     output = run(case, x_of(case), kind, False)[1]
     same = np.abs(output[one] - output[other]).max() < 1e-3
     return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ...}
 
 
 def is_masked(prompt):
-    return english(prompt).startswith("Causal mask, ")
+    return spoken(prompt).startswith("Causal mask, ")
 
 
 def answer_reversed(case, prompt):
@@ -518,7 +518,7 @@ def test_only_the_distance_counts_between_sinusoidal_positions_but_for_an_unpair
 @pytest.mark.parametrize("view", ["output", "weights", "rows", "distance"])
 def test_learned_positions_say_that_they_are_untrained(view):
     figure = shown(view=view, kind="learned", seed=9).figures[0]
-    assert english(figure.weights) == "Untrained: random weights and positions (seed 9)."
+    assert spoken(figure.weights) == "Untrained: random weights and positions (seed 9)."
     assert view in ("output", "weights") or "ntrained" in together(figure.notice)
 
 
@@ -529,7 +529,7 @@ def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
         case = type("Case", (), {"example": run_example(Example(source="sentence", text="one two three", d_k=d_k))})
         case.head, case.choices = 0, Choices((2, 0, 1))
         for kind, (name, free, masked) in zip(KINDS, table.cells, strict=False):
-            assert kind.removeprefix("no")[:5] in english(name) or kind == "none"
+            assert kind.removeprefix("no")[:5] in spoken(name) or kind == "none"
             assert free.value == pytest.approx(rounding(free, residual(case, kind, False)), rel=1e-3)
             assert masked.value == pytest.approx(residual(case, kind, True), rel=1e-3)
 

@@ -14,7 +14,7 @@ from strategies import EXAMPLES as PLAIN
 from lessons.diff import diff
 from lessons.edits import Edit
 from lessons.example import Example, run_example, unedited
-from lessons.formatting import english, number, together
+from lessons.formatting import number, spoken, together
 from lessons.projections import Choices, screen
 
 EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))
@@ -202,7 +202,7 @@ def test_the_mirror_compares_every_pair_both_ways():
     ],
 )
 def test_symmetry_is_said_as_it_is(said, text):
-    assert said in english(screen_of("mirror", source="sentence", text=text).figures[0].notice[0])
+    assert said in spoken(screen_of("mirror", source="sentence", text=text).figures[0].notice[0])
 
 
 def remarks(*edits, head=0, **choices):

@@ -15,7 +15,7 @@ from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_win
 from attention_core.randomness import generator
 from attention_core.weights import named_weights
 from lessons.example import Example, run_example
-from lessons.formatting import english, together, written
+from lessons.formatting import spoken, together, written
 from lessons.heads_example import HEADS_PRESETS, heads_example, run_heads
 from lessons.levels import Level, code_lines, note_on, notice_levels, three_levels, timed
 from lessons.pytorch import Choices, parameter_table, screen
@@ -206,8 +206,8 @@ def cases_of(number):
 
 def one_case(case, sentence):
     said = dict(sentence.arguments)
-    mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[english(said["mask"])]
-    bias = {"with bias": True, "without bias": False}[english(said["bias"])]
+    mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[spoken(said["mask"])]
+    bias = {"with bias": True, "without bias": False}[spoken(said["bias"])]
     assert RandomCase(
         said["tokens"], said["heads"], said["features"], mask, bias, said["difference"].value
     ) in cases_of(case.choices.cases)
@@ -303,7 +303,7 @@ def rows_of_a_projection(case, sentence):
 
 def why_it_cannot(case, sentence):
     """PyTorch's module has no rotation, and one number of features for queries and values."""
-    module, said = trace_of(case).module, [english(reason) for reason in sentence.arguments["reasons"].items]
+    module, said = trace_of(case).module, [spoken(reason) for reason in sentence.arguments["reasons"].items]
     assert ("does not turn queries and keys by their positions" in said) == (module.rotary is not None)
     shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
     assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
@@ -552,7 +552,7 @@ def test_the_cloud_has_a_point_for_each_case_that_differs():
 def test_the_three_levels_compute_the_same(bias):
     parity = compared(5, 2, 3, bias=bias)
     levels = three_levels(parity, runs=3)
-    assert [english(level.title) for level in levels] == [
+    assert [spoken(level.title) for level in levels] == [
         "Tensors by hand", "A module of our own", "Built into PyTorch",
     ]  # fmt: skip
     assert all(0 < level.difference < 5e-6 for level in levels)
@@ -577,9 +577,9 @@ def test_lines_of_code_are_those_that_do_something():
 
     assert code_lines(small) == 2
     assert code_lines(small, small) == 4
-    assert "2 lines of code in the function shown, " in english(note_on(Level(say("A"), (small,), 2, (1.0,), 0.0)))
+    assert "2 lines of code in the function shown, " in spoken(note_on(Level(say("A"), (small,), 2, (1.0,), 0.0)))
     two = Level(say("A"), (small, small), 4, (1.0,), 0.0)
-    assert "4 lines of code in the functions shown, " in english(note_on(two))
+    assert "4 lines of code in the functions shown, " in spoken(note_on(two))
     source = inspect.getsource(inspect.unwrap(heads_built_in))
     assert code_lines(heads_built_in) == len([line for line in source.splitlines() if line.strip()]) - 1
 
@@ -588,7 +588,7 @@ def test_times_are_told_as_measured_and_in_no_order_of_merit():
     levels = tuple(
         Level(title, (), 1, times, 0.0) for title, times in ((say("A"), (3.0, 1.0, 2.0)), (say("B"), (0.5, 9.0, 7.0)))
     )
-    said = english(notice_levels(levels))
+    said = spoken(notice_levels(levels))
     assert said == (
         "Median of 3 runs on this machine, at this moment: 2.000 ms for “A” (1.000 to 3.000) and 7.000 ms for “B” "
         "(0.500 to 9.000)."

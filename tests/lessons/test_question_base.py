@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from attention_core.randomness import generator
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.questions.base import among, among_numbers, among_tokens, asking, cards_of, shuffled
 from lessons.screen import Card, Question
 from lessons.sentence import Token, say
@@ -21,8 +21,8 @@ def test_numbers_that_read_alike_are_never_both_offered():
     yes, no = say("yes"), say("no")
     assert among_numbers(prompt, (0.3, yes), (0.30001, no)) is None
     question = among_numbers(prompt, (0.3, yes), (0.3001, no), (0.304, no), (0.304, no), (0.29, no))
-    assert [english(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
-    assert english(question.prompt) == "0.700?"
+    assert [spoken(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
+    assert spoken(question.prompt) == "0.700?"
 
 
 def test_a_prompt_that_says_the_right_number_makes_no_question():
@@ -40,7 +40,7 @@ def test_the_right_number_stands_where_it_is_to_stand(standing, texts):
     reply = say("because")
     wrong = [(value, reply) for value in (0.1, 0.2, 0.6, 0.7, 0.8)]
     question = cards_of(among_numbers(say("?"), (0.5, reply), *wrong), standing)
-    assert [english(card.text) for card in question.cards] == texts and question.right == 0
+    assert [spoken(card.text) for card in question.cards] == texts and question.right == 0
     only_one_higher = among_numbers(say("?"), (0.5, reply), (0.6, reply), (0.4, reply), (0.3, reply))
     assert (cards_of(only_one_higher, standing) is None) == (standing == "smallest")
 
@@ -53,12 +53,12 @@ def test_what_is_no_number_is_not_offered():
         (float("inf"), say("no")),
         (0.1, say("no")),
     )
-    assert [english(card.text) for card in question.cards] == ["0.50", "0.10"]
+    assert [spoken(card.text) for card in question.cards] == ["0.50", "0.10"]
 
 
 def test_at_most_three_wrong_cards_which_differ():
     question = among(say("?"), card("a"), card("b"), card("a"), card("b"), card("c"), card("d"), card("e"))
-    assert [english(card.text) for card in question.cards] == ["a", "b", "c", "d"]
+    assert [spoken(card.text) for card in question.cards] == ["a", "b", "c", "d"]
     assert among(say("?"), card("a"), card("a")) is None
 
 
@@ -67,15 +67,15 @@ def test_a_tie_makes_no_question():
     about = (say("?"), names, torch.tensor([0.5, 0.5, 0.1]), say("yes"), [], lambda p: say("no"))
     assert among_tokens(*about) is None
     clear = (*about[:2], torch.tensor([0.5, 0.7, 0.1]), *about[3:])
-    assert english(among_tokens(*clear).cards[0].text) == "“b”"
+    assert spoken(among_tokens(*clear).cards[0].text) == "“b”"
 
 
 def test_shuffling_keeps_the_right_card_right():
     question = Question(say("?"), tuple(map(card, "abcd")), 2)
     for seed in range(10):
         again = shuffled(question, generator(seed))
-        assert english(again.cards[again.right].text) == "c"
-        assert sorted(english(card.text) for card in again.cards) == list("abcd")
+        assert spoken(again.cards[again.right].text) == "c"
+        assert sorted(spoken(card.text) for card in again.cards) == list("abcd")
 
 
 def test_the_seed_of_the_example_and_the_number_of_the_question_both_enter_the_draw():

@@ -38,7 +38,7 @@ from lessons import (
 )
 from lessons.cost_counted import sizes_of_example
 from lessons.example import Example, run_example
-from lessons.formatting import english, written
+from lessons.formatting import spoken, written
 from lessons.heads_example import heads_example, run_heads
 from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
 from lessons.pytorch_parity import compare_with_pytorch
@@ -164,7 +164,7 @@ def every_question(lesson):
 
 
 def right_text(question):
-    return english(question.cards[question.right].text)
+    return spoken(question.cards[question.right].text)
 
 
 def as_number(text):
@@ -185,14 +185,14 @@ def test_these_are_the_questions_that_the_screen_asks(lesson):
     else:
         ask = importlib.import_module(f"lessons.{lesson}").screen(example_of(1), 0, FIRST_SCREENS[lesson]).ask
     for number in range(NUMBERS):
-        assert [english(card.text) for card in ask(number).cards] == [
-            english(card.text) for card in asked(lesson, 1)(number).cards
+        assert [spoken(card.text) for card in ask(number).cards] == [
+            spoken(card.text) for card in asked(lesson, 1)(number).cards
         ]
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
-    """With two cards, at most 65 %."""
+    """With two cards, at most 65%."""
     places = defaultdict(Counter)
     for question in questions(lesson)[0]:
         places[len(question.cards)][question.right] += 1
@@ -209,7 +209,7 @@ def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
 def test_the_right_number_is_no_more_often_between_the_others_than_beyond_them(lesson):
     stands = Counter()
     for question in every_question(lesson):
-        numbers = [as_number(english(card.text)) for card in question.cards]
+        numbers = [as_number(spoken(card.text)) for card in question.cards]
         if len(numbers) > 2 and None not in numbers:
             right = sorted(numbers).index(numbers[question.right])
             stands[{0: "smallest", len(numbers) - 1: "largest"}.get(right, "between")] += 1
@@ -228,23 +228,23 @@ def test_answers_with_numbers_differ_and_a_single_kind_always_has_the_same_answe
         rights = {right_text(question) for question in several}
         if len(rights) == 1 and len(several) > 10:
             always_the_same.append(several)
-        elif any(re.search(r"\d", english(card.text)) for question in several for card in question.cards):
+        elif any(re.search(r"\d", spoken(card.text)) for question in several for card in question.cards):
             assert len(rights) >= 5, rights
     assert len(always_the_same) <= 1, [several[0].prompt.template for several in always_the_same]
     for question in (question for several in always_the_same for question in several):
-        assert not re.search(r"\d", "".join(english(card.text) for card in question.cards).replace("exactly 0", ""))
-        assert re.search(r"\d", english(question.cards[question.right].reply)), "its reply says the numbers"
+        assert not re.search(r"\d", "".join(spoken(card.text) for card in question.cards).replace("exactly 0", ""))
+        assert re.search(r"\d", spoken(question.cards[question.right].reply)), "its reply says the numbers"
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_no_prompt_says_the_right_number(lesson):
     for question in every_question(lesson):
-        told = re.findall(r"−?\d+\.\d+", english(question.prompt))
-        assert right_text(question) not in told, english(question.prompt)
+        told = re.findall(r"−?\d+\.\d+", spoken(question.prompt))
+        assert right_text(question) not in told, spoken(question.prompt)
 
 
 def reasons(question):
-    return [english(card.reason) for card in question.cards if card.reason is not None]
+    return [spoken(card.reason) for card in question.cards if card.reason is not None]
 
 
 def with_reasons(lesson):
@@ -255,7 +255,7 @@ def with_reasons(lesson):
 def test_all_cards_of_a_kind_of_question_have_a_reason_or_none(lesson):
     kinds = defaultdict(set)
     for question in every_question(lesson):
-        assert len(reasons(question)) in (0, len(question.cards)), english(question.prompt)
+        assert len(reasons(question)) in (0, len(question.cards)), spoken(question.prompt)
         kinds[question.prompt.template].add(bool(reasons(question)))
     assert all(len(either) == 1 for either in kinds.values()), kinds
     assert {True} in kinds.values()
@@ -278,9 +278,9 @@ SYMBOLS = {"True", "False", "X", "W_q"}
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_no_reason_says_an_answer(lesson):
     for question in with_reasons(lesson):
-        said = {english(card.text) for card in question.cards}
+        said = {spoken(card.text) for card in question.cards}
         for reason in reasons(question):
-            assert not said & set(re.findall(r"−?\d[\d,]*(?:\.\d+)?", reason)), (english(question.prompt), reason)
+            assert not said & set(re.findall(r"−?\d[\d,]*(?:\.\d+)?", reason)), (spoken(question.prompt), reason)
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
@@ -301,7 +301,7 @@ def test_a_shape_stays_on_one_line(lesson):
     """Between its numbers stand spaces at which no line breaks."""
     for question in every_question(lesson):
         for sentence in (question.prompt, *(card.text for card in question.cards)):
-            assert not re.search(r"\d ×|× \d", english(sentence)), english(sentence)
+            assert not re.search(r"\d ×|× \d", spoken(sentence)), spoken(sentence)
 
 
 @pytest.mark.parametrize("lesson", ["dot_product", "projections", "scores", "mask", "softmax", "output"])
@@ -316,7 +316,7 @@ def test_a_number_asked_for_is_derived_to_the_right_answer(lesson):
             *_, last = shown.derive(*question.about)
             right = question.cards[question.right].text.arguments.get("number")
             if isinstance(right, Number):
-                assert written(replace(right, value=last.value)) == written(right), english(question.prompt)
+                assert written(replace(right, value=last.value)) == written(right), spoken(question.prompt)
                 assert evaluates(last)
                 derived += 1
     assert derived >= 5

@@ -13,7 +13,7 @@ from torch.nn.functional import layer_norm
 from attention_core.head_patterns import NAME_PAIRS
 from attention_core.language_model import PRETRAINED, language_model
 from attention_core.pieces import START
-from lessons.formatting import english, number, percent
+from lessons.formatting import number, percent, spoken
 from lessons.program import program_of
 from lessons.read import how_it_was_read, read_screen
 from lessons.reading import (
@@ -258,9 +258,9 @@ ORACLE = {
         "count": KEPT["predictions"]["novels, second set"]["n"],
     },
     "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries of unread "
-    "text, where an even head has {even} %.": about(False),
+    "text, where an even head has {even}%.": about(False),
     "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread text, where "
-    "an even head has {even} %.": about(True),
+    "an even head has {even}%.": about(True),
     "From {query} it looks most at {key}: {weight}.": looks_most,
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
     "From {query} it looks at {count} tokens alike: {weight} each.": lambda case, sentence: {
@@ -422,7 +422,7 @@ def test_the_table_of_scores():
         name, earned = pattern_of(with_head(case, layer, head))
         kept = KEPT["confirming"][name]
         weight, even, n = score_of(case, name, layer, head)
-        assert english(row[1]) == (name if earned else english(NO_NAME)) and english(row[2]) == name
+        assert spoken(row[1]) == (name if earned else spoken(NO_NAME)) and spoken(row[2]) == name
         said = [number(value.value) if value != "–" else value for value in row[3:5]]
         assert said == ([number(weight), number(even)] if n else ["–", "–"]) and row[5] == n
         found = [value.value for value in row[6:9]]
@@ -438,11 +438,11 @@ def test_the_page_says_what_was_done_to_the_text():
     unknown = said["{count} character that it has never seen stands as {unknown}."]
     assert unknown.count == sum(HAND.count(character) for character in "<>*/☃")
     assert how_it_was_read(ReadChoices("the dog")) == ()
-    cut = english(how_it_was_read(ReadChoices("the dog " * 40))[0])
+    cut = spoken(how_it_was_read(ReadChoices("the dog " * 40))[0])
     assert cut == "It sees 64 tokens at once, so 17 tokens at the end of your text are left out."
-    twice = english(how_it_was_read(ReadChoices("the dog " * 20, twice=True))[0])
+    twice = spoken(how_it_was_read(ReadChoices("the dog " * 20, twice=True))[0])
     assert twice == "It sees 64 tokens at once, so 9 tokens at the end of your text are left out."
-    assert [english(said) for said in how_it_was_read(ReadChoices(""))] == [
+    assert [spoken(said) for said in how_it_was_read(ReadChoices(""))] == [
         "There is nothing to read: type a word or two."
     ]
 
@@ -457,7 +457,7 @@ def test_said_twice_and_swapped():
 
 def test_patterns_are_all_named():
     assert set(PATTERN_NAMES) == set(KEPT["naming"]) and all(
-        english(said) == name for name, said in PATTERN_NAMES.items()
+        spoken(said) == name for name, said in PATTERN_NAMES.items()
     )
 
 

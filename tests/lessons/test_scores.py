@@ -11,7 +11,7 @@ from screens import chosen
 from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
 from lessons.example import Example, run_example
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.scores import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
 from lessons.screen import Curves, Matrices, Table
 
@@ -234,7 +234,7 @@ def screen_of(marked=64, head=0, **choices):
 
 def own_notice(**choices):
     (figure,) = (f for f in screen_of(**choices).figures if isinstance(f, Matrices))
-    return english(figure.notice[0])
+    return spoken(figure.notice[0])
 
 
 def test_the_curves_hold_what_is_measured_of_the_random_draws():
@@ -289,7 +289,7 @@ def test_the_best_match_is_a_key_that_may_be_looked_at():
 def test_several_answers_are_right_in_turn():
     """The right letter and number vary from question to question."""
     shown = screen_of()
-    rights = {english(q.cards[q.right].text) for q in map(shown.ask, range(20))}
+    rights = {spoken(q.cards[q.right].text) for q in map(shown.ask, range(20))}
     assert len(rights) > 6
 
 

@@ -9,7 +9,7 @@ from screens import Ranked, chosen
 
 from attention_core.attention import attend
 from lessons.example import Example, run_example
-from lessons.formatting import english, percent, together
+from lessons.formatting import percent, spoken, together
 from lessons.softmax import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
 
 
@@ -277,9 +277,9 @@ def said(query=-1, temperature=1.0, **choices):
 
 
 def test_all_that_is_said_is_about_the_temperature_that_is_shown():
-    assert said(temperature=0.1).startswith("At temperature 0.1, the largest weight, 59 %, goes to “step”.")
-    assert "goes from 59 % to 78 %" in said(temperature=0.1)
-    assert "goes from 21 % to 25 %" in said(temperature=1.0)
+    assert said(temperature=0.1).startswith("At temperature 0.1, the largest weight, 59%, goes to “step”.")
+    assert "goes from 59% to 78%" in said(temperature=0.1)
+    assert "goes from 21% to 25%" in said(temperature=1.0)
 
 
 def test_one_key_needs_no_entropy_and_no_zeros_are_said_to_be_changes():
@@ -299,7 +299,7 @@ def test_what_rounding_does_to_very_large_scores_is_told():
         RowSoftmax((0, 1, 2), s, s - s.max(), (s - s.max()).exp(), (s - s.max()).softmax(dim=-1))
         for s in (scores, scores + 5 + torch.tensor([0.0, 8.0, 0.0]), scores * 2)
     ]
-    assert "by rounding alone" in english(notice_changes(example, *rows)[0])
+    assert "by rounding alone" in spoken(notice_changes(example, *rows)[0])
 
 
 def test_entropy_of_even_and_of_certain_rows():

@@ -9,7 +9,7 @@ from screens import chosen
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
 from lessons.example import Example, model_settings, run_example
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.reader import LANGUAGE
 from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
 from lessons.trained import TASK_SOURCES, recorded
@@ -217,14 +217,14 @@ def test_strangers_share_one_row_and_friends_keep_theirs():
     assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], example.x[1])
     with pytest.raises(ValueError) as refused:
         Vocabulary.in_order_of_appearance(example.tokens).encode(lookup.tokens)
-    sentence = english(notice_lookup(lookup))
+    sentence = spoken(notice_lookup(lookup))
     assert str(refused.value) in sentence and "all 2 unknown words get that row" in sentence and "row 4" in sentence
 
 
 def test_what_is_known_is_not_refused():
     lookup = look_up(run_example(Example()), "journey journey")
     assert lookup.refusal is None and lookup.ids == (1, 1)
-    assert "knows every one" in english(notice_lookup(lookup))
+    assert "knows every one" in spoken(notice_lookup(lookup))
 
 
 def test_the_unknown_row_is_the_last_and_the_mean():
@@ -236,4 +236,4 @@ def test_the_unknown_row_is_the_last_and_the_mean():
 def test_any_text_is_looked_up(text):
     lookup = look_up(run_example(Example()), text)
     assert lookup.rows.shape == (len(lookup.tokens), 3)
-    assert english(notice_lookup(lookup))
+    assert spoken(notice_lookup(lookup))

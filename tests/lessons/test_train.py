@@ -30,7 +30,7 @@ from attention_core.weights import model_with
 from attention_core.weights import weights_of as in_one_vector
 from lessons.ablation import ablation_sentences, ablation_table, without_head, without_heads
 from lessons.comparison import COMPARISONS, comparison_sentences
-from lessons.formatting import english, number, percent, seen, together
+from lessons.formatting import number, percent, seen, spoken, together
 from lessons.future_leak import measure_future_leak
 from lessons.head_jobs import JOBS
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
@@ -191,8 +191,8 @@ def losses_between(case, sentence):
     """The last loss, and the baselines that are named with their numbers."""
     said, task = sentence.arguments, case.choices.settings.task
     loss = float(case.choices.losses[-1])
-    named = {english(baseline_name(b)): b.loss for b in task.baselines()}
-    level = named[english(said["baseline"])]
+    named = {spoken(baseline_name(b)): b.loss for b in task.baselines()}
+    level = named[spoken(said["baseline"])]
     words_ = sentence.template
     if "as good as {baseline}." in words_:
         assert abs(loss - level) <= 0.005
@@ -204,14 +204,14 @@ def losses_between(case, sentence):
     if "level" in said:
         expected["level"] = level
     if "goal" in said:
-        expected |= {"goal": ..., "aim": named[english(said["goal"])]}
+        expected |= {"goal": ..., "aim": named[spoken(said["goal"])]}
         assert loss > expected["aim"]
     return expected
 
 
 def baseline_level(case, sentence):
-    named = {english(baseline_name(b)): b.loss for b in case.choices.settings.task.baselines()}
-    return {"baseline": ..., "loss": named[english(sentence.arguments["baseline"])]}
+    named = {spoken(baseline_name(b)): b.loss for b in case.choices.settings.task.baselines()}
+    return {"baseline": ..., "loss": named[spoken(sentence.arguments["baseline"])]}
 
 
 def accuracy_again(case, sentence):
@@ -318,7 +318,7 @@ def jobs_done(case):
 
 
 def named_job(role):
-    return english(JOBS[role][0])
+    return spoken(JOBS[role][0])
 
 
 def formed_again(case, sentence):
@@ -327,13 +327,13 @@ def formed_again(case, sentence):
     said = sentence.arguments["which"].items
     for one in said:
         heads = [(head.arguments["layer"] - 1, head.arguments["head"] - 1) for head in one.arguments["heads"].items]
-        assert expected[english(one.arguments["label"])] == heads
+        assert expected[spoken(one.arguments["label"])] == heads
     return {"which": [...] * len(expected)} | ({"step": step, "enough": 0.5} if "step" in sentence.arguments else {})
 
 
 def missing_again(case, sentence):
     missing = [named_job(role) for role in case.choices.settings.task.roles if role not in jobs_done(case)]
-    assert [english(label) for label in sentence.arguments["labels"].items] == missing
+    assert [spoken(label) for label in sentence.arguments["labels"].items] == missing
     return {"labels": [...] * len(missing), "enough": 0.5}
 
 
@@ -570,28 +570,28 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
         assert "easy" not in said and "better than" not in said and "as good as" not in said
         assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
     perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
-    judged = [english(sentence) for sentence in success_sentences(settings, perfect)]
+    judged = [spoken(sentence) for sentence in success_sentences(settings, perfect)]
     assert judged[-1] == "It may look ahead: what it gets right may be read, not predicted."
-    assert english(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
+    assert spoken(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
     assert "look ahead" not in together(loss_sentences(recommended(BANANA), 0.001))
 
 
 def test_what_a_text_is_evaluated_on_is_said_as_it_is():
-    assert english(evaluated_on(CharacterTask("hello world"))) == "on the text it learns"
+    assert spoken(evaluated_on(CharacterTask("hello world"))) == "on the text it learns"
     for text, count in (("abcdefghijklmnopqrst", 0), ("abcde" * 8, 0), ("abcde" * 6 + "edcbaecadb", 6)):
         task = CharacterTask(text, 4, held_out_share=0.25 if len(text) > 20 else 0.0)
         trained = {text[i : i + 4] for i in range(task.n_trained - 4)}
         apart = [text[i : i + 4] for i in range(task.n_trained, len(text) - 4)]
         assert sum(window not in trained for window in apart) == count
-        said = english(evaluated_on(task))
+        said = spoken(evaluated_on(task))
         assert said.startswith(f"on {count} windows of the part kept apart" if count else "on the text it learns")
     twice = CharacterTask("abcde" * 8, 4, held_out_share=0.25)
-    assert english(evaluated_on(twice)).endswith("for every window of the part kept apart stands in the rest, too")
+    assert spoken(evaluated_on(twice)).endswith("for every window of the part kept apart stands in the rest, too")
 
 
 def test_induction_says_where_the_first_layer_is_judged():
     said = [
-        english(sentence)
+        spoken(sentence)
         for sentence in success_sentences(recommended(TASKS["induction"]), run_of("induction").evaluations[-1])
     ]
     assert any("up to where the letters start to repeat" in sentence for sentence in said)
@@ -605,8 +605,8 @@ def test_a_film_has_a_frame_and_a_sentence_for_each_moment_and_its_curves(name):
     history = RUNS[name]()
     steps = list(range(history.snapshot.step + 1))
     (film,) = train_screen(history, [observed(history, step=step) for step in steps]).figures
-    assert list(film.at) == steps and [int(english(said).split()[1]) for said in film.moments] == steps
-    assert english(film.notice[0]) == english(film.moments[-1])
+    assert list(film.at) == steps and [int(spoken(said).split()[1]) for said in film.moments] == steps
+    assert spoken(film.notice[0]) == spoken(film.moments[-1])
     for frame, made in zip(film.frames, steps_of(history.settings), strict=False):
         model = model_with(history.settings.model, torch.from_numpy(made.weights))
         traces = model(torch.tensor(ids_seen(history))).layers
@@ -638,7 +638,7 @@ def test_heads_leave_room_for_the_curves_beside_them_or_for_the_axis_of_those_be
 def test_the_head_that_costs_the_most_is_named_and_ties_are_named_too():
     one, two = Ablation(((0, 0),), 0.5, 0.9, 0.1, 0.95), Ablation(((1, 0),), 2.0, 0.3, 0.1, 0.95)
     assert together(ablation_sentences([one, two])) == (
-        "With all heads, 95 % of the answers are right. Ablating layer 2, head 1 costs the most: 30 % are left."
+        "With all heads, 95% of the answers are right. Ablating layer 2, head 1 costs the most: 30% are left."
     )
     tied = together(ablation_sentences([two, dataclasses.replace(two, ablated=((0, 0),))]))
     assert "Ablating one of layer 2, head 1 and layer 1, head 1 costs the most" in tied
@@ -653,7 +653,7 @@ def test_the_table_of_ablations_has_a_line_for_each_head_and_layer_with_its_own_
     layer = ablate_heads(settings, snapshot, [(0, head) for head in range(4)])
     table = ablation_table(settings, snapshot)
     named = [f"layer 1, head {head}" for head in (1, 2, 3, 4)]
-    assert [english(row[0]) for row in table.cells] == [*named, "all of layer 1"]
+    assert [spoken(row[0]) for row in table.cells] == [*named, "all of layer 1"]
     assert [row[1].value for row in table.cells] == [one.accuracy for one in (*heads, layer)]
     assert together(table.notice).startswith("With all heads, ")
 
@@ -668,7 +668,7 @@ def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(nam
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))
-    assert english(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of its answers")
+    assert spoken(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of its answers")
 
 
 def test_two_runs_are_compared_by_their_last_evaluations():
@@ -697,11 +697,11 @@ def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidde
     both = next(s for s in comparison_sentences(runs[1], runs[1]) if "look ahead" in s.template)
     assert both.template.startswith("Both may look ahead")
     other = next(s for s in comparison_sentences(runs[1], run_of("copy", 41)) if "look ahead" in s.template)
-    assert english(other).endswith("they say little about what it has learnt.")
+    assert spoken(other).endswith("they say little about what it has learnt.")
 
 
 def test_hello_world_takes_little_attention_and_reversing_takes_all():
-    """With these seeds: other ones leave it 67 or 75 % of its letters, and then the sentence says no more than that."""
+    """With these seeds: other ones leave it 67 or 75% of its letters, and then the sentence says no more than that."""
     for seed in (0, 3):
         hello = trained(recommended(CharacterTask("hello world"), seed, steps=100))
         said = without_heads(hello.settings, hello.snapshot)

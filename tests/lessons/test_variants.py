@@ -14,7 +14,7 @@ from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
 from lessons.edits import Edit
 from lessons.example import Example, learnt_example, run_example
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.second_sentence import followed_by, takes_second
 from lessons.trained import recorded
 from lessons.variant_measures import (
@@ -303,7 +303,7 @@ def right_with_sinks(case, sentence):
 
 
 def part_of_weight(case, sentence):
-    model, part = (english(sentence.arguments[name]) for name in ("model", "part"))
+    model, part = (spoken(sentence.arguments[name]) for name in ("model", "part"))
     trained = {"trained without": False, "trained with sinks": True}[model]
     sink, first, _ = read_with_sinks(trained)
     shares = {"the sinks": sink if trained else 0.0, "the first token": first, "all others": 1 - sink - first}
@@ -423,13 +423,13 @@ ORACLE = {
     "With a cap of {low} a row has {even} bits of entropy on average, with {high} it has {nearly}; without a cap "
     "{without}.": caps_said,
     "Four small models of one text, one layer each, trained here: {steps} updates on {trained} characters at a time "
-    "(seed 0). Then the same text in pieces of {length}: {alibi} % of the next characters are right with ALiBi, "
-    "{rotary} % with rotary positions, {waves} % with sines and cosines.": lengths_said,
+    "(seed 0). Then the same text in pieces of {length}: {alibi}% of the next characters are right with ALiBi, "
+    "{rotary}% with rotary positions, {waves}% with sines and cosines.": lengths_said,
     "Two small models of one text, trained here from the same random weights: {steps} updates (seed 0), one of them "
     "with a sink in each head, whose score it learns. Its sinks collect {sinks} of the weight, on average over all "
     "heads and all queries but the first. Spread evenly it would be {even}.": sinks_trained,
-    "Of the text's next characters, {right} % are right with sinks, {alone} % without. Put into the model that was "
-    "trained without them, sinks of score 0 collect {late}, and {late_right} % are right.": right_with_sinks,
+    "Of the text's next characters, {right}% are right with sinks, {alone}% without. Put into the model that was "
+    "trained without them, sinks of score 0 collect {late}, and {late_right}% are right.": right_with_sinks,
     "{model}: {share} of the weight goes to {part}": part_of_weight,
     "A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and {flat} in head "
     "{heads}. Each head has half the slope of the one before, so it looks back twice as far. Head {head} is the one "
@@ -470,7 +470,7 @@ def answer_still(case, prompt):
 
 def answer_reached(case, prompt):
     reach, layers = case.choices.reach, prompt.arguments["layers"]
-    one_side = english(prompt.arguments["sides"]) == "the left"
+    one_side = spoken(prompt.arguments["sides"]) == "the left"
     assert one_side == example_of(case).example.causal and prompt.arguments["reach"] == reach
     right = heard(reach, layers, one_side, False, 4 * layers * reach + 1)
     others = right - 1

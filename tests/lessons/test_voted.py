@@ -6,7 +6,7 @@ import random
 import pytest
 
 from attention_ui.figures.flow import flow_rows
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.screen import Card, Question
 from lessons.sentence import say
 from lessons.voted import distribution_of_votes, flow, flow_table
@@ -34,12 +34,12 @@ def test_all_that_is_said_of_a_vote(cards, seed):
     figure = distribution_of_votes(a_question(cards), first, second)
     for place, part in enumerate(figure.parts):
         assert part.shares == pytest.approx((first[place] / len(cast), second[place] / len(cast)))
-        assert english(part.says[1]) == f"{second[place]} of {len(cast)} chose answer {place}."
+        assert spoken(part.says[1]) == f"{second[place]} of {len(cast)} chose answer {place}."
     for said, votes in zip(figure.notice, (first, second), strict=True):
         most = [letter for letter, count in zip("ABCD", votes, strict=False) if count == max(votes)]
-        assert all(letter in english(said).partition(":")[2].partition(" chosen")[0] for letter in most)
+        assert all(letter in spoken(said).partition(":")[2].partition(" chosen")[0] for letter in most)
         assert said.arguments["most"] == max(votes) and (" were " in said.template) == (len(most) > 1)
-    told = english(flow(a_question(cards), moved, explained=True).notice[0])
+    told = spoken(flow(a_question(cards), moved, explained=True).notice[0])
     changed = [pair for pair in cast if pair[0] != pair[1]]
     assert told.startswith(f"Of {len(cast)} who voted twice, {len(changed)} changed the answer.")
     if changed:

@@ -10,7 +10,7 @@ from arithmetic_checks import evaluate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.worksheet.numbers import on_paper, rounded_number
 from lessons.worksheet.sheet import (
     CHARACTERS,
@@ -84,7 +84,7 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
 )  # fmt: skip
 def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, text, notes):
     words, said = words_on_paper(typed)
-    assert words == text and len(said) == notes and all(map(english, said))
+    assert words == text and len(said) == notes and all(map(spoken, said))
 
 
 @given(st.text(max_size=120))
@@ -245,10 +245,10 @@ def test_the_right_card_follows_from_what_the_sheet_prints():
             if task.question and (oracle := RIGHT.get(task.question.prompt.template)):
                 right = task.question.cards[task.question.right].text.arguments["number"]
                 value = oracle(task.question.prompt, printed(task, choices.decimals))
-                assert english(task.question.cards[task.question.right].text) == (
+                assert spoken(task.question.cards[task.question.right].text) == (
                     on_paper(school(value, right.decimals), right.decimals, fixed=True)
                 ), task.question.prompt
-                assert is_derived(task, english(task.question.cards[task.question.right].text)), task.derived
+                assert is_derived(task, spoken(task.question.cards[task.question.right].text)), task.derived
                 met.add(task.question.prompt.template)
     assert met == set(RIGHT)
 
@@ -257,7 +257,7 @@ def test_a_question_of_a_sheet_has_one_right_card_and_all_read_differently():
     for seed in range(30):
         for task in sheet_tasks(SheetChoices(tasks=12, seed=seed)):
             if task.question:
-                texts = [english(card.text) for card in task.question.cards]
+                texts = [spoken(card.text) for card in task.question.cards]
                 assert len(texts) == len(set(texts)) >= 2 and 0 <= task.question.right < len(texts)
                 assert task.given and task.asks == task.question.prompt
 
@@ -274,7 +274,7 @@ def test_rows_of_different_tokens_differ_in_every_feature_and_all_numbers_are_wh
 
 def said_of(choices):
     return [
-        (english(task.asks), printed(task, choices.decimals),
+        (spoken(task.asks), printed(task, choices.decimals),
          [answer for blanks in task.blanks for answer in answers_of(blanks, choices.decimals)])
         for task in sheet_tasks(choices)
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from classes.keeper import NO_CLASS, NOT_YOURS, Keeper
 from classes.limits import Limiter
 from lessons.asked import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example import MINE, Example
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 PAGE = "practice/class_vote"
 
@@ -96,12 +96,12 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     assert [b.key for b in first.button if "your answer" in b.label] == [f"class_vote_{right}"]
     at.run()
     assert "2 have answered" in texts(at) and covered(at)
-    assert english(question.cards[question.right].reply) not in everything(at), "nobody is told before"
+    assert spoken(question.cards[question.right].reply) not in everything(at), "nobody is told before"
     press(at, "class_to_closed")
     press(at, "class_to_shown")
     said = " ".join(texts(at))
     assert "The vote: " in said and "1 of 2" in said
-    assert english(question.cards[question.right].reply) not in everything(at)
+    assert spoken(question.cards[question.right].reply) not in everything(at)
     press(at, "class_to_again")
     for one in (first, second):
         vote(one.run(), right)
@@ -110,7 +110,7 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     press(at, "class_to_explained")
     assert "Of 2 who voted twice, 1 changed the answer. 1 of them found the right one, 0 left it." in texts(at)
     for card in question.cards:
-        assert english(card.reply) in texts(at), "the misconception of each wrong card"
+        assert spoken(card.reply) in texts(at), "the misconception of each wrong card"
     assert not covered(at) and not covered(second.run())
     own = [line for line in texts(second) if line.startswith("Your ")]
     assert own[0].startswith(f"Your first answer: {wrong}") and own[0].endswith("✗")

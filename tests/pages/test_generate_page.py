@@ -18,7 +18,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from attention_ui.training_runs import RUN
 from attention_ui.writers import shipped, shipped_settings
-from lessons.formatting import english, percent, together
+from lessons.formatting import percent, spoken, together
 from lessons.generate import Writing, generate_screen
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
@@ -67,7 +67,7 @@ def test_the_notebooks_model_writes_and_runs_into_the_character_it_never_read():
     for place, figure in enumerate(screen.figures):
         assert together(figure.notice) in texts(at)
         assert chart(at, place)[2] == together(figure.notice)
-    assert {english(remark) for remark in screen.remarks} <= set(texts(at))
+    assert {spoken(remark) for remark in screen.remarks} <= set(texts(at))
     assert any("“d” as an input, only as an answer" in text for text in texts(at))
 
 
@@ -282,9 +282,9 @@ def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
 def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
     question = generate_screen(expected()).ask(0)
-    assert english(question.prompt) == asked(at, "header")
+    assert spoken(question.prompt) == asked(at, "header")
     answer(at, "generate", "ABCD"[question.right])
-    assert f"Yes. {english(question.cards[question.right].reply)}" in texts(at)
+    assert f"Yes. {spoken(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
     assert chosen(at, "generate") is None
 

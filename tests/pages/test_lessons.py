@@ -102,7 +102,7 @@ def test_masks_hide_what_they_say(mask):
 def test_softmax_shows_every_number_of_a_row():
     at = open_lesson("softmax")
     trace = run_example(Example())
-    assert any(line.startswith("At temperature 1.0, the largest weight, 21 %, goes to “step”.") for line in texts(at))
+    assert any(line.startswith("At temperature 1.0, the largest weight, 21%, goes to “step”.") for line in texts(at))
     at.slider(key="temperature").set_value(0.3).run()
     row = softmax_row(trace.heads.select(0), 5, 0.3)
     assert any(line.startswith("At temperature 0.3") for line in texts(at))

@@ -6,7 +6,7 @@ from visiting import asked, chart, open_page, read_plainly, texts
 from lessons import carried
 from lessons.carried import CHAPTERS
 from lessons.example import learnt_example, run_example
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.look import Choices, screen
 
 SENTENCE = "boy found lamp near girl when"
@@ -22,7 +22,7 @@ def pronouns(query=None, **choices):
 
 def test_it_opens_with_a_trained_head_at_work_and_says_what_it_does():
     at, shown = first(), pronouns()
-    assert asked(at) == english(shown.headline)
+    assert asked(at) == spoken(shown.headline)
     assert together(shown.lead) in [read_plainly(element.value) for element in at.markdown]
     assert chart(at)[2] == together(shown.figures[0].notice)
     assert ":blue[" in at.title[0].value and ":orange[" in at.title[0].value
@@ -42,11 +42,11 @@ def test_opened_up_one_row_is_carried_through_five_chapters():
         at.button(key="chapter_Next").click().run()
         titles.append(asked(at))
     example = run_example(learnt_example("pronouns"))
-    assert titles == [english(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTERS]
+    assert titles == [spoken(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTERS]
     assert not any(title in texts(at) for title in titles), "nothing is said twice"
     at.selectbox(key="asks").set_value(2).run()
     assert "“found”" in asked(at)
-    assert "over 99 %" in asked(first(picture="row", chapter="share"))
+    assert "over 99%" in asked(first(picture="row", chapter="share"))
 
 
 @pytest.mark.parametrize("link", [{"step": "X"}, {"step": "scores", "example": "journey"}, {"picture": "steps"}])
@@ -64,7 +64,7 @@ def test_another_query_changes_headline_and_data_but_not_the_chart():
     at = first()
     before = chart(at)
     at.selectbox(key="asks").set_value(5).run()
-    assert asked(at) == english(pronouns(4).headline)
+    assert asked(at) == spoken(pronouns(4).headline)
     after = chart(at)
     assert after[0] == before[0] and {row["standing"] for row in after[1]["ribbon_weights"]} == {4}
 
@@ -74,7 +74,7 @@ def test_the_last_word_can_be_changed_and_the_head_follows():
     before = chart(at)[0]
     for word in ("it", "she"):
         at.segmented_control(key="last_word").set_value(word).run()
-        assert asked(at) == english(pronouns(text=f"{SENTENCE} {word}").headline)
+        assert asked(at) == spoken(pronouns(text=f"{SENTENCE} {word}").headline)
         assert at.query_params["says_pronouns"] == at.text_input(key="says_pronouns").value == f"{SENTENCE} {word}"
         assert chart(at)[0] == before, "the picture changes in place"
     assert at.segmented_control(key="last_word").value == "she"

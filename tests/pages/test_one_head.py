@@ -14,7 +14,7 @@ from attention_core.reference import attend_with_loops, attend_with_numpy
 from attention_ui.mask_codes import mask_code
 from lessons.dot_product import attend_without_weights, notice_ways
 from lessons.example import Example, run_example
-from lessons.formatting import english, magnitude
+from lessons.formatting import magnitude, spoken
 from lessons.references import compare_references, loops_beside_matrices
 from lessons.softmax import softmax_row
 
@@ -197,7 +197,7 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
     beside = loops_beside_matrices(
         attend_without_weights(run_example(Example(source="sentence", text="one two three", d_model=3)).x), 1.0
     )
-    assert english(notice_ways(beside)) in texts(at)
+    assert spoken(notice_ways(beside)) in texts(at)
     drawn = cells(at)
     for key in ("loops", "matrices", "gap"):
         wanted = getattr(beside, key)

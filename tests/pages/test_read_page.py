@@ -4,7 +4,7 @@ import pytest
 from visiting import chart, open_page, source_shown, texts
 
 from attention_core.language_model import language_model
-from lessons.formatting import english, together
+from lessons.formatting import spoken, together
 from lessons.read import HEADING, NOT_CLAIMED, how_it_was_read, no_pronoun_head, read_screen
 from lessons.reading import ReadChoices, first_head_named, read
 from lessons.screen import Arcs, HeadMaps, Matrices, Parts
@@ -25,16 +25,16 @@ def check_page(at, choices):
     """The charts and the words are those of the lesson."""
     screen, said = read_screen(choices), " ".join(texts(at))
     for index, figure in enumerate(drawn(screen)):
-        assert chart(at, index)[0]["name of the figure"] == english(figure.name)
-        assert chart(at, index)[2] == (together(figure.notice) or english(figure.name))
+        assert chart(at, index)[0]["name of the figure"] == spoken(figure.name)
+        assert chart(at, index)[2] == (together(figure.notice) or spoken(figure.name))
     for sentence in (*how_it_was_read(choices), *NOT_CLAIMED, no_pronoun_head()):
-        assert english(sentence) in said
-    assert all(english(sentence) in said for figure in screen.figures for sentence in figure.notice)
+        assert spoken(sentence) in said
+    assert all(spoken(sentence) in said for figure in screen.figures for sentence in figure.notice)
 
 
 def test_the_page_opens_with_a_head_that_has_a_name():
     at, (layer, head) = open_read(), first_head_named("previous token")
-    assert english(HEADING) in [caption.value for caption in at.caption]
+    assert spoken(HEADING) in [caption.value for caption in at.caption]
     check_page(at, ReadChoices(layer=layer, head=head, word=len(read(ReadChoices()).encoded.ids) - 1))
     arcs = chart(at)[1]["arcs"]  # nothing is covered: the answers to the questions do not stand in the figures
     heavy = [arc for arc in arcs if arc["weight"] > 0.5 and not arc["self"]]

@@ -11,7 +11,7 @@ from attention_core.training import recommended
 from attention_ui.server import process
 from attention_ui.training_runs import FIRST, RUN
 from lessons.comparison import COMPARISONS, differences
-from lessons.formatting import english, number, together
+from lessons.formatting import number, spoken, together
 from lessons.future_leak import measure_future_leak
 from lessons.notebook_runs import HELLO_WORLD
 from lessons.task_texts import texts_of
@@ -301,7 +301,7 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     else:
         assert run.recording.settings == recommended(task)
     assert any(
-        english(texts_of(task).learns) in line and english(texts_of(task).looks_like) in line for line in texts(at)
+        spoken(texts_of(task).learns) in line and spoken(texts_of(task).looks_like) in line for line in texts(at)
     )
     at.button(key="one_step").click().run()
     assert not at.exception
@@ -383,7 +383,7 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
     named = differences(first.recording.settings, second.recording.settings)
     said = next(line for line in texts(at) if line.startswith("From the first to the second"))
-    assert all(english(d.sentence) in said for d in named)
+    assert all(spoken(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
     assert not first.training and not second.training
     assert len(at.get("vega_lite_chart")) == 2, "a film for each"

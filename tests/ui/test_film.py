@@ -93,7 +93,7 @@ def curves(x, y, **look):
     return Curves(key="loss", name=say("loss"), lines=lines, x=say("x"), y=say("y"), width=322, **look)
 
 
-@pytest.mark.parametrize(("percent", "written"), [(False, ["0.90", "0.50", "0.20"]), (True, ["90 %", "50 %", "20 %"])])
+@pytest.mark.parametrize(("percent", "written"), [(False, ["0.90", "0.50", "0.20"]), (True, ["90%", "50%", "20%"])])
 def test_each_moment_is_marked_on_its_curves_at_the_last_point_before_it(percent, written):
     film = film_of(frames(3), SAID[:3], curves=(curves([0, 20, 40], [0.9, 0.5, 0.2], percent=percent),), at=(0, 39, 40))
     tables = tables_of(film)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_ui.markdown import ROLE_COLOURS, literal, marked
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.sentence import All, Number, Token, say
 
 TEXTS = [
@@ -42,4 +42,4 @@ def test_words_in_a_sentence_are_literal_and_coloured_by_role(text):
                    all=All((token, token)), inner=say("x of {other}", other=token))  # fmt: skip
     found, word = marked(sentence, ROLE_COLOURS), literal(f"“{text.replace(' ', '␣')}”")
     assert found == f":blue[{word}] gives :orange[{word}] −0.50 of {word} and {word}: x of {word}, d\\_k"
-    assert plainly(marked(sentence)) == english(sentence)
+    assert plainly(marked(sentence)) == spoken(sentence)

@@ -14,7 +14,7 @@ from lessons import mask, output
 from lessons.edits import MOST_EDITS, Edit, parse_edits
 from lessons.example import MAX_TOKENS, Example, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import english
+from lessons.formatting import spoken
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {
@@ -41,7 +41,7 @@ def sections(example, every):
         module = importlib.import_module(f"lessons.{lesson}")
         for choices in [*file_of(lesson).cases(trace)][::every]:
             screen = module.screen(trace, len(trace.heads.q) - 1, choices)
-            yield Section(english(module.HEADING), screen.code, screen.figures)
+            yield Section(spoken(module.HEADING), screen.code, screen.figures)
 
 
 def run(cells, folder):
@@ -75,7 +75,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     assert len(trace.tokens) == MAX_TOKENS and sum(map(len, trace.tokens)) > 100
     screens = {mask: mask.Choices(causal_mask(MAX_TOKENS)), output: output.Choices("all", MAX_TOKENS - 1)}
     shown = {module: module.screen(trace, 0, choices) for module, choices in screens.items()}
-    written = notebook_of([Section(english(module.HEADING), at.code, at.figures) for module, at in shown.items()])
+    written = notebook_of([Section(spoken(module.HEADING), at.code, at.figures) for module, at in shown.items()])
     notebook = nbformat.reads(written.decode(), as_version=4)
     nbformat.validate(notebook)
     assert "All numbers are those of the screen." in "".join(run(notebook.cells, tmp_path))
@@ -100,7 +100,7 @@ def one_of_each():
     trace = run_example(Example())
     screen = mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible))
     return {
-        entry.address: Section(english(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
+        entry.address: Section(spoken(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
     }
 
 

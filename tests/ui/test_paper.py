@@ -8,7 +8,7 @@ import pytest
 
 from attention_ui.class_sheets import ClassOrder, file_in_place_of_class, written_class
 from attention_ui.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
-from lessons.formatting import english
+from lessons.formatting import spoken
 from lessons.worksheet.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
 
@@ -89,7 +89,7 @@ def test_the_sheet_gives_no_answer_away():
     sheet, key = ("".join(read.words) for read in both(choices))
     for task in sheet_tasks(choices):
         if task.question:
-            assert all(english(card.reply) in key and english(card.reply) not in sheet for card in task.question.cards)
+            assert all(spoken(card.reply) in key and spoken(card.reply) not in sheet for card in task.question.cards)
     assert "✓" in key and "✓" not in sheet and "is right" not in sheet
 
 
