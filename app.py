@@ -11,6 +11,7 @@ from streamlit.starlette import App
 from attention_ui.server.files import PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
+from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import keep_heaps_small
 from attention_ui.server.runner import answer_runner
@@ -93,6 +94,7 @@ def finish() -> None:
 
 MIDDLEWARE = [
     Middleware(SecurityHeaders, index=START_PAGE),
+    Middleware(SpokenPage),
     Middleware(PrivateMetrics),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
@@ -100,6 +102,8 @@ ROUTES = [
     Route("/healthz", health.answer),
     Route("/runner", answer_runner),
     Route("/{base:path}/runner", answer_runner),  # Streamlit's setting of a base path moves no route
+    Route("/language/{code}", change_language),
+    Route("/{base:path}/language/{code}", change_language),
 ]
 keep_heaps_small()
 log_without_words(running_session)

@@ -9,6 +9,8 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from attention_core.errors import InputError
+
 
 def full_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
     """Everyone may look at everyone."""
@@ -48,5 +50,5 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
         raise ValueError(f"a mask for {len(rows)} tokens needs {len(rows)} cells in every row, but got {sorted(sizes)}")
     for query, row in enumerate(rows):
         if not any(row):
-            raise ValueError(f"query {query + 1} may look at nothing; give it at least one key")
+            raise InputError("query {query} may look at nothing; give it at least one key", query=query + 1)
     return torch.tensor(rows)

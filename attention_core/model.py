@@ -18,6 +18,7 @@ from attention_core.arrays import Array, Positions, Tokens, align_runs, namespac
 from attention_core.attention import Mask, mask_scores
 from attention_core.distances import alibi_biases, distances
 from attention_core.embeddings import Rotary, embed, fixed_vectors, one_hot, sinusoidal_positions
+from attention_core.errors import InputError
 from attention_core.heads import (
     Heads,
     KeyValues,
@@ -87,23 +88,22 @@ class ModelConfig:
 def check_range(name: str, value: int | float, least: int, most: int) -> None:
     """Raises ValueError unless the value is a finite number from `least` to `most`."""
     if not (math.isfinite(value) and least <= value <= most):
-        raise ValueError(f"{name} goes from {least} to {most}, but got {value}")
+        ends = {"least": least, "most": most}
+        raise InputError("{name} goes from {least} to {most}, but got {value}", name=name, value=value, **ends)
 
 
 def check_head_features(config: ModelConfig) -> None:
     """Raises ValueError when queries or values cannot have so many features, or the heads not share them evenly."""
     own = features_per_head(config.d_model, config.n_heads) if config.heads == "sliced" or config.n_heads < 1 else None
     for name, width in (("d_k", config.query_features), ("d_v", config.value_features)):
-        most = MAX_QUERY_FEATURES // config.n_heads
+        n, most = config.n_heads, MAX_QUERY_FEATURES // config.n_heads
+        asked = {"name": name, "most": most, "n": n, "width": width, "own": own}
         if not 1 <= width <= most:
-            raise ValueError(f"{name} goes from 1 to {most} with {config.n_heads} heads, but got {width}")
+            raise InputError("{name} goes from 1 to {most} with {n} heads, but got {width}", **asked)
         if own is not None and width != own:
-            raise ValueError(
-                f"a head that reads only its slice has {name} = {own}, but got {width}; let the heads project"
-            )
-    d_k = config.query_features
-    if config.positions == "rotary" and d_k % 2:
-        raise ValueError(f"rotary positions turn pairs of features, so d_k must be even, but it is {d_k}")
+            raise InputError("a head that reads only its slice has {name} = {own}; let the heads project", **asked)
+    if config.positions == "rotary" and (d_k := config.query_features) % 2:
+        raise InputError("rotary positions turn pairs of features, so d_k must be even, but it is {d_k}", d_k=d_k)
 
 
 FIXED = {"trained": False}  # what belongs to the task or to the sizes, and is never changed

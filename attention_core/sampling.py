@@ -13,6 +13,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from attention_core.cache import present, read_newest
+from attention_core.errors import InputError
 from attention_core.model import TinyTransformer
 
 SMALLEST_TEMPERATURE = 1e-30  # float32 cannot divide by much less
@@ -166,10 +167,9 @@ def check_logits(logits: Float[Tensor, "*runs vocabulary"]) -> None:
     """Raises ValueError where a score is infinite or not a number, as after steps that were too large."""
     if not torch.isfinite(logits).all():
         broken = int((~torch.isfinite(logits)).sum())
-        raise ValueError(
-            f"every score must be a finite number, but {broken} of {logits.numel()} are not; "
-            "the model is broken: train it with a smaller learning rate, or choose another"
-        )
+        raise InputError("every score must be a finite number, but {broken} of {count} are not; the model is "
+                         "broken: train it with a smaller learning rate, or choose another", broken=broken,
+                         count=logits.numel())  # fmt: skip
 
 
 def check_temperature(temperature: float) -> None:

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from attention_core.errors import Phrase
+
 Unit = Literal["words", "characters"]
 ZERO_WIDTH_JOINER = "\u200d"
 JOINERS = ("\u200c", ZERO_WIDTH_JOINER)
@@ -20,7 +22,7 @@ class CleanText:
     """A text that is safe to cut and to show, and what had to be done to make it so."""
 
     text: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Phrase, ...] = ()
 
 
 def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
@@ -34,10 +36,10 @@ def clean_text(raw: str, max_characters: int = 2000) -> CleanText:
     text = " ".join(word.lstrip(ZERO_WIDTH_JOINER + VARIATION_SELECTORS) for word in based)
     notes = []
     if len(raw) > max_characters:
-        notes.append(f"The text has {len(raw):,} characters; the first {max_characters:,} are used.")
+        count, most = f"{len(raw):,}", f"{max_characters:,}"
+        notes.append(Phrase("The text has {count} characters; the first {most} are used.", count=count, most=most))
     if len(shown) < len(kept):
-        hidden = len(kept) - len(shown)
-        notes.append(f"{hidden} invisible {'character was' if hidden == 1 else 'characters were'} left out.")
+        notes.append(Phrase("Invisible characters were left out: {count}.", count=len(kept) - len(shown)))
     return CleanText(text, tuple(notes))
 
 

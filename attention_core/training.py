@@ -15,6 +15,7 @@ import torch
 from jaxtyping import Float, Int
 
 from attention_core.backward import loss_backward, model_backward
+from attention_core.errors import InputError
 from attention_core.evaluation import Evaluation, batch_shape, evaluate_together, loss_of, side_by_side
 from attention_core.losses import LossTrace
 from attention_core.model import ModelConfig, ModelTrace, TinyTransformer
@@ -48,7 +49,7 @@ class TrainingSettings:
 
     def __post_init__(self):
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
-            raise ValueError(f"a learning rate is a number above 0, but got {self.learning_rate}")
+            raise InputError("a learning rate is a number above 0, but got {rate}", rate=self.learning_rate)
         if not (math.isfinite(self.weight_decay) and self.weight_decay >= 0):
             raise ValueError(f"a weight decay is a number from 0 up, but got {self.weight_decay}")
         if self.clip is not None and not (math.isfinite(self.clip) and self.clip > 0):

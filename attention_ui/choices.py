@@ -15,22 +15,28 @@ from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.mask_codes import mask_code, mask_from_code
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
-from lessons.formatting import written
-from lessons.sentence import say
+from lessons.formatting import tell, written
+from lessons.sentence import reason, say
 from lessons.stages import STAGES
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
 VIEWS = {
-    "view": {"one": "one query", "all": "all at once", "equal": "by loops and by matrices"},
-    "role": {"q": "Q: queries", "k": "K: keys", "v": "V: values", "mirror": "X Xᵀ beside Q Kᵀ"},
-    "mask": {"causal": "causal", "none": "none", "window": "window", "padding": "padding", "hand": "drawn by hand"},
-    "masking": {
-        "change": "without and with",
-        "difference": "difference",
-        "late": "before and after the softmax",
-        "blind": "a row that sees nothing",
+    "view": {"one": say("one query"), "all": say("all at once"), "equal": say("by loops and by matrices")},
+    "role": {"q": say("Q: queries"), "k": say("K: keys"), "v": say("V: values"), "mirror": say("X Xᵀ beside Q Kᵀ")},
+    "mask": {
+        "causal": say("causal"),
+        "none": say("none"),
+        "window": say("window"),
+        "padding": say("padding"),
+        "hand": say("drawn by hand"),
     },
-    "of": {"one": "one query", "all": "all queries", "parts": "weights beside contributions"},
+    "masking": {
+        "change": say("without and with"),
+        "difference": say("difference"),
+        "late": say("before and after the softmax"),
+        "blind": say("a row that sees nothing"),
+    },
+    "of": {"one": say("one query"), "all": say("all queries"), "parts": say("weights beside contributions")},
 }
 PLACES = dict.fromkeys(("asks", "width", "real"), Limit(1, MAX_TOKENS))
 TEMPERATURES = {f"{tenths / 10:g}": f"{tenths / 10}" for tenths in range(1, 51)}
@@ -47,7 +53,7 @@ def query_choice(trace: ExampleTrace) -> int:
     names = {token.position + 1: written(token) for token in trace.names}
     with bound_within("asks", Limit(1, n_tokens), n_tokens):
         chosen = st.selectbox(
-            "Query token", list(names), format_func=lambda place: names.get(place, ""), key="asks",
+            tell("Query token"), list(names), format_func=lambda place: names.get(place, ""), key="asks",
             persist_state="session",
         )  # fmt: skip
     # A forged message may name what is no option; Streamlit hands its words over.
@@ -56,13 +62,13 @@ def query_choice(trace: ExampleTrace) -> int:
 
 def chosen_temperature() -> float:
     """What scores are divided by, from 0.1 to 5 in tenths."""
-    chosen = st.slider("Temperature", 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
+    chosen = st.slider(tell("Temperature"), 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
     return round(max(0.1, min(5.0, chosen)), 1)
 
 
 def words_to_look_up() -> str:
     """Words that the vocabulary of the example may not hold."""
-    label, most = "Try a word outside the vocabulary", LENGTHS["stranger"].most
+    label, most = tell("Try a word outside the vocabulary"), LENGTHS["stranger"].most
     return st.text_input(label, "dog", key="stranger", bind="query-params", max_chars=most) or ""
 
 
@@ -95,13 +101,15 @@ def chosen_mask(n_tokens: int) -> Mask:
     place, size = st.columns([3, 1])
     hand = st.container()
     with place:
-        kind = one_in_row("mask", "mask", VIEWS["mask"])
+        kind = one_in_row(tell("Mask"), "mask", VIEWS["mask"])
     with size:
         if kind == "window" and n_tokens > 1:
-            hidden_from = size_slider("Hide keys this many positions away, or more", "width", n_tokens, 2)
+            hidden_from = size_slider(tell("Hide keys this many positions away, or more"), "width", n_tokens, 2)
             return sliding_window_mask(n_tokens, hidden_from)
         if kind == "padding" and n_tokens > 1:
-            return padding_mask(n_tokens, size_slider("Real tokens before the padding", "real", n_tokens, n_tokens - 1))
+            return padding_mask(
+                n_tokens, size_slider(tell("Real tokens before the padding"), "real", n_tokens, n_tokens - 1)
+            )
     if kind == "hand":
         with hand:
             return hand_drawn_mask(n_tokens)
@@ -118,18 +126,18 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
 
     The boxes write the code. Where the code comes from elsewhere, from a link or typed, it fills the boxes anew.
     """
-    st.text("Rows are queries, columns are keys, by their positions. A tick lets the query look at the key.")
+    st.text(tell("Rows are queries, columns are keys, by their positions. A tick lets the query look at the key."))
     boxes, beside = st.columns(2)
     causal = causal_mask(n_tokens)
     code = beside.text_input(
-        "Code of this mask: a number for each row", key="drawn", bind="query-params", max_chars=LENGTHS["drawn"].most,
-        placeholder=mask_code(causal.tolist()),
+        tell("Code of this mask: a number for each row"), key="drawn", bind="query-params",
+        max_chars=LENGTHS["drawn"].most, placeholder=mask_code(causal.tolist()),
     )  # fmt: skip
     try:
         mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
         with beside:
-            show_notes(say("This mask cannot be used: {why}. Until then the causal mask stands in.", why=str(error)))
+            show_notes(say("This mask cannot be used: {why}. Until then the causal mask stands in.", why=reason(error)))
         mask = causal
     if get_state("code_of_boxes") != (code, n_tokens):
         set_state("code_of_boxes", (code, n_tokens))

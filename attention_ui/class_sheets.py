@@ -6,11 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_ui.paper import key_section, sheet_section, whole_file
+from lessons.formatting import spoken, tell
+from lessons.sentence import say
 from lessons.worksheet.sheet import SheetChoices, sheet_code, sheets_of_class
 from lessons.worksheet.tasks import in_order_of_lessons, paper_task
 
 ZIP = "application/zip"
-NO_LONGER_KEPT = "This file was no longer kept on the server. Press “Write the sheets” again: they will be the same.\n"
+NO_LONGER_KEPT = say(
+    "This file was no longer kept on the server. Press “Write the sheets” again: they will be the same."
+)
 
 
 @dataclass(frozen=True)
@@ -27,11 +31,11 @@ def written_class(order: ClassOrder) -> Iterator[object]:
     held, keys, codes = io.BytesIO(), [], []
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
         with packed.open("sheets.html", "w") as file:
-            for piece in whole_file("Worksheets", sections_of_class(order, keys, codes), order.paper):
+            for piece in whole_file(tell("Worksheets"), sections_of_class(order, keys, codes), order.paper):
                 file.write(piece.encode())
                 yield codes[-1] if piece.startswith("<section") else None
         with packed.open("keys.html", "w") as file:
-            for piece in whole_file("Keys", keys, order.paper):
+            for piece in whole_file(tell("Keys"), keys, order.paper):
                 file.write(piece.encode())
                 yield None
         lines = [f"{place},{code}" for place, code in enumerate(codes, start=1)]
@@ -59,5 +63,5 @@ def file_in_place_of_class() -> bytes:
     """What is handed out where the file is gone: one line that says so."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as packed:
-        packed.writestr("read me.txt", NO_LONGER_KEPT)
+        packed.writestr("read me.txt", spoken(NO_LONGER_KEPT) + "\n")
     return held.getvalue()

@@ -4,6 +4,7 @@ import time
 
 import streamlit as st
 
+from attention_ui.controls.bound import one_in_list
 from attention_ui.links import hidden
 from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
@@ -11,7 +12,7 @@ from attention_ui.training_controls import QUESTIONS, Choice, set_task
 from attention_ui.training_runs import FILM_PLAYS, FIRST, RUN, visitors_run
 from attention_ui.training_view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.comparison import COMPARISONS, comparison_sentences
-from lessons.formatting import together
+from lessons.formatting import tell, together
 from runs.page_lock import Priority
 from runs.run import TrainingRun
 
@@ -54,18 +55,16 @@ def compare_panel(run: TrainingRun | None) -> None:
     """Keep this run as the first, or let both runs of a classical question begin at once."""
     if hidden("compare"):
         return
-    with st.expander("Compare two runs", key="compare_open", on_change="rerun") as panel:
+    with st.expander(tell("Compare two runs"), key="compare_open", on_change="rerun") as panel:
         if not panel.open:
             return
-        st.text("Keep this run, change one thing, and press Start: both are shown side by side.")
+        st.text(tell("Keep this run, change one thing, and press Start: both are shown side by side."))
         first = get_state(FIRST)
         with st.container(horizontal=True):
-            st.button("Keep this run as the first", key="keep_first", disabled=run is None, on_click=keep_first)
-            st.button("Forget the first run", key="forget_first", disabled=first is None, on_click=forget_first)
-        asked = st.selectbox(
-            "Or a classical question", list(QUESTIONS), format_func=QUESTIONS.get, key="classic", bind="query-params"
-        )
-        st.button("Train both", key="train_both", on_click=train_both, args=(asked,))
+            st.button(tell("Keep this run as the first"), key="keep_first", disabled=run is None, on_click=keep_first)
+            st.button(tell("Forget the first run"), key="forget_first", disabled=first is None, on_click=forget_first)
+        asked = one_in_list(tell("Or a classical question"), "classic", QUESTIONS)
+        st.button(tell("Train both"), key="train_both", on_click=train_both, args=(asked,))
 
 
 def keep_first() -> None:
@@ -96,9 +95,10 @@ def train_both(asked: str) -> None:
 def draw_both(first: TrainingRun, second: TrainingRun) -> None:
     """Two runs side by side, and what came of them."""
     views = first.look(), second.look()
-    st.text(f"From the first to the second: {in_words(*(v.settings for v in views)) or 'nothing changed'}.")
+    changed = in_words(*(v.settings for v in views)) or tell("nothing changed")
+    st.text(tell("From the first to the second: {changed}.", changed=changed))
     st.text(together(comparison_sentences(*views)))
-    named = (("The first run", "first"), ("The second run", ""))
+    named = ((tell("The first run"), "first"), (tell("The second run"), ""))
     for place, run, view, (title, which) in zip(st.columns(2), (first, second), views, named, strict=True):
         with place:
             st.subheader(title, anchor=False)

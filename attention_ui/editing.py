@@ -11,7 +11,7 @@ from attention_ui.state import get_state, set_state, take_state
 from lessons.edit_remarks import shared_row
 from lessons.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import seen, spoken
+from lessons.formatting import seen, spoken, tell
 from lessons.sentence import say_count
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
@@ -21,8 +21,8 @@ MOST_UNDONE = 50
 def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
     """The field that holds the changed numbers for the address; what it says, and what it says in vain."""
     code = st.text_input(
-        "Numbers changed by hand", key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
-        help="q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into.",
+        tell("Numbers changed by hand"), key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
+        help=tell("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into."),
     )  # fmt: skip
     return parse_edits(code or "")
 
@@ -31,12 +31,12 @@ def edits_line(edits: Edits) -> None:
     """That numbers are changed, and the way back; nothing while none is."""
     if edits:
         st.text(spoken(say_count("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
-        st.button("Reset", key="edits_reset", on_click=change_to, args=((),))
+        st.button(tell("Reset"), key="edits_reset", on_click=change_to, args=((),))
 
 
 def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
     """The tables for the matrices in view, in a fold."""
-    fold("edit", "Change numbers by hand", "editing_open", partial(draw_editors, trace, head, IN_VIEW[view]))
+    fold("edit", tell("Change numbers by hand"), "editing_open", partial(draw_editors, trace, head, IN_VIEW[view]))
 
 
 def draw_editors(trace: ExampleTrace, head: int, matrices: tuple[str, ...]) -> None:
@@ -51,12 +51,12 @@ def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
     """Undo, reset one matrix, reset everything; each can be pressed when there is something to take back."""
     undone = get_state("edits_before") or ()
     with st.container(horizontal=True):
-        st.button("Undo", key="edits_undo", on_click=undo, disabled=not undone)
+        st.button(tell("Undo"), key="edits_undo", on_click=undo, disabled=not undone)
         for matrix in matrices:
             rest = tuple(edit for edit in edits if edit.matrix != matrix)
-            name, same = f"Reset {title(matrix)}", rest == edits
+            name, same = tell("Reset {matrix}", matrix=title(matrix)), rest == edits
             st.button(name, key=f"reset_{matrix}", on_click=change_to, args=(rest,), disabled=same)
-        st.button("Reset all", key="reset_all", on_click=change_to, args=((),), disabled=not edits)
+        st.button(tell("Reset all"), key="reset_all", on_click=change_to, args=((),), disabled=not edits)
 
 
 def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
@@ -64,10 +64,11 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
     numbers = trace.x if matrix == "x" else projection_of(trace, matrix[-1], head)
     rows, columns = numbers.shape
     if matrix == "x":
-        st.text("X: rows are tokens, columns are features of x")
+        st.text(tell("X: rows are tokens, columns are features of x"))
         names = [f"{place + 1} · {seen(token)}" for place, token in enumerate(trace.tokens)]
     else:
-        st.text(f"{matrix}: rows are features of x, columns are features of {matrix[-1]}")
+        st.text(tell("{matrix}: rows are features of x, columns are features of {vector}", matrix=matrix,
+                     vector=matrix[-1]))  # fmt: skip
         names = [f"x {feature + 1}" for feature in range(rows)]
     key = f"editor_{matrix}_{head}_{rows}x{columns}_{generation()}"
     looks = {str(j + 1): number_column(j) for j in range(columns)}
@@ -81,7 +82,7 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
 
 def number_column(column: int):
     """How numbers look in a table. It has no limits of its own: it would silently put the limit for what was typed."""
-    return st.column_config.NumberColumn(f"feature {column + 1}", format="%.4f", width="small")
+    return st.column_config.NumberColumn(tell("feature {number}", number=column + 1), format="%.4f", width="small")
 
 
 def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:

@@ -10,7 +10,6 @@ from attention_ui.controls.bound import (
     bound_slider,
     bound_within,
     one_in_list,
-    one_in_list_and_link,
     one_in_row,
 )
 from attention_ui.controls.learnt import (
@@ -26,10 +25,10 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import DEFAULT_SENTENCE, LIMITS, MINE, Example, ExampleTrace, Limit, model_settings, run_example
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.notebooks import PRESETS, Preset
 from lessons.reader import LANGUAGE
-from lessons.sentence import Sentence, say, say_count
+from lessons.sentence import Sentence, reason, say, say_count
 from lessons.trained import TASK_SOURCES, example_of_run
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
@@ -37,12 +36,16 @@ DEFAULTS = Example()
 FIRST_SOURCE = "pronouns"
 SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
-    **{key: f"Trained on {spoken(learnt.name)}" for key, learnt in TASK_SOURCES.items()},
-    LANGUAGE: "The language model",
-    MINE: "The model you trained",
+    **{key: say("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
+    LANGUAGE: say("The language model"),
+    MINE: say("The model you trained"),
 }
-UNITS = {"words": "words", "characters": "characters"}
-WEIGHT_KINDS = {"normal": "standard normal", "small": "0.1 × normal", "linear": "PyTorch's Linear default"}
+UNITS = {"words": say("words"), "characters": say("characters")}
+WEIGHT_KINDS = {
+    "normal": say("standard normal"),
+    "small": say("0.1 × normal"),
+    "linear": say("PyTorch's Linear default"),
+}
 LINK_RULES: dict[str, LinkRule] = {
     "example": SOURCES,
     "own": Length(LONGEST_CODE),
@@ -66,9 +69,9 @@ def example_controls(
     takes seed, mask and scaling.
     """
     with st.sidebar:
-        st.subheader("The running example")
+        st.subheader(tell("The running example"))
         if own_tokens:
-            st.caption("This page has sentences of its own.")
+            st.caption(tell("This page has sentences of its own."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall")
         source = chosen_source()
@@ -92,7 +95,7 @@ def example_controls(
         choices |= attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
-            with st.expander("More"):
+            with st.expander(tell("More")):
                 if learnt:
                     choices |= more_of_model(source)
                 elif preset and not preset.fixed:
@@ -125,9 +128,7 @@ def chosen_source() -> str:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
     sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
-    source = one_in_list_and_link(
-        "Whose weights?", "example", sources, begin, persist_state="session", on_change=use_its_mask
-    )
+    source = one_in_list(tell("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
     if source == MINE:
         say_in_link("own", settings_code(own_run()) or "")
     return source
@@ -145,7 +146,7 @@ def run_in_link() -> bool:
         example_of_run(settings)
     except ValueError as error:
         note = say("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
-                   mine=SOURCES[MINE], why=str(error))  # fmt: skip
+                   mine=SOURCES[MINE], why=reason(error))  # fmt: skip
         set_state("link_notes", [*link_notes(), spoken(note)])
         return False
     set_state("own_run", settings)
@@ -162,7 +163,7 @@ def show_in_lessons(settings: TrainingSettings) -> None:
 
 def source_in_link() -> str:
     """The source that the link names; where it names none but other controls, what links meant before models came."""
-    named = {title: source for source, title in SOURCES.items()}.get(text_in_link("example"))
+    named = text_in_link("example") if text_in_link("example") in SOURCES else None
     if named == MINE and not run_in_link():
         return FIRST_SOURCE
     return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
@@ -180,44 +181,48 @@ def use_its_mask() -> None:
 def attention_switches(own_mask: bool) -> dict[str, bool]:
     """Mask and scaling."""
     causal = st.toggle(
-        "Causal mask: no looking ahead", DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
+        tell("Causal mask: no looking ahead"), DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
     )
     if own_mask:
-        st.caption("This page has a mask of its own.")
-    scaling = st.toggle(r"Scaling: divide by $\sqrt{d_k}$", DEFAULTS.scaling, key="scaling", bind="query-params")
+        st.caption(tell("This page has a mask of its own."))
+    scaling = st.toggle(tell(r"Scaling: divide by $\sqrt{d_k}$"), DEFAULTS.scaling, key="scaling", bind="query-params")
     return {"causal": causal, "scaling": scaling}
 
 
 def sentence_controls() -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
-    text = st.text_input("Your sentence", DEFAULT_SENTENCE, key="text", bind="query-params")
-    return {"text": text or "", "unit": one_in_row("Cut it into", "unit", UNITS, labelled=True)}
+    text = st.text_input(tell("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
+    return {"text": text or "", "unit": one_in_row(tell("Cut it into"), "unit", UNITS, labelled=True)}
 
 
 def size_controls() -> dict[str, int]:
     """Features and heads."""
-    d_k = bound_slider("$d_k$ · features of a query or key", "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-    d_v = bound_slider("$d_v$ · features of a value", "d_v", LIMITS["d_v"], DEFAULTS.d_v)
-    return {"d_k": d_k, "d_v": d_v, "n_heads": bound_slider("Heads", "heads", LIMITS["n_heads"], DEFAULTS.n_heads)}
+    d_k = bound_slider(tell("$d_k$ · features of a query or key"), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = bound_slider(tell("$d_v$ · features of a value"), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    return {
+        "d_k": d_k,
+        "d_v": d_v,
+        "n_heads": bound_slider(tell("Heads"), "heads", LIMITS["n_heads"], DEFAULTS.n_heads),
+    }
 
 
 def seed_control() -> dict[str, int]:
     """The seed."""
-    return {"seed": bound_number("Seed of all random numbers", "seed", LIMITS["seed"], DEFAULTS.seed)}
+    return {"seed": bound_number(tell("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    d_model, label = DEFAULTS.d_model, "$d_{model}$ · features of a token"
+    d_model, label = DEFAULTS.d_model, tell("$d_{model}$ · features of a token")
     if choose_d_model:
         d_model = bound_slider(label, "d_model", LIMITS["d_model"], d_model)
-    return {"d_model": d_model, "weight_kind": one_in_list("Weights drawn as", "init", WEIGHT_KINDS)}
+    return {"d_model": d_model, "weight_kind": one_in_list(tell("Weights drawn as"), "init", WEIGHT_KINDS)}
 
 
 def batch_control() -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
     sentences = counted(LIMITS["sentence_of_batch"].most)
-    return {"sentence_of_batch": one_in_row("Look at sentence", "sentence_of_batch", sentences, labelled=True)}
+    return {"sentence_of_batch": one_in_row(tell("Look at sentence"), "sentence_of_batch", sentences, labelled=True)}
 
 
 def counted(most: int) -> dict[int, str]:

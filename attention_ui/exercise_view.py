@@ -21,17 +21,28 @@ from attention_ui.streamlit_insides import component
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
+from lessons.sentence import All, say, say_count
+from words import language, tag_of
 
 LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
+EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
+    "code": say("Your code"), "run": say("Run and check"), "reset": say("Start again"),
+    "loading": say("Python is loading …"), "ready": say("ready"), "running": say("running …"),
+    "ran": say("ran in your browser"), "stopped": say("stopped"), "broken": say("Python could not start: {why}"),
+    "long": say("This has {count} characters; up to {most} are run."),
+    "unseen": say("Line {line} has a character that cannot be seen ({code}). Delete it, then run again."),
+    "keys": say("{ctrl} {enter} runs. {tab} indents; {esc}, then {tab} leaves the editor."),
+    "ctrl": say("Ctrl"), "enter": say("Enter"), "tab": say("Tab"), "esc": say("Esc"),
+}  # fmt: skip
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
 
 
 def chosen_exercise() -> Exercise:
     """Which exercise; the first at first."""
-    return EXERCISES[one_in_row("Exercise", "exercise", EXERCISE_TITLES)]
+    return EXERCISES[one_in_row(tell("Exercise"), "exercise", EXERCISE_TITLES)]
 
 
 def exercise_panel(exercise: Exercise) -> None:
@@ -65,7 +76,8 @@ def draw_editor(exercise: Exercise, large: bool) -> None:
     editor(
         key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
         starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
-        forget=forgotten(), large=large,
+        forget=forgotten(), large=large, lang=tag_of(language().code),
+        words={name: spoken(said) for name, said in EDITOR_WORDS.items()},
     )  # fmt: skip
 
 
@@ -128,10 +140,10 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
     for figure in verdict.figures[:1]:
         draw_figure(None, figure)
     if verdict.printed:
-        st.caption("Your code printed")
+        st.caption(tell("Your code printed"))
         st.code(verdict.printed, language=None, wrap_lines=True)
     with st.container(key="exercise_seed_of_cases"):
-        st.caption(f"The cases were drawn with seed {seed}.")
+        st.caption(tell("The cases were drawn with seed {seed}.", seed=seed))
 
 
 def offer_help(exercise: Exercise) -> None:
@@ -139,20 +151,22 @@ def offer_help(exercise: Exercise) -> None:
     left, shown = TRIES - tries(exercise.key), f"exercise_solution_{exercise.key}"
     lesson = next(entry for entry in CONTENTS if entry.address == exercise.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(f"Lesson: {lesson.title}", key="exercise_lesson", type="tertiary"):
+        if st.button(tell("Lesson: {title}", title=lesson.title), key="exercise_lesson", type="tertiary"):
             go_to(lesson.page())
         locked = left > 0 and exercise.key not in progress().exercises
         st.button(
-            "Show a solution", key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
+            tell("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
             type="tertiary",
         )  # fmt: skip
         if locked:
-            st.caption(f"after {left} more {'try' if left == 1 else 'tries'}")
+            st.caption(spoken(say_count("after {count} more try", "after {count} more tries", left)))
     if get_state(shown) and not locked:
         st.code(exercise.solution, language="python")
-    solved = [title for key, title in EXERCISE_TITLES.items() if key in progress().exercises]
+    solved = tuple(title for key, title in EXERCISE_TITLES.items() if key in progress().exercises)
     if solved:
-        st.caption(f"Solved, {len(solved)} of {len(EXERCISES)}: {', '.join(solved)}")
+        st.caption(
+            tell("Solved, {count} of {all}: {titles}", count=len(solved), all=len(EXERCISES), titles=All(solved))
+        )
 
 
 def take_what_was_kept() -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
+from attention_ui.language import language_menu, language_of_visit
 from attention_ui.link_rules import LINK_RULES
 from attention_ui.links import left_out, repair_link, text_in_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
@@ -13,6 +14,8 @@ from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import run_badge
+from lessons.formatting import tell
+from words import ask_reader
 
 
 def draw_rail(here: Entry) -> None:
@@ -27,6 +30,7 @@ def on_a_projector() -> bool:
     return text_in_link("large") == "true" if chosen is None else bool(chosen)
 
 
+ask_reader(language_of_visit)
 with page_turn():  # from the first command on: two frames at once would hold each other up
     st.set_page_config(
         page_title="Attention Lab",
@@ -49,7 +53,8 @@ with page_turn():  # from the first command on: two frames at once would hold ea
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
-        st.toggle("Large figures, for a projector", key="large", bind="query-params")
+        st.toggle(tell("Large figures, for a projector"), key="large", bind="query-params")
+        st.html(language_menu())
     set_state("film", "")
     page.run()
     if film := get_state("film"):  # where each mark of a figure begins that plays its answer

@@ -7,25 +7,27 @@ from functools import partial
 import pyarrow as pa
 import streamlit as st
 
+from attention_core.errors import Phrase
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import alt_table
 from attention_ui.links import hidden, switched_off_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
-from lessons.formatting import spoken, together, written
+from lessons.formatting import spoken, tell, together, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import Figure, Matrices
-from lessons.sentence import Sentence
+from lessons.sentence import Sentence, say
 from lessons.sharing import Sharing
+from words import language, speaking
 
 CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, and no switch does
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
-COVERED = "The numbers wait until you have chosen an answer above."
-UNTIL_EXPLAINED = "The numbers wait until the class has voted and the answer is shown."
-LEFT_OUT = "What there is to notice is left for you to find."
+COVERED = say("The numbers wait until you have chosen an answer above.")
+UNTIL_EXPLAINED = say("The numbers wait until the class has voted and the answer is shown.")
+LEFT_OUT = say("What there is to notice is left for you to find.")
 
 
 def liked(cell: int) -> int:
@@ -59,9 +61,9 @@ def say_covered(lesson: str | None) -> None:
     with st.container():
         if covered(lesson):
             with st.container(horizontal=True, vertical_alignment="center", key="covered"):
-                st.text(COVERED, width="content")
+                st.text(spoken(COVERED), width="content")
                 show = partial(set_state, "cover", False)
-                st.button("Show them now", key="show_numbers", on_click=show, type="tertiary")
+                st.button(tell("Show them now"), key="show_numbers", on_click=show, type="tertiary")
 
 
 def show_chart(
@@ -83,7 +85,7 @@ def show_chart(
     picking = on_pick is not None or (isinstance(figure, Matrices | Sharing) and lesson is not None)
     given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
     width = "stretch" if isinstance(figure, Sharing | Passing | Ribbons) else "content"
-    chart = {**spec, "datasets": datasets_of(tables, alt, lesson, given)}
+    chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
     with st.container(key=figure.key):
         if not picking:
             st.vega_lite_chart(chart, width=width, alt=name)
@@ -95,6 +97,16 @@ def show_chart(
     return None if covered(lesson) else picked_cell(state)
 
 
+def numbers_as_spoken() -> dict[str, object]:
+    """How the browser writes the numbers of a chart; nothing for English, in which it writes them by itself."""
+    here = language()
+    if here.decimal == ".":
+        return {}
+    percent = here.percent.format("")
+    written = {"decimal": here.decimal, "thousands": here.group, "grouping": [3], "currency": ["", ""]}
+    return {"config": {"locale": {"number": written | {"percent": percent}}}}
+
+
 def datasets_of(
     tables: dict[str, pa.Table], alt: str, lesson: str | None, given: Collection[str]
 ) -> dict[str, pa.Table]:
@@ -102,21 +114,27 @@ def datasets_of(
     if covered(lesson):
         return {
             **{key: covered_table(table, given) for key, table in tables.items()},
-            "alt": alt_table(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED),
+            "alt": alt_table(spoken(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
         }
-    return {**tables, "alt": alt_table(LEFT_OUT if lesson and hidden("caption") else alt)}
+    return {**tables, "alt": alt_table(spoken(LEFT_OUT) if lesson and hidden("caption") else alt)}
 
 
 def offer_numbers(key: str, table: pa.Table | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
     if table is not None:
-        offer("Numbers as CSV", partial(csv_of, table), f"{key}.csv", "text/csv")
+        offer(tell("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
 def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:
     """A small button that saves what is made when it is pressed."""
-    key = file.replace(".", "_")
-    st.download_button(label, make, file, kind, key=key, on_click="ignore", type="tertiary")
+    key, made = file.replace(".", "_"), partial(made_in, language().code, make)
+    st.download_button(label, made, file, kind, key=key, on_click="ignore", type="tertiary")
+
+
+def made_in(code: str, make: Callable[[], bytes]) -> bytes:
+    """A file in a language: whoever makes it when the button is pressed knows nothing of the visit."""
+    with speaking(code):
+        return make()
 
 
 def picked_cell(state: dict) -> Picked | None:
@@ -146,7 +164,7 @@ def fold(part: str, title: str, key: str, fill: Callable[[], None]) -> None:
                 fill()
 
 
-def show_notes(*notes: str | Sentence | None) -> None:
+def show_notes(*notes: str | Sentence | Phrase | None) -> None:
     """What wants to be seen, where there is any. Shown literally, whatever a learner's text in it may say."""
     notes = [note for note in notes if note]
     if notes:

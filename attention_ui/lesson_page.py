@@ -23,6 +23,7 @@ from attention_ui.voting.seen import remember_screen
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
 from lessons.formatting import spoken
+from lessons.formulas import spoken_formula
 from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
 from lessons.sentence import Sentence
@@ -111,7 +112,7 @@ def draw_screen(
     if asks:
         st.markdown(spoken(lesson.OPENING))
     if screen.formula is not None:
-        st.latex(in_role_colours(screen.formula, st.context.theme.type or "light"))
+        st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
     with panel or NOWHERE_ELSE:
         if not covered(coverable):
             derivation_panel(screen, picked, question if asks and is_answered(address) else None)

@@ -5,11 +5,12 @@ from attention_ui.controls import backward, cost, heads, learnt, look, positions
 from attention_ui.links import SWITCH, LinkRule
 from attention_ui.panels import code
 from attention_ui.voting import rooms
+from words import LANGUAGES, tag_of
 
 CONTROLS = (
     backward, choices, code, cost, example, heads, learnt, look, positions, pytorch, read, training_controls, variants,
     writing_controls, exercise_view, take_home_view, rooms,
 )  # fmt: skip
-LINK_RULES: dict[str, LinkRule] = {"large": SWITCH}
+LINK_RULES: dict[str, LinkRule] = {"large": SWITCH, "lang": {tag_of(code): code for code in LANGUAGES}}
 for controls in CONTROLS:
     LINK_RULES |= controls.LINK_RULES

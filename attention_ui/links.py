@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -10,6 +10,9 @@ import streamlit as st
 from attention_core.tokens import clean_text
 from attention_ui.state import get_state, set_state, take_state
 from lessons.example import Limit
+from lessons.formatting import tell, written
+from lessons.sentence import Argument, Count, Sentence, say
+from words import FIRST, speaking
 
 
 @dataclass(frozen=True)
@@ -27,8 +30,9 @@ class Length:
     most: int
 
 
+Label = str | Sentence  # of a choice: a name of the field, the same in every language, or a sentence
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
-LinkRule = Limit | Span | Length | dict[str, str]
+LinkRule = Limit | Span | Length | Mapping[object, Label]
 MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
 SWITCH = {"true": "true", "false": "false"}
 
@@ -47,7 +51,7 @@ def repair_link(page, rules: dict[str, LinkRule]) -> None:
         *others, asked = st.query_params.get_all(name)
         repaired[name], note = repaired_value(name, asked, rules.get(name))
         repeated = repeated or bool(others)
-        notes += [f"The link says {name} more than once; the last one counts."] if others else []
+        notes += [tell("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
     possible = {name: value for name, value in repaired.items() if value is not None}
     if repeated or possible != st.query_params.to_dict():
@@ -92,12 +96,14 @@ def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | 
     return (asked, None) if rule is None else repaired_option(name, asked, rule)
 
 
-def repaired_option(name: str, asked: str, labels: dict[str, str]) -> tuple[str | None, str | None]:
-    """The label for a short name; a label as it is; nothing, and a sentence, for anything else."""
-    known = {label.lower(): label for label in labels.values()} | {key.lower(): labels[key] for key in labels}
+def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tuple[str | None, str | None]:
+    """The short name; also for an English label, as links once named it; nothing, and a sentence, for anything else."""
+    known = {english(label).lower(): str(key) for key, label in labels.items()}
+    known |= {str(key).lower(): str(key) for key in labels}
     if asked.lower() in known:
         return known[asked.lower()], None
-    return None, f"{link_says(name, asked)}, which is none of the choices; it was left out."
+    return None, tell("The link says {name} = {asked}, which is none of the choices; it was left out.",
+                      **link_says(name, asked))  # fmt: skip
 
 
 def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | None, str | None]:
@@ -107,29 +113,42 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        return None, f"{link_says(name, asked)}, which is not a number; it was left out."
+        return None, tell("The link says {name} = {asked}, which is not a number; it was left out.",
+                          **link_says(name, asked))  # fmt: skip
     within = min(max(value, limit.least), limit.most)
     nearest = round(within) if isinstance(limit, Limit) else within
     if value == nearest:
         return str(nearest), None
-    takes = "is a whole number" if value == within else f"goes from {limit.least} to {limit.most}"
-    return str(nearest), f"{link_says(name, asked)}, but {name} {takes}; this is {nearest}."
+    says = link_says(name, asked) | {"nearest": str(nearest)}
+    if value == within:
+        return str(nearest), tell("The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.",
+                                  **says)  # fmt: skip
+    ends = {"least": str(limit.least), "most": str(limit.most)}
+    return str(nearest), tell("The link says {name} = {asked}, but {name} goes from {least} to {most}; this is "
+                              "{nearest}.", **says, **ends)  # fmt: skip
 
 
 def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | None]:
     """The beginning that fits, and the sentence that says so."""
     if len(asked) <= length.most:
         return asked, None
-    note = f"{link_says(name, asked)}, which has {len(asked):,} characters; the first {length.most} are used."
+    note = tell("The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
+                **link_says(name, asked), count=Count(len(asked)), most=length.most)  # fmt: skip
     return asked[: length.most], note
 
 
-def link_says(name: str, asked: str) -> str:
-    """The beginning of a sentence about what cannot be; what was asked may be anything, so it is made fit to show."""
+def link_says(name: str, asked: str) -> dict[str, Argument]:
+    """What a sentence about what cannot be names; what was asked may be anything, so it is made fit to show."""
     clean = clean_text(asked[:MOST_LOOKED_AT]).text
     whole = len(clean) <= MOST_QUOTED and len(asked) <= MOST_LOOKED_AT
     shown = clean if whole else f"{clean[:MOST_QUOTED]}…"
-    return f"The link says {name} = {shown or 'nothing'}"
+    return {"name": name, "asked": shown or say("nothing")}
+
+
+def english(label: Label) -> str:
+    """What a choice is called in English."""
+    with speaking(FIRST):
+        return written(label)
 
 
 def linked_number(name: str, limit: Limit, default: int) -> str | None:
@@ -150,24 +169,28 @@ def linked_number(name: str, limit: Limit, default: int) -> str | None:
     return note
 
 
-def linked_option(name: str, labels: dict[str, str], default: str) -> None:
-    """Before a list is drawn whose choice every link names, the default too: set it, from the link where that is new.
+def linked_option(name: str, options: Collection[object], default: object) -> None:
+    """Before a control is drawn that chooses among options: set it, from the link where that is new.
 
-    Streamlit binds none such. `name_option_in_link` is to be called after it is drawn.
+    `name_option_in_link` is to be called after it is drawn.
     """
-    asked, keys = text_in_link(name), {label: key for key, label in labels.items()}
-    if asked in keys and asked != get_state(f"{name}_in_link"):
-        set_state(name, keys[asked])
-    elif get_state(name) not in labels:  # a forged message may have put anything there
+    asked, known = text_in_link(name), {str(option): option for option in options}
+    if asked in known and asked != get_state(f"{name}_in_link"):
+        set_state(name, known[asked])
+    elif get_state(name) not in list(options):  # a forged message may have put anything there
         set_state(name, default)
 
 
-def name_option_in_link(name: str, labels: dict[str, str]) -> None:
-    """The address says what was chosen."""
-    chosen = labels[get_state(name)]
-    if chosen != text_in_link(name):
-        st.query_params[name] = chosen
-    set_state(f"{name}_in_link", chosen)
+def name_option_in_link(name: str, options: Collection[object], unless: object = None) -> None:
+    """The address says what was chosen, unless it is what one finds at first."""
+    chosen = get_state(name)
+    said = str(chosen) if chosen in list(options) and chosen != unless else ""
+    if said != text_in_link(name):
+        if said:
+            st.query_params[name] = said
+        else:
+            st.query_params.pop(name, None)
+    set_state(f"{name}_in_link", said)
 
 
 def named_in_link(names: Collection[str]) -> bool:
@@ -188,7 +211,9 @@ def write_in_link(name: str) -> None:
 def too_large_in_link(name: str, most: int) -> str | None:
     """A sentence where the link, before its control was ever drawn, asks for more than there is just now."""
     asked = number_in_link(name) if get_state(name) is None else None
-    return None if asked is None or asked <= most else f"{link_says(name, str(asked))}, but here are only {most}."
+    if asked is None or asked <= most:
+        return None
+    return tell("The link says {name} = {asked}, but here are only {most}.", **link_says(name, str(asked)), most=most)
 
 
 def switched_off_in_link(name: str) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lessons.formatting import listed, written
+from lessons.formatting import listed, template_of, written
 from lessons.sentence import All, Argument, Sentence, Token
 
 APART = "\u2060"  # the word joiner: no width, and no line breaks at it
@@ -29,7 +29,7 @@ def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})
     for name, argument in sentence.arguments.items():
         text = marked_argument(argument, colours)
         arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
-    template = OUR_SIGN.sub(r"\\\1", sentence.said)
+    template = OUR_SIGN.sub(r"\\\1", template_of(sentence))
     return template.format_map(arguments) if arguments else template
 
 

@@ -3,6 +3,7 @@
 from jaxtyping import Bool
 from torch import Tensor
 
+from attention_core.errors import InputError
 from attention_core.masks import drawn_mask
 
 
@@ -18,10 +19,12 @@ def mask_from_code(code: str, n_tokens: int) -> Bool[Tensor, "queries keys"]:
     """The mask with this code. Raises ValueError for what is no code, or the code of another number of tokens."""
     rows = code.strip().lower().split("-")
     if not all(1 <= len(row) <= 8 and set(row) <= set("0123456789abcdef") for row in rows):
-        raise ValueError("the code of a mask is one number of digits 0 to 9 and a to f for each row, with - between")
+        raise InputError("the code of a mask is one number of digits 0 to 9 and a to f for each row, with - between")
     numbers = [int(row, base=16) for row in rows]
     if len(rows) != n_tokens:
-        raise ValueError(f"the code describes {len(rows)} rows, but there are {n_tokens} tokens")
+        raise InputError("the code describes {n_rows} rows, but there are {n_tokens} tokens", n_rows=len(rows),
+                         n_tokens=n_tokens)  # fmt: skip
     if max(numbers) >= 2**n_tokens:
-        raise ValueError(f"a row of the code has more than {n_tokens} keys, but there are {n_tokens} tokens")
+        raise InputError("a row of the code has more than {n_tokens} keys, but there are {n_tokens} tokens",
+                         n_tokens=n_tokens)  # fmt: skip
     return drawn_mask([[digit == "1" for digit in f"{number:0{n_tokens}b}"] for number in numbers])

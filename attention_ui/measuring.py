@@ -13,7 +13,10 @@ import torch
 
 from attention_ui.lesson import offer, show_notes
 from attention_ui.server.process import measuring, redrawn_picture
+from lessons.formatting import tell
 from lessons.measured import MOST_TIMINGS, Timing
+from lessons.sentence import say
+from words import cached_by_language
 
 LOOK_SECONDS = 1.0
 
@@ -22,14 +25,16 @@ def measuring_panel() -> tuple[Timing, ...]:
     """The buttons, how far the series is that runs, and the results of the last one, whoever began it."""
     runs = measuring().running
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Measure on this machine", key="measure", disabled=runs, on_click=begin_measuring, type="primary")
-        st.button("Stop", key="measure_stop", disabled=not runs, on_click=stop_measuring)
+        st.button(
+            tell("Measure on this machine"), key="measure", disabled=runs, on_click=begin_measuring, type="primary"
+        )
+        st.button(tell("Stop"), key="measure_stop", disabled=not runs, on_click=stop_measuring)
         if results := measuring().results:
-            offer("Measurements as CSV", functools.partial(csv_of_timings, results), "measured.csv", "text/csv")
+            offer(tell("Measurements as CSV"), functools.partial(csv_of_timings, results), "measured.csv", "text/csv")
     if runs:
         st.fragment(draw_measuring, run_every=LOOK_SECONDS)()
     elif measuring().problem:
-        show_notes(f"The last series was not finished: {measuring().problem}.")
+        show_notes(say("The last series was not finished: {why}.", why=measuring().problem))
     return measuring().results
 
 
@@ -47,7 +52,9 @@ def draw_measuring() -> None:
     """One look at the series that runs; at its end the page is drawn anew."""
     with redrawn_picture():
         done = measuring().done
-        st.progress(min(1.0, done / MOST_TIMINGS), text=f"{done} of at most {MOST_TIMINGS} measured")
+        st.progress(
+            min(1.0, done / MOST_TIMINGS), text=tell("{done} of at most {most} measured", done=done, most=MOST_TIMINGS)
+        )
     if not measuring().running:
         st.rerun()
 
@@ -62,10 +69,11 @@ def csv_of_timings(timings: Sequence[Timing]) -> bytes:
     return timings_frame(timings).to_csv(index=False).encode()
 
 
-@functools.cache
+@cached_by_language(maxsize=16)
 def this_machine() -> str:
     """The processor and the version of PyTorch: nothing that tells whose machine it is."""
-    return f"{processor()}, {os.cpu_count()} cores of which one is used, PyTorch {torch.__version__}"
+    return tell("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
+                cores=os.cpu_count() or 1, version=torch.__version__)  # fmt: skip
 
 
 def processor() -> str:
@@ -73,4 +81,4 @@ def processor() -> str:
     known = Path("/proc/cpuinfo")
     lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine() or "a processor without a name"
+    return next(names, "") or platform.processor() or platform.machine() or tell("a processor without a name")

@@ -13,10 +13,11 @@ import numpy as np
 
 from attention_ui.notebook_exercises import written_exercises
 from lessons.example import ExampleTrace
-from lessons.formatting import spoken
+from lessons.formatting import labels_of, spoken, tell
 from lessons.path import lesson_path
 from lessons.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
 from lessons.screen import Code, Figure, Film, Matrices, Matrix
+from lessons.sentence import say_count
 
 NEEDS = "`pip install torch numpy pandas altair`"
 IMPORTS = {
@@ -71,11 +72,13 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
 
 def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     """What the notebook is, what it imports, and how it draws."""
-    these = "One screen" if screens == 1 else f"{screens} screens"
-    yield prose(
-        f"{these} of Attention Lab, computed once more from the same numbers by the same functions. It needs "
-        f"{NEEDS}. The last cell of each screen compares the results with what stood there."
-    )
+    yield prose(spoken(say_count(
+        "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
+        "{needs}. The last cell of each screen compares the results with what stood there.",
+        "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It needs "
+        "{needs}. The last cell of each screen compares the results with what stood there.",
+        screens, needs=NEEDS,
+    )))  # fmt: skip
     yield code("\n".join([FUTURE, *sorted(imports)]))
     yield code(PRINT_OPTIONS.rstrip())
     from attention_ui.figures.taken_home import picture  # brings Altair, for which no first visitor should wait
@@ -99,11 +102,11 @@ class Notebook:
         self.cells.append(prose(f"# {section.heading}"))
         if said := [spoken(line) for figure in section.figures for line in figure.notice]:
             self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
-        self.cells += [prose("## The code that ran"), *self.new_sources(program)]
-        self.cells += [prose("## The numbers of this screen"), code("\n".join(program.values))]
-        self.cells += [prose("## What was done with them"), code("\n".join(program.lines + program.prints))]
+        self.cells += [prose("## " + tell("The code that ran")), *self.new_sources(program)]
+        self.cells += [prose("## " + tell("The numbers of this screen")), code("\n".join(program.values))]
+        self.cells += [prose("## " + tell("What was done with them")), code("\n".join(program.lines + program.prints))]
         self.cells += map(code, pictures(ran, section.figures))
-        self.cells += [prose("## As on the screen?"), code("\n".join(checks(ran)))]
+        self.cells += [prose("## " + tell("As on the screen?")), code("\n".join(checks(ran)))]
 
     def new_sources(self, program: Program) -> Iterator[dict]:
         """A cell for each definition that stands nowhere yet."""
@@ -142,7 +145,11 @@ def is_drawn_by(matrix: Matrix, numbers: np.ndarray) -> bool:
 def names_of(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str]]:
     """What each row and each column is called, and what they are."""
     axes = (matrix.rows, matrix.columns)
-    return matrix.rows.labels, matrix.columns.labels, tuple(spoken(axis.name) if axis.name else "" for axis in axes)
+    return (
+        labels_of(matrix.rows),
+        labels_of(matrix.columns),
+        tuple(spoken(axis.name) if axis.name else "" for axis in axes),
+    )
 
 
 def checks(ran: Ran) -> Iterator[str]:
@@ -160,7 +167,8 @@ def checks(ran: Ran) -> Iterator[str]:
             got = f"[{got}.size, {got}.astype(float).sum()]"
             numbers = np.array([numbers.size, numbers.astype(float).sum()])
         yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
-    yield "print('All numbers are those of the screen.')"
+    all_right = tell("All numbers are those of the screen.")
+    yield f"print({all_right!r})"
 
 
 def prose(text: str) -> dict:

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from attention_ui.panels.question import LETTERS
-from lessons.formatting import spoken, together
+from lessons.formatting import labels_of, spoken, tell, together
 from lessons.screen import Matrix, Question
 from lessons.sentence import Sentence
 from lessons.worksheet.sheet import SheetChoices, sheet_code
@@ -23,8 +23,9 @@ from lessons.worksheet.tasks import (
     what_they_sum_to,
     written_cell,
 )
+from words import language, tag_of
 
-PAPER_SIZES = {"a4": "A4", "letter": "Letter"}
+PAPER_SIZES = {"a4": "A4", "letter": "Letter"}  # as style sheets name them, too
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
 CORNER = '<td class="corner"></td>'
 Cell = Callable[[int, int], str]  # from a row and a column to a cell of a table
@@ -33,7 +34,8 @@ Cell = Callable[[int, int], str]  # from a row and a column to a cell of a table
 def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]:
     """A file piece by piece: what it needs, then section after section."""
     yield (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="{tag_of(language().code)}"><head><meta charset="utf-8">\n'
+        f"<title>{escape(title)}</title>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{ALLOWED}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<style>@page {{ size: {PAPER_SIZES[paper]}; margin: 15mm; }}\n{style_of_paper()}</style></head>\n"
@@ -51,9 +53,11 @@ def style_of_paper() -> str:
 
 def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """One worksheet: its code, how to round, and its tasks, with room to write."""
+    title, name, sheet = map(escape, (tell("Attention on paper"), tell("Name"), tell("Sheet")))
     head = (
-        '<h1>Attention on paper</h1>\n<div class="head"><span class="write">Name</span>'
-        f'<span>Sheet <span class="code">{escape(sheet_code(choices))}</span></span></div>\n'
+        f'<h1>{title}</h1>\n<div class="head">'
+        f'<span class="write">{name}</span>'
+        f'<span>{sheet} <span class="code">{escape(sheet_code(choices))}</span></span></div>\n'
         f'<p class="about">{escaped(*how_to_round(choices.decimals))}</p>\n'
     )
     places = enumerate(tasks, start=1)
@@ -62,8 +66,9 @@ def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
 
 def key_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """The key of one worksheet: every answer, and how it comes about."""
+    title = escape(tell("Key of sheet"))
     head = (
-        f'<h1>Key of sheet <span class="code">{escape(sheet_code(choices))}</span></h1>\n'
+        f'<h1>{title} <span class="code">{escape(sheet_code(choices))}</span></h1>\n'
         f'<p class="about">{escaped(*how_to_round(choices.decimals))}</p>\n'
     )
     places = enumerate(tasks, start=1)
@@ -107,7 +112,7 @@ def tables(task: PaperTask, decimals: int, asked: Sequence[str]) -> str:
 
 def paper_table(matrix: Matrix, cell: Cell) -> str:
     """A matrix with the names of its rows and columns."""
-    columns, rows = matrix.columns.labels, matrix.rows.labels
+    columns, rows = labels_of(matrix.columns), labels_of(matrix.rows)
     head = "".join(f'<th scope="col">{escape(label)}</th>' for label in columns)
     body = "".join(
         f'<tr><th scope="row">{escape(label)}</th>{"".join(cell(i, j) for j in range(len(columns)))}</tr>'
@@ -118,7 +123,9 @@ def paper_table(matrix: Matrix, cell: Cell) -> str:
 
 def blank_cell(asked: bool) -> str:
     """A cell to fill in, or one that nobody asks for."""
-    return '<td class="blank" aria-label="to fill in"></td>' if asked else '<td class="unasked">·</td>'
+    empty = escape(tell("to fill in"))
+    fill = f'<td class="blank" aria-label="{empty}"></td>'
+    return fill if asked else '<td class="unasked">·</td>'
 
 
 def solved_table(blanks: Blanks, decimals: int) -> str:
@@ -154,7 +161,8 @@ def cards_answered(question: Question) -> str:
     texts = [escaped(card.text) for card in question.cards]
     texts[question.right] = f"<b>✓ {texts[question.right]}</b>"
     lines = [f"<li>{text} — {escaped(card.reply)}</li>" for text, card in zip(texts, question.cards, strict=True)]
-    right = f"<p><b>{LETTERS[question.right]} is right.</b></p>\n"
+    verdict = tell("{letter} is right.", letter=LETTERS[question.right])
+    right = f"<p><b>{escape(verdict)}</b></p>\n"
     return f'{right}<ol class="cards">{"".join(lines)}</ol>\n'
 
 

@@ -5,7 +5,8 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from attention_ui.contents import CONTENTS
-from lessons.formatting import spoken, together
+from lessons.formatting import spoken, tell, together
+from lessons.sentence import say
 from lessons.worksheet.plans import PLANS, Expected, Linked, Stop, begins_at, if_time_is_short, planned
 
 
@@ -13,7 +14,9 @@ def plan_panel(minutes: int) -> None:
     """All stops of a plan. What they say is shown literally."""
     plan = PLANS[minutes]
     st.text(together(if_time_is_short(plan)))
-    st.caption("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
+    st.caption(
+        tell("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
+    )
     for place, stop in enumerate(plan):
         with st.container(border=True, key=f"plan_stop_{place + 1}", gap="xsmall"):
             draw_stop(stop, place + 1, begins_at(plan, place))
@@ -23,26 +26,29 @@ def draw_stop(stop: Stop, number: int, begins: int) -> None:
     """One stop: when, its links, what to ask the room, and what will come."""
     found = planned(stop)
     st.subheader(f"{number} · {title_of_stop(stop)}", anchor=False)
-    left = " · can be left out" if stop.out else ""
-    ends = " · a good place to end" if stop.ends else ""
-    st.caption(f"{stop.minutes} minutes, from {begins} to {begins + stop.minutes}{left}{ends}")
+    when = say(
+        "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
+    )
+    left = [say("can be left out")] if stop.out else []
+    ends = [say("a good place to end")] if stop.ends else []
+    st.caption(" · ".join(map(spoken, [when, *left, *ends])))
     asks, screen = st.columns([3, 1], vertical_alignment="bottom")
     with asks:
-        st.markdown("**Ask the room**" if stop.opens else "**Let the room write**")
+        st.markdown(tell("**Ask the room**") if stop.opens else tell("**Let the room write**"))
         st.text(spoken(found.asks))
-    screen.link_button("Open the screen", url_of_stop(stop), type="primary")
+    screen.link_button(tell("Open the screen"), url_of_stop(stop), type="primary")
     if found.right:
-        st.markdown("**Right**")
+        st.markdown(tell("**Right**"))
         st.text(said_of_answer(found.right))
-    st.markdown("**What else will come, and what to say**")
+    st.markdown(tell("**What else will come, and what to say**"))
     says = said_of_answer if stop.opens else said_of_mistake
     st.text("\n".join(f"• {says(answer)}" for answer in found.wrong))
     if stop.then:
         shows, screen = st.columns([3, 1], vertical_alignment="bottom")
         with shows:
-            st.markdown("**Then show**")
+            st.markdown(tell("**Then show**"))
             st.text(together(found.shows))
-        screen.link_button("Open what to show", url_of(stop.then))
+        screen.link_button(tell("Open what to show"), url_of(stop.then))
 
 
 def said_of_mistake(answer: Expected) -> str:
@@ -52,14 +58,16 @@ def said_of_mistake(answer: Expected) -> str:
 
 def said_of_answer(answer: Expected) -> str:
     """An answer, the thought behind it, and the reply."""
-    thought = f" ({spoken(answer.thought)})" if answer.thought is not None else ""
-    return f"{spoken(answer.text).rstrip('.')}{thought}: {spoken(answer.reply)}"
+    text = spoken(answer.text).rstrip(".。")
+    if answer.thought is None:
+        return tell("{text}: {reply}", text=text, reply=answer.reply)
+    return tell("{text} ({thought}): {reply}", text=text, thought=answer.thought, reply=answer.reply)
 
 
 def title_of_stop(stop: Stop) -> str:
     """The title of its page."""
     address = stop.opens.address if stop.opens else "exercises"
-    return next(entry.title for entry in CONTENTS if entry.address == address)
+    return next(entry.name for entry in CONTENTS if entry.address == address)
 
 
 def url_of_stop(stop: Stop) -> str:

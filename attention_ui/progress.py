@@ -8,6 +8,7 @@ import json
 import secrets
 from dataclasses import dataclass
 
+from attention_core.errors import InputError
 from attention_ui.contents import CONTENTS
 from attention_ui.server.runner import IN_BROWSER
 from attention_ui.state import get_state, set_state
@@ -45,21 +46,24 @@ def save_progress(solved: Progress) -> bytes:
 def load_progress(file: bytes) -> tuple[Progress, int]:
     """What a file holds, and how many of its names are unknown here. Raises ValueError with a sentence."""
     if len(file) > MOST_BYTES:
-        raise ValueError(f"It has {len(file):,} bytes; one that was saved here has at most {MOST_BYTES:,}.")
+        raise InputError("It has {count} bytes; one that was saved here has at most {most_bytes}.",
+                         count=f"{len(file):,}", most_bytes=f"{MOST_BYTES:,}")  # fmt: skip
     try:
         said = json.loads(file.decode())
     except (ValueError, RecursionError):
-        raise ValueError("It cannot be read as JSON. Choose one that was saved here.") from None
+        raise InputError("It cannot be read as JSON. Choose one that was saved here.") from None
     if not isinstance(said, dict) or SAVED_AS not in said:
-        raise ValueError("It holds something other than progress. Choose one that was saved here.")
+        raise InputError("It holds something other than progress. Choose one that was saved here.")
     if type(said[SAVED_AS]) is not int or said[SAVED_AS] != SAVED_VERSION:
-        raise ValueError(f"It is of another version than {SAVED_VERSION}, the only one that can be read here.")
+        raise InputError("It is of another version than {saved_version}, the only one that can be read here.",
+                         saved_version=SAVED_VERSION)  # fmt: skip
     if set(said) != {SAVED_AS, *KNOWN}:
         expected = " and ".join(KNOWN)
-        raise ValueError(f"It should hold {expected}, and nothing else. Choose one that was saved here.")
+        raise InputError("It should hold {expected}, and nothing else. Choose one that was saved here.",
+                         expected=expected)  # fmt: skip
     for kind in KNOWN:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
-            raise ValueError(f"Its {kind} should be a list of names. Choose one that was saved here.")
+            raise InputError("Its {kind} should be a list of names. Choose one that was saved here.", kind=kind)
     solved = known_progress(said)
     return solved, sum(len(set(said[kind]) - KNOWN[kind]) for kind in KNOWN)
 

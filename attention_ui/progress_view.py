@@ -9,27 +9,36 @@ from attention_ui.lesson import offer, show_notes
 from attention_ui.progress import LESSON_TITLES, add_progress, forget_everything, load_progress, progress, save_progress
 from attention_ui.state import get_state, set_state
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.formatting import tell, together
+from lessons.sentence import All, Sentence, reason, say, say_count
 
-EXERCISE_TITLES = {key: spoken(exercise.title) for key, exercise in EXERCISES.items()}
+EXERCISE_TITLES = {key: exercise.title for key, exercise in EXERCISES.items()}
 PROGRESS_FILE, NOTE = "progress_file", "progress_note"
 LARGEST_FILE = 1
 
 
 def progress_panel() -> None:
     """What is solved, and what can be done with it."""
-    st.text(f"Lessons with a question solved: {all_named(progress().lessons, LESSON_TITLES)}")
-    st.text(f"Exercises solved: {all_named(progress().exercises, EXERCISE_TITLES)}")
+    solved = progress()
+    st.text(tell("Lessons with a question solved: {named}", named=all_named(solved.lessons, LESSON_TITLES)))
+    st.text(tell("Exercises solved: {named}", named=all_named(solved.exercises, EXERCISE_TITLES)))
     st.caption(
-        "This browser keeps it, and the code you write; the server does not. A file takes what is solved elsewhere."
+        tell(
+            "This browser keeps it, and the code you write; the server does not. A file takes what is solved elsewhere."
+        )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        offer("Save to a file", partial(save_progress, progress()), "attention-lab-progress.json", "application/json")
-        with st.popover("Forget everything"):
-            st.text("What is solved and the code you wrote will be gone from this browser.")
-            st.button("Forget it", key="progress_forget", on_click=forget, type="primary")
+        offer(
+            tell("Save to a file"),
+            partial(save_progress, progress()),
+            "attention-lab-progress.json",
+            "application/json",
+        )
+        with st.popover(tell("Forget everything")):
+            st.text(tell("What is solved and the code you wrote will be gone from this browser."))
+            st.button(tell("Forget it"), key="progress_forget", on_click=forget, type="primary")
     st.file_uploader(
-        "Load a file that was saved here",
+        tell("Load a file that was saved here"),
         type=["json"],
         max_upload_size=LARGEST_FILE,
         key=PROGRESS_FILE,
@@ -38,16 +47,18 @@ def progress_panel() -> None:
     show_notes(get_state(NOTE))
 
 
-def all_named(solved: Collection[str], titles: Mapping[str, str]) -> str:
+def all_named(solved: Collection[str], titles: Mapping[str, str | Sentence]) -> Sentence:
     """How many of all, and which, in the order of the lessons."""
-    named = ", ".join(title for key, title in titles.items() if key in solved)
-    return f"{len(solved)} of {len(titles)}{': ' if named else ''}{named}"
+    named = tuple(title for key, title in titles.items() if key in solved)
+    if not named:
+        return say("{count} of {all}", count=0, all=len(titles))
+    return say("{count} of {all}: {titles}", count=len(named), all=len(titles), titles=All(named))
 
 
 def forget() -> None:
     """Forget everything, and say so."""
     forget_everything()
-    set_state(NOTE, "Everything is forgotten, in this visit and in this browser.")
+    set_state(NOTE, say("Everything is forgotten, in this visit and in this browser."))
 
 
 def take_file() -> None:
@@ -59,16 +70,12 @@ def take_file() -> None:
     try:
         solved, unknown = load_progress(file.getvalue())
     except ValueError as error:
-        set_state(NOTE, f"This file cannot be used: {error}")
+        set_state(NOTE, say("This file cannot be used: {why}", why=reason(error)))
         return
     add_progress(solved)
-    lessons, exercises = (
-        plural(len(names), kind) for kind, names in (("lesson", solved.lessons), ("exercise", solved.exercises))
-    )
-    left_out = f" {plural(unknown, 'name')} in it mean nothing here and were left out." if unknown else ""
-    set_state(NOTE, f"The file says that {lessons} and {exercises} are solved.{left_out}")
-
-
-def plural(count: int, thing: str) -> str:
-    """So many of these."""
-    return f"{count} {thing}{'' if count == 1 else 's'}"
+    said = say("The file says that {lessons} and {exercises} are solved.",
+               lessons=say_count("{count} lesson", "{count} lessons", len(solved.lessons)),
+               exercises=say_count("{count} exercise", "{count} exercises", len(solved.exercises)))  # fmt: skip
+    left_out = say_count("{count} name in it means nothing here and was left out.",
+                         "{count} names in it mean nothing here and were left out.", unknown)  # fmt: skip
+    set_state(NOTE, together([said, left_out] if unknown else [said]))

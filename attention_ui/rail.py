@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
+from lessons.formatting import tell
 
 ROOM_FOR_ALL, ROOM_FOR_A_GROUP, ANY = 1440, 1200, 10_000  # pixels
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
@@ -26,7 +27,8 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
     practice = [entry for entry in CONTENTS if entry.address == "exercises" and entry is not here]
     groups = [after for before, after in itertools.pairwise(CONTENTS) if before.section != after.section]
     place, count = CONTENTS.index(here) + 1, len(CONTENTS)
-    on_a_phone = f'content: "{place} of {count} · {here.title}"; --lab-place: {100 * place / count:.0f}%'
+    where = tell("{place} of {count} · {title}", place=place, count=count, title=here.title)
+    on_a_phone = f'content: "{where}"; --lab-place: {100 * place / count:.0f}%'
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:
         rules.append(f"{links(done)} {{ border-top-color: var(--lab-weight) !important }}")

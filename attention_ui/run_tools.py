@@ -10,11 +10,12 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import go_to, hidden
 from attention_ui.save_load import download_history, download_model, run_checkpoint
 from lessons.ablation import ablation_table
-from lessons.sentence import say
+from lessons.formatting import spoken, tell
+from lessons.sentence import reason, say
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 
-RUN_TOOLS = {"heads_off": "Ablate a head", "keep": "Keep the model"}
+RUN_TOOLS = {"heads_off": say("Ablate a head"), "keep": say("Keep the model")}
 
 
 def run_tools(run: TrainingRun) -> None:
@@ -24,20 +25,20 @@ def run_tools(run: TrainingRun) -> None:
     for (name, title), draw in zip(RUN_TOOLS.items(), (draw_ablations, draw_keep), strict=True):
         if hidden(name):
             continue
-        with st.expander(title, key=f"{name}_open", on_change="rerun") as panel:
+        with st.expander(spoken(title), key=f"{name}_open", on_change="rerun") as panel:
             if panel.open and view.training:
-                st.text("Pause first: this looks at a run that stands still.")
+                st.text(tell("Pause first: this looks at a run that stands still."))
             elif panel.open:
                 draw(run, view)
 
 
 def open_run_in_lessons(settings: TrainingSettings) -> None:
     """A button that makes the model of a run, trained to its end, the running example; why not, where it cannot be."""
-    if st.button("Open its heads in the lessons", key="open_heads"):
+    if st.button(tell("Open its heads in the lessons"), key="open_heads"):
         try:
             show_in_lessons(settings)
         except ValueError as error:
-            show_notes(say("This run cannot be shown in the lessons: {why}.", why=str(error)))
+            show_notes(say("This run cannot be shown in the lessons: {why}.", why=reason(error)))
         else:
             go_to(CONTENTS[0].page(default=True))
 
@@ -51,7 +52,9 @@ def draw_ablations(run: TrainingRun, view: RunView) -> None:
 
 def draw_keep(run: TrainingRun, view: RunView) -> None:
     """Downloads of the model and of its history. The address of this page trains the same again."""
-    st.text("The address of this page holds all settings and the seed: who opens it and presses Start sees this run.")
+    st.text(
+        tell("The address of this page holds all settings and the seed: who opens it and presses Start sees this run.")
+    )
     with st.container(horizontal=True):
         download_model(lambda: run_checkpoint(view))
         download_history(lambda: run_history(view))

@@ -6,6 +6,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import Choice
+from lessons.formatting import tell
 from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
@@ -79,7 +80,7 @@ def draw_badge(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
     with redrawn_picture():
         view = run.look()
-        st.progress(view.position / view.settings.steps, text=f"Your model: {view.position} updates")
-        st.button("Stop training", key="stop", on_click=pause, width="stretch")
+        st.progress(view.position / view.settings.steps, text=tell("Your model: {count} updates", count=view.position))
+        st.button(tell("Stop training"), key="stop", on_click=pause, width="stretch")
     if not view.training:
         st.rerun()

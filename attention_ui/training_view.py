@@ -20,7 +20,8 @@ from lessons.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
 from lessons.every_head import head_name
-from lessons.formatting import spoken, together
+from lessons.formatting import spoken, tell, together
+from lessons.sentence import say
 from lessons.train import FILM_WIDTH, Observed, answer_lines, film_steps, train_screen
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
@@ -40,12 +41,19 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     fresh = run is None or run.position == 0 or changed
     can_start = choice.settings is not None and (changed or (not training and not (run is not None and run.finished)))
     with st.container(horizontal=True, vertical_alignment="center"):
-        press_button("Start" if fresh else "Go on", "start", can_start, start, choice.settings, type="primary")
-        press_button("Pause", "pause", training, pause)
-        press_button("One step", "one_step", run is not None and not run.finished, one_step)
-        press_button("Reset", "reset", choice.settings is not None, reset, choice.settings)
+        press_button(
+            tell("Start") if fresh else tell("Go on"), "start", can_start, start, choice.settings, type="primary"
+        )
+        press_button(tell("Pause"), "pause", training, pause)
+        press_button(tell("One step"), "one_step", run is not None and not run.finished, one_step)
+        press_button(tell("Reset"), "reset", choice.settings is not None, reset, choice.settings)
     if changed and choice.settings is not None and run.position > 0:
-        show_notes(f"Changed since this run: {in_words(run.recording.settings, choice.settings)}. Start begins anew.")
+        show_notes(
+            say(
+                "Changed since this run: {changed}. Start begins anew.",
+                changed=in_words(run.recording.settings, choice.settings),
+            )
+        )
     first = get_state(FIRST)
     return training or (first is not None and first.training)
 
@@ -73,7 +81,7 @@ def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
 def draw_progress(view: RunView) -> None:
     """How far the run is, and what went wrong."""
     steps = view.settings.steps
-    st.progress(view.position / steps, text=f"{view.position} of {steps} updates")
+    st.progress(view.position / steps, text=tell("{done} of {steps} updates", done=view.position, steps=steps))
     show_notes(view.problem)
 
 
@@ -122,7 +130,8 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     """The titles of all heads, as buttons: one press leaves a head out, another brings it back."""
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        "Leave out a head", heads, format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
+        tell("Leave out a head"), heads, format_func=lambda head: spoken(head_name(*head)),
+        key=f"{HEAD_LEFT_OUT}{which}",
         on_change=set_state, args=(FILM_PLAYS, False),
     )  # fmt: skip
     return chosen if chosen in heads else None
@@ -152,8 +161,10 @@ def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, 
 def probe_controls() -> tuple[str, float]:
     """Which piece of text to look at, and how warm the sample is."""
     with st.container(horizontal=True):
-        probe = st.text_input("Look at the attention on", "", key="probe", placeholder="a piece of the text")
-        span, label = SPANS["heat"], "Temperature of the sample"
+        probe = st.text_input(
+            tell("Look at the attention on"), "", key="probe", placeholder=tell("a piece of the text")
+        )
+        span, label = SPANS["heat"], tell("Temperature of the sample")
         heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
     return probe or "", heat
 
@@ -163,5 +174,5 @@ def draw_answers(now: Observed) -> None:
     if isinstance(now, ObservedTask):
         st.code(answer_lines(now.example, now.predicted), language=None)
     else:
-        st.text("The model writes:")
+        st.text(tell("The model writes:"))
         st.code(now.sample, language=None, wrap_lines=True)

@@ -13,6 +13,8 @@ from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
 from lessons.beginning import Beginning, beginning_of
 from lessons.example import Limit
+from lessons.formatting import spoken, tell
+from lessons.sentence import say
 from lessons.writing_pieces import beginning_in_pieces
 
 WRITING_TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
@@ -30,9 +32,9 @@ LINK_RULES: dict[str, LinkRule] = {
     "top_p": {label: label for label in TOP_PS} | {f"{float(label):.2f}": label for label in TOP_PS},
 }
 HELP = {
-    "temp": "Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left.",
-    "top_k": "Removes candidates: only so many stay, the likeliest first.",
-    "top_p": "Removes candidates: the likeliest stay, until their probabilities sum to this.",
+    "temp": say("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
+    "top_k": say("Removes candidates: only so many stay, the likeliest first."),
+    "top_p": say("Removes candidates: the likeliest stay, until their probabilities sum to this."),
 }
 PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"
 DEFAULT_LENGTH = 12
@@ -54,25 +56,32 @@ def writing_controls(writer: Writer) -> Request:
     settle()
     playing = bool(get_state(PLAYS))
     with st.sidebar:
-        st.subheader("How it writes", anchor=False)
+        st.subheader(tell("How it writes"), anchor=False)
         raw = st.text_input(
-            "Begin with", "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
+            tell("Begin with"), "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
             placeholder=START if writer.task is None else writer.task.tokens[0],
         )  # fmt: skip
-        heat = chosen("Temperature", WRITING_TEMPERATURES, "1", "temp")
+        heat = chosen(tell("Temperature"), WRITING_TEMPERATURES, "1", "temp")
         most = chosen("Top-k", TOP_KS, "all", "top_k")
         share = chosen("Top-p", TOP_PS, "1", "top_p")
         limit = WRITING_LIMITS["length"]
-        length = bound_number("New tokens", "length", limit, DEFAULT_LENGTH, disabled=playing)
-        seed = bound_number("Seed", "draw_seed", WRITING_LIMITS["draw_seed"], 0)
+        length = bound_number(tell("New tokens"), "length", limit, DEFAULT_LENGTH, disabled=playing)
+        seed = bound_number(tell("Seed"), "draw_seed", WRITING_LIMITS["draw_seed"], 0)
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
     start = beginning_in_pieces(raw or "") if writer.task is None else beginning_of(raw or "", writer.task)
     return Request(writer, start, sampling, seed, length)
 
 
+def all_or_number(option: str) -> str:
+    """What an option is called."""
+    return tell("all") if option == "all" else option
+
+
 def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
     """One of some numbers, bound to the address; the default where a forged message says something else."""
-    value = st.select_slider(label, options, default, key=key, bind="query-params", help=HELP[key])
+    value = st.select_slider(
+        label, options, default, key=key, bind="query-params", help=spoken(HELP[key]), format_func=all_or_number
+    )
     return value if value in options else default
 
 
@@ -81,15 +90,21 @@ def writing_buttons(request: Request) -> None:
     playing, n, most = bool(get_state(PLAYS)), request.length, WRITING_LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            "Back", key="write_back", shortcut="Left", disabled=playing or n <= 1,
+            tell("Back"), key="write_back", shortcut="Left", disabled=playing or n <= 1,
             on_click=set_state, args=("length", n - 1),
         )  # fmt: skip
         st.button(
-            "One more", key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
+            tell("One more"), key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
             on_click=set_state, args=("length", n + 1),
         )  # fmt: skip
-        st.button("Pause" if playing else "Play", key="write_play", shortcut="P", on_click=play_or_pause, args=(n,))
-        st.button("Begin again", key="write_again", shortcut="B", on_click=begin_again)
+        st.button(
+            tell("Pause") if playing else tell("Play"),
+            key="write_play",
+            shortcut="P",
+            on_click=play_or_pause,
+            args=(n,),
+        )
+        st.button(tell("Begin again"), key="write_again", shortcut="B", on_click=begin_again)
 
 
 def play_or_pause(length: int) -> None:

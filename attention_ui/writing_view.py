@@ -17,6 +17,7 @@ from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
 from lessons.formatting import spoken
 from lessons.generate import WRITES, Writing, code_of_writing, generate_screen
 from lessons.screen import Code, Screen
+from lessons.sentence import reason, say
 from lessons.writing_pieces import written_pieces
 from runs.checkpoint import Checkpoint
 
@@ -94,7 +95,7 @@ def draw_text_of(request: Request, length: int) -> bool:
     try:
         writing = writing_so_far(request, length)
     except ValueError as error:
-        show_notes(f"This model cannot write: {error}.")
+        show_notes(say("This model cannot write: {why}.", why=reason(error)))
         return False
     with st.container(key="written"):
         st.code(writing.text, language=None, wrap_lines=True)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from classes.keys import hashed, new_code, new_key
-from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, Votes
+from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, Votes, told_as
 
 FORGOTTEN_AFTER = 24 * 60 * 60
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
@@ -48,10 +48,10 @@ MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
     ON b.code = a.code AND b.number = a.number AND b.token = a.token AND b.round = 2
     WHERE a.code = ? AND a.number = ? AND a.round = 1 GROUP BY a.card, b.card"""
 
-NO_CLASS = "There is no class with this code now: compare it with the teacher's, letter by letter."
-NOT_YOURS = "Only the teacher of a class rules it, by the key in the teacher's own link."
-LATE = "That came too late: the class is at another stage by now, so nothing was done."
-UNREACHABLE = "The votes cannot be reached just now. Nothing was counted: try again in a moment."
+NO_CLASS = told_as("There is no class with this code now: compare it with the teacher's, letter by letter.")
+NOT_YOURS = told_as("Only the teacher of a class rules it, by the key in the teacher's own link.")
+LATE = told_as("That came too late: the class is at another stage by now, so nothing was done.")
+UNREACHABLE = told_as("The votes cannot be reached just now. Nothing was counted: try again in a moment.")
 
 
 class Keeper:
@@ -84,7 +84,8 @@ class Keeper:
         code, key = new_code(), new_key()
         with self._changing():
             if self._one("SELECT count(*) FROM classes") >= MOST_CLASSES:
-                raise RefusedError(f"{MOST_CLASSES} classes are open here, which is the most. Try again in an hour.")
+                raise RefusedError("{most_classes} classes are open here, which is the most. Try again in an hour.",
+                                   most_classes=MOST_CLASSES)  # fmt: skip
             self._run("INSERT INTO classes VALUES (?, ?, ?, 0, 0, 'waiting')", code, hashed(key),
                       self._clock() + FORGOTTEN_AFTER)  # fmt: skip
         return code, key
@@ -108,9 +109,11 @@ class Keeper:
     def ask(self, code: str, key: str, after: int, cards: int, asked: str) -> None:
         """Put a question to the class, which comes `after` the question with this number: pressed twice, it is one."""
         if not 2 <= cards <= MOST_CARDS or len(asked) > MOST_TEXT:
-            raise RefusedError(f"A question has 2 to {MOST_CARDS} answers and at most {MOST_TEXT:,} characters.")
+            raise RefusedError("A question has 2 to {most_cards} answers and at most {most_text} characters.",
+                               most_cards=MOST_CARDS, most_text=f"{MOST_TEXT:,}")  # fmt: skip
         if after >= MOST_QUESTIONS:
-            raise RefusedError(f"{MOST_QUESTIONS} questions were asked, which is the most: open another class.")
+            raise RefusedError("{most_questions} questions were asked, which is the most: open another class.",
+                               most_questions=MOST_QUESTIONS)  # fmt: skip
         with self._changing():
             self._ruled(code, key, ASK, code, hashed(key), after)
             self._run("INSERT INTO questions VALUES (?, ?, ?, ?)", code, after + 1, cards, asked)
@@ -137,7 +140,8 @@ class Keeper:
                          MOST_VOTERS, taken, taken, token):  # fmt: skip
             room = self.look(code)
             if (room.number, room.stage) == (number, stage):
-                raise RefusedError(f"{MOST_VOTERS} have answered, which is the most; this answer was not counted.")
+                raise RefusedError("{most_voters} have answered, which is the most; this answer was not counted.",
+                                   most_voters=MOST_VOTERS)  # fmt: skip
             raise RefusedError("This vote is closed; your answer was not changed.")
 
     def own(self, code: str, token: str, number: int) -> dict[int, int]:
@@ -171,7 +175,8 @@ class Keeper:
         """A teacher's statement: refused where it changes nothing, with the reason."""
         if not self._run(statement, *values):
             self.look(code)
-            raise RefusedError(LATE if self.rules(code, key) else NOT_YOURS)
+            why = LATE if self.rules(code, key) else NOT_YOURS
+            raise RefusedError(why)
 
     def _keep_time(self, clock: Callable[[], float]) -> None:
         self._clock, self._lock, self._inside = clock, threading.RLock(), False

@@ -63,7 +63,7 @@ def main(url: str, pages: list[str]) -> None:
             pictures = []
             for entry in entries:
                 address = "" if entry is CONTENTS[0] else entry.address
-                pictures.append((entry.title, picture(browser, f"{url}/{address}?{look.query}", look)))
+                pictures.append((entry.name, picture(browser, f"{url}/{address}?{look.query}", look)))
             file = OUT / f"{look.name.replace(' ', '_')}.png"
             sheet(pictures, look).save(file)
             print(file)

@@ -4,16 +4,16 @@ const { worker, library, most } = JSON.parse($("parts").textContent);
 const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
 const LONGEST_ANSWER = 200_000;
 const PAUSE = 300; // milliseconds without a key, after which what was written is kept
-let python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0;
+let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0;
 
 // --- the worker: a fresh one for every run, for a learner's code may change anything inside it
 function boot() {
   booted = performance.now();
   python = new Worker(address);
-  python.onerror = (event) => status(`Python could not start: ${event.message}`);
+  python.onerror = (event) => status("broken", { why: event.message });
   python.onmessage = ({ data }) => {
     if (data.ready && !ready && !timer) begin();
-    else if (timer && typeof data.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran in your browser");
+    else if (timer && typeof data.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran");
   };
   python.postMessage({ library });
 }
@@ -26,12 +26,12 @@ function begin() {
 function run() {
   if ($("run").disabled) return;
   const refusal = unfit($("code").value);
-  if (refusal) return status(refusal);
+  if (refusal) return status(...refusal);
   $("run").disabled = true;
   keep();
   runs += 1;
   mark(null);
-  status("running …");
+  status("running");
   const asked = task; // the learner may go to another exercise meanwhile
   timer = setTimeout(() => end(JSON.stringify({ error: { type: "TimeLimit", message: "", line: null } }), "stopped"), task.limit);
   sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code: $("code").value };
@@ -52,11 +52,12 @@ function line(answer) {
   try { return JSON.parse(answer).error?.line ?? null; } catch { return null; }
 }
 function unfit(text) {
-  if (text.length > most) return `This has ${text.length.toLocaleString("en")} characters; up to ${most.toLocaleString("en")} are run.`;
+  const here = document.documentElement.lang;
+  if (text.length > most) return ["long", { count: text.length.toLocaleString(here), most: most.toLocaleString(here) }];
   const found = /[^\P{Cc}\n\t]|\p{Cs}|[\u202a-\u202e\u2066-\u2069]/u.exec(text);
-  if (!found) return "";
+  if (!found) return null;
   const code = found[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-  return `Line ${text.slice(0, found.index).split("\n").length} has a character that cannot be seen (U+${code}). Delete it, then run again.`;
+  return ["unseen", { line: text.slice(0, found.index).split("\n").length, code: `U+${code}` }];
 }
 
 // --- the editor: a text field, and behind it the same text in colours
@@ -146,11 +147,32 @@ function open(code) {
 
 // --- the app: Streamlit's protocol for a component in a frame
 const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
-const status = (text) => { $("status").textContent = text; };
+const filled = (name, values = {}) => (words[name] ?? "").replace(/\{(\w+)\}/g, (_, key) => values[key]);
+function status(name, values) {
+  said = name;
+  $("status").textContent = filled(name, values);
+}
+function label() {
+  // The app sends all that is said here, in the reader's language.
+  document.documentElement.lang = task.lang;
+  words = task.words;
+  $("code").setAttribute("aria-label", words.code);
+  $("run").textContent = words.run;
+  $("reset").textContent = words.reset;
+  const keys = words.keys.split(/\{(\w+)\}/).map((part, at) => (at % 2 ? pressed(part) : part));
+  $("keys").replaceChildren(...keys);
+  status(said);
+}
+function pressed(key) {
+  const made = document.createElement("kbd");
+  made.textContent = words[key];
+  return made;
+}
 addEventListener("message", ({ source, data }) => {
   if (source !== parent || data?.type !== "streamlit:render") return;
   const before = task;
   task = data.args;
+  if (!before) label();
   document.documentElement.classList.toggle("dark", data.theme?.base === "dark");
   document.documentElement.classList.toggle("large", Boolean(task.large));
   if (before?.exercise !== task.exercise || before.forget !== task.forget || (!touched && $("code").value !== task.code)) open(task.code);

@@ -12,6 +12,7 @@ import msgspec
 import torch
 from torch import Tensor
 
+from attention_core.errors import InputError
 from lessons.diff import diff
 from lessons.example import MINE, Example, learnt_example, run_example, unedited
 from lessons.path import lesson_path
@@ -46,7 +47,7 @@ def first_asked(lesson: str) -> AskedScreen:
 def written_asked(asked: AskedScreen) -> str:
     """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
     if asked.example.source == MINE:
-        raise ValueError("This screen shows a model of your own, which the students' screens do not have.")
+        raise InputError("This screen shows a model of your own, which the students' screens do not have.")
     return msgspec.json.encode(vars(asked), enc_hook=mask_as_rows).decode()
 
 
@@ -72,7 +73,7 @@ def read_asked(text: str) -> AskedScreen:
             name: msgspec.json.decode(parts[name], type=kind, dec_hook=mask_of_rows) for name, kind in kinds.items()
         }
     except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             "a question was expected as this version of the app writes it, but got another text"
         ) from error
     return AskedScreen(lesson, **read)

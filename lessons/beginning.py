@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from attention_core.errors import Phrase
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import clean_text, tokenize
 from attention_core.training import TrainingSettings
@@ -17,7 +18,7 @@ class Beginning:
     """Characters that the model knows, and what was changed to get them."""
 
     tokens: tuple[str, ...]
-    notes: tuple[Sentence | str, ...] = ()
+    notes: tuple[Sentence | Phrase, ...] = ()
 
 
 def beginning_of(raw: str, task: CharacterTask) -> Beginning:

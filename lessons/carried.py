@@ -129,7 +129,7 @@ def compares(carried: Carried) -> View:
     told = say_count(
         "The query of {query} is compared with the {count} key it may look at: its score is {low}.",
         "The query of {query} is compared with the {count} keys it may look at: scores from {low} to {high}.",
-        len(seen), **said, **({"high": Number(float(seen.max()))} if len(seen) > 1 else {}),
+        len(seen), high=Number(float(seen.max())), **said,
     )  # fmt: skip
     scaled = say("scaled: ÷ {divisor}", divisor=divisor_of(carried.example))
     bands = (

@@ -153,8 +153,11 @@ def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Sentence | No
     if all(ahead):
         return say("Both may look ahead, so what they get right may be read. With the future hidden the losses are "
                    "{one} and {other}.", **losses)  # fmt: skip
-    return say("Only the {which} run may look ahead, so what it gets right may be read. With the future hidden the "
-               "losses are {one} and {other}.", which="first" if ahead[0] else "second", **losses)  # fmt: skip
+    if ahead[0]:
+        return say("Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
+                   "losses are {one} and {other}.", **losses)  # fmt: skip
+    return say("Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
+               "losses are {one} and {other}.", **losses)  # fmt: skip
 
 
 def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.online_softmax import OnlineStep, attend_in_blocks
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
-from lessons.formatting import digits, factor, power, spoken, subtraction
+from lessons.formatting import digits, factor, power, subtraction
 from lessons.matrices import KEYS, feature_axis, single_axis, token_axis
 from lessons.passing import Passed, Passing
 from lessons.program import Ran
@@ -146,7 +146,7 @@ def online_matrices(row: OnlineRow) -> Matrices:
         features = key in ("mixed", "output")
         return Matrix(
             key=key, title=titles[key], values=values, rows=blocks, colour="v" if features else "ink",
-            columns=feature_axis(n_features) if features else single_axis(spoken(titles[key])),
+            columns=feature_axis(n_features) if features else single_axis(titles[key]),
             step=partial(way.step, key), before=partial(way.before, key),
             sources=partial(way.sources, key))  # fmt: skip
 

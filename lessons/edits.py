@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from jaxtyping import Float
 from torch import Tensor
 
+from attention_core.errors import InputError
 from attention_core.tokens import clean_text
+from lessons.sentence import Count, Sentence, reason, say, say_count
 
 LETTER_OF = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, as a link spells them
 LARGEST = 1000
@@ -38,9 +40,8 @@ class Edit:
         if self.matrix not in LETTER_OF:
             raise ValueError(f"the matrices that can be edited are {', '.join(LETTER_OF)}, but got {self.matrix}")
         if not (0 <= self.row < MOST_PLACES and 0 <= self.column < MOST_PLACES):
-            raise ValueError(
-                f"rows and columns go from 1 to {MOST_PLACES}, but got row {self.row + 1}, column {self.column + 1}"
-            )
+            raise InputError("rows and columns go from 1 to {most_places}, but got row {row}, column {column}",
+                             most_places=MOST_PLACES, row=self.row + 1, column=self.column + 1)  # fmt: skip
         usable_number(self.value)
 
     @property
@@ -60,11 +61,13 @@ Numbers = Float[Tensor, "rows columns"]
 def usable_number(typed: object) -> float:
     """What was typed, as a number. Raises ValueError for anything but a number from −1000 to 1000."""
     if typed is None or typed == "":
-        raise ValueError(f"the cell is empty, but it needs a number from −{LARGEST} to {LARGEST}")
+        raise InputError("the cell is empty, but it needs a number from −{largest} to {largest}", largest=LARGEST)
     if isinstance(typed, bool) or not isinstance(typed, int | float) or typed != typed:
-        raise ValueError(f"“{shown_edit(str(typed))}” is not a number from −{LARGEST} to {LARGEST}")
+        raise InputError("“{typed}” is not a number from −{largest} to {largest}", typed=shown_edit(str(typed)),
+                         largest=LARGEST)  # fmt: skip
     if abs(typed) > LARGEST:
-        raise ValueError(f"{shown_edit(str(typed))} is too large: numbers go from −{LARGEST} to {LARGEST}")
+        raise InputError("{typed} is too large: numbers go from −{largest} to {largest}", typed=shown_edit(str(typed)),
+                         largest=LARGEST)  # fmt: skip
     return float(typed)
 
 
@@ -72,13 +75,14 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
     """The edits with one more; an earlier one of the same place gives way. Raises ValueError when no more fit."""
     others = tuple(other for other in edits if other.place != edit.place)
     if len(others) == MOST_EDITS:
-        raise ValueError(f"{MOST_EDITS} numbers are changed by hand already, and no more fit: reset some first")
+        raise InputError("{most_edits} numbers are changed by hand already, and no more fit: reset some first",
+                         most_edits=MOST_EDITS)  # fmt: skip
     return (*others, edit)
 
 
 def set_numbers(
     edits: Edits, matrix: str, current: Numbers, typed: Iterable[tuple[int, int, object]], ids: tuple[int, ...] = ()
-) -> tuple[Edits, tuple[str, ...]]:
+) -> tuple[Edits, tuple[Sentence, ...]]:
     """The edits with what was typed into a matrix: (row, column, value) each. And why some was refused.
 
     A number that is there already is no change; where a number is refused, the old one stays.
@@ -86,16 +90,18 @@ def set_numbers(
     """
     refused = []
     for row, column, value in typed:
-        where = f"{title(matrix)}, row {row + 1}, column {column + 1}"
+        where = {"matrix": title(matrix), "row": row + 1, "column": column + 1}
         try:
             edit = Edit(matrix, row, column, usable_number(value))
             if not edit.fits(current.shape):
-                raise ValueError(f"there is no such cell among {current.shape[0]} rows and {current.shape[1]} columns")
+                raise InputError("there is no such cell among {rows} rows and {columns} columns",
+                                 rows=current.shape[0], columns=current.shape[1])  # fmt: skip
             if float(current.new_tensor(edit.value)) != float(current[row, column]):
                 first = ids.index(ids[row]) if ids else row
                 edits = put_edit(edits, Edit(matrix, first, column, edit.value))
         except ValueError as error:
-            refused.append(f"{where}: {error}. The old number stays.")
+            refused.append(say("{matrix}, row {row}, column {column}: {why}. The old number stays.", **where,
+                               why=reason(error)))  # fmt: skip
     return edits, few(refused)
 
 
@@ -115,16 +121,20 @@ def apply_edits(matrices: dict[str, Numbers], edits: Edits, ids: tuple[int, ...]
     return edited
 
 
-def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[str, ...]:
+def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Sentence, ...]:
     """A sentence for each matrix that is too small for some of its edits."""
     notes = []
     for name, matrix in matrices.items():
         rows, columns = matrix.shape
         waiting = sum(edit.matrix == name and not edit.fits(matrix.shape) for edit in edits)
         if waiting:
-            which = "1 number changed by hand has" if waiting == 1 else f"{waiting} numbers changed by hand have"
-            notes.append(f"{title(name)} is {rows}×{columns} now, and {which} no place in it. "
-                         "Nothing is lost: what was changed counts again once there is room.")  # fmt: skip
+            notes.append(say_count(
+                "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. Nothing is "
+                "lost: what was changed counts again once there is room.",
+                "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in it. Nothing is "
+                "lost: what was changed counts again once there is room.",
+                waiting, matrix=title(name), rows=rows, columns=columns,
+            ))  # fmt: skip
     return tuple(notes)
 
 
@@ -134,17 +144,24 @@ def edits_code(edits: Edits) -> str:
                     for edit in edits)  # fmt: skip
 
 
-def parse_edits(code: str) -> tuple[Edits, tuple[str, ...]]:
+def parse_edits(code: str) -> tuple[Edits, tuple[Sentence, ...]]:
     """The edits that a link spells, and a sentence for what cannot be read, which is left out."""
     if len(code) > MOST_CHARACTERS:
-        return (), (f"The numbers changed by hand are written with {len(code):,} characters, "
-                    f"more than the {MOST_CHARACTERS:,} that are read: none was changed.",)  # fmt: skip
+        return (), (
+            say(
+                "The numbers changed by hand are written with {count} characters, more than the {most} that "
+                "are read: none was changed.",
+                count=Count(len(code)),
+                most=Count(MOST_CHARACTERS),
+            ),
+        )
     edits, bad = (), []
     for piece in filter(None, (piece.strip() for piece in code.split(";"))):
         try:
             edits = put_edit(edits, parse_edit(piece))
         except ValueError as error:
-            bad.append(f"“{shown_edit(piece)}” was left out of the numbers changed by hand: {error}.")
+            bad.append(say("“{piece}” was left out of the numbers changed by hand: {why}.", piece=shown_edit(piece),
+                           why=reason(error)))  # fmt: skip
     return edits, few(bad)
 
 
@@ -152,7 +169,7 @@ def parse_edit(piece: str) -> Edit:
     """One edit as a link spells it. Raises ValueError for anything else."""
     found = re.fullmatch(r"([xqkv])(\d{1,2}),(\d{1,2})=(.*)", piece, re.ASCII)
     if not found:
-        raise ValueError("write it like q1,2=0.5, which sets row 1, column 2 of W_q; x, k and v set X, W_k and W_v")
+        raise InputError("write it like q1,2=0.5, which sets row 1, column 2 of W_q; x, k and v set X, W_k and W_v")
     letter, row, column, text = found.groups()
     plain = re.fullmatch(r"-?\d{1,6}(\.\d{1,20})?(e-?\d{1,3})?", text, re.ASCII)
     matrix = next(name for name in LETTER_OF if LETTER_OF[name] == letter)
@@ -164,10 +181,12 @@ def title(matrix: str) -> str:
     return "X" if matrix == "x" else matrix
 
 
-def few(sentences: list[str]) -> tuple[str, ...]:
+def few(sentences: list[Sentence]) -> tuple[Sentence, ...]:
     """The first sentences, and how many more there are."""
     rest = len(sentences) - MOST_SENTENCES
-    return (*sentences[:MOST_SENTENCES], f"And {rest} more like this.") if rest > 0 else tuple(sentences)
+    return (
+        (*sentences[:MOST_SENTENCES], say("And {count} more like this.", count=rest)) if rest > 0 else tuple(sentences)
+    )
 
 
 def shown_edit(text: str, most: int = 20) -> str:

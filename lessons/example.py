@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate
+from attention_core.errors import Phrase
 from attention_core.heads import Heads, MultiHeadAttention, SlicedHeads, split_heads, thirds
 from attention_core.language_model import language_model
 from attention_core.masks import causal_mask
@@ -36,6 +37,7 @@ MINE = "mine"
 Source = RandomSource | TaskSource | Literal["language", "mine"]
 
 MAX_TOKENS = 12
+FIRST_SHOWN = say("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
 MOST_TRACES = 8
 DEFAULT_SENTENCE = "The cat sat on the mat"
 
@@ -128,7 +130,7 @@ class ExampleTrace(Drawn):
     scale: float
     heads: AttentionTrace
     row_ids: tuple[int, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Sentence | Phrase, ...] = ()
     trained: TrainedLayer | None = None
 
     @property
@@ -183,7 +185,7 @@ class Given:
     ids: tuple[int, ...]
     row_ids: tuple[int, ...]
     drawn: Drawn
-    notes: tuple[str, ...]
+    notes: tuple[Sentence | Phrase, ...]
     trained: TrainedLayer | None = None
 
 
@@ -290,7 +292,7 @@ def given_by_reading(example: Example) -> Given:
     ids, layer = encoded.ids[:MAX_TOKENS], min(example.layer, config.n_layers) - 1
     notes = list(clean.notes)
     if len(encoded.ids) > MAX_TOKENS:
-        notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
+        notes.append(FIRST_SHOWN)
     x, maps = reader.trace(ids).layers[layer].normed, reader.model.layers[layer].attention
     example = replace(
         example, layer=layer + 1, d_model=config.d_model, d_k=config.query_features, d_v=config.value_features,
@@ -325,19 +327,20 @@ def unedited(trace: ExampleTrace) -> ExampleTrace:
     return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
 
 
-def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Sentence | Phrase, ...]]:
     """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
     clean = clean_text(example.text)
     tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
     if not tokens:
-        notes.append(f"There is no word to show yet: type a sentence. Until then this is “{DEFAULT_SENTENCE}”.")
+        notes.append(say("There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
+                         sentence=DEFAULT_SENTENCE))  # fmt: skip
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     elif len(tokens) > MAX_TOKENS:
-        notes.append(f"The picture shows the first {MAX_TOKENS} tokens, so that every number can be read.")
+        notes.append(FIRST_SHOWN)
     return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 
-def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[str, ...]]:
+def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[Sentence, ...]]:
     """The numbers set by hand in the place of those drawn, and notes on those that find no place."""
     if not edits:
         return drawn, ()

@@ -5,8 +5,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from lessons.screen import Array, Step
-from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token, say
+from attention_core.errors import Phrase
+from lessons.screen import Array, Axis, Step
+from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token, said_by, say
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
@@ -104,6 +105,7 @@ WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
     Share: lambda a: percent(a.value),
     Size: lambda a: magnitude(a.value),
     Count: lambda a: language().digits(f"{a.value:,}"),
+    Phrase: lambda a: spoken(said_by(a)),
     All: lambda a: listed([written(item) for item in a.items]),
 }
 
@@ -176,6 +178,11 @@ def subtraction(one: float, other: float) -> str:
 def addition(one: float, other: float) -> str:
     """The sum of two numbers, as `subtraction` writes a difference."""
     return f"{one:.12f} + ({other:.12f})".replace("-", "−")
+
+
+def labels_of(axis: Axis) -> tuple[str, ...]:
+    """What each row or column is called."""
+    return tuple(map(written, axis.labels))
 
 
 def equation(step: Step) -> str:

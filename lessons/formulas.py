@@ -1,12 +1,31 @@
 """The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
 
+import re
+
 from lessons.example import ExampleTrace
+from lessons.formatting import spoken
 from lessons.heads_example import HeadsTrace, SideBySide
+from lessons.sentence import say
 
 # Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
 Q, K, V, A = (
     rf"\textcolor{{{role}}}{{{letter}}}" for letter, role in {"Q": "q", "K": "k", "V": "v", "A": "weight"}.items()
 )
+
+
+# All words that stand in a formula of ours; names of tensors stay as they are.
+WORDS_IN_FORMULAS = (
+    say("no mask: "), say(" stays as it is"), say(" where "), say("each row sums to "), say(" for each "),
+    say(" at once"), say(" may not look at "), say(" of "), say("right"), say("rate"), say("first"), say("second"),
+    say("multiplications"), say("scores, softmax, mixture"),
+)  # fmt: skip
+IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")
+
+
+def spoken_formula(formula: str) -> str:
+    """A formula whose words are in the reader's language."""
+    words = {said.template: spoken(said) for said in WORDS_IN_FORMULAS}
+    return IN_TEXT.sub(lambda found: rf"\text{{{words.get(found[1], found[1])}}}", formula)
 
 
 def stage_formula(stage: str, trace: ExampleTrace) -> str:

@@ -13,7 +13,7 @@ from attention_core.heads import MultiHeadAttention, linear, merge_heads
 from lessons.derivation import VECTORS, HeadDerivation, numbers_of, turned_feature
 from lessons.formatting import digits, factor, names, sum_of_products
 from lessons.heads_example import HeadsTrace, SideBySide, home_of
-from lessons.matrices import FEATURES, ROLES, token_axis
+from lessons.matrices import FEATURE, FEATURES, ROLES, token_axis
 from lessons.screen import Axis, Matrix, Step
 from lessons.sentence import Sentence, Token, say
 
@@ -200,7 +200,7 @@ class ManyHeadsDerivation:
 
 def features_drawn(features: Sequence[int]) -> Axis:
     """An axis of these features, counted from 0."""
-    return Axis(FEATURES, tuple(str(feature + 1) for feature in features))
+    return Axis(FEATURES, tuple(str(feature + 1) for feature in features), one=FEATURE)
 
 
 def derive_heads(trace: SideBySide) -> ManyHeadsDerivation:

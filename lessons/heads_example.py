@@ -267,10 +267,10 @@ def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAtte
 class HeadsPreset:
     """One source of the example. `fixed` holds the choices that a notebook makes, named as in `HeadsExample`."""
 
-    title: str
+    title: Sentence
     fixed: dict[str, object]
     draw: Callable[[HeadsExample], DrawnHeads] | None = None
-    remark: str = ""
+    remark: Sentence | str = ""
 
 
 def fixed_by_notebook(
@@ -282,27 +282,29 @@ def fixed_by_notebook(
 
 
 HEADS_PRESETS: dict[str, HeadsPreset] = {
-    "sentence": HeadsPreset(title="The running example", fixed={}, draw=draw_sentence_heads),
-    "journey": HeadsPreset(title="Your journey, twice over",
+    "sentence": HeadsPreset(title=say("The running example"), fixed={}, draw=draw_sentence_heads),
+    "journey": HeadsPreset(title=say("Your journey, twice over"),
                            fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
-                           draw=draw_journey_heads, remark="The notebook shows it without the mask, then with it."),
+                           draw=draw_journey_heads,
+                           remark=say("The notebook shows it without the mask, then with it.")),
     "modules": HeadsPreset(
-        title="The cat sat down, 2 heads", draw=draw_modules_heads, remark="The notebook uses no mask here.",
+        title=say("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=say("The notebook uses no mask here."),
         fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)),
     "wide": HeadsPreset(
-        title="512 features, 8 heads",
+        title=say("512 features, 8 heads"),
         draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, WIDE_TOKENS + 1)), d_model=512, n_heads=8, bias=True),
-        remark="These are the sizes of the first transformer. The notebook uses no mask here."),
+        remark=say("These are the sizes of the first transformer. The notebook uses no mask here.")),
     "planted": HeadsPreset(
-        title="The mat, 64 features",
+        title=say("The mat, 64 features"),
         draw=lambda example: planted_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
-        remark="“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then with it."),
+        remark=say("“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then "
+                   "with it.")),
     "drawn": HeadsPreset(
-        title="Two sentences at once",
+        title=say("Two sentences at once"),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, 5)), d_model=8, n_heads=1, bias=False),
-        remark="Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there."),
+        remark=say("Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.")),
 }  # fmt: skip
 
 

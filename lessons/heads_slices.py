@@ -88,7 +88,8 @@ def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Senten
     look = {"rows": rows, "scale": "weight", "colour": "v"}
     return (
         Matrix(key=kind, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
-        Matrix(key=f"{kind}_outside", title=say("outside"), values=largest, columns=single_axis("outside"), step=most,
+        Matrix(key=f"{kind}_outside", title=say("outside"), values=largest,
+               columns=single_axis(say("outside")), step=most,
                before=outside, sources=lambda i, j: (Cells(kind, row=i),), **look))  # fmt: skip
 
 

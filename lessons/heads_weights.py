@@ -126,5 +126,5 @@ def row_sums(queries: tuple[Token, ...], weights: Matrix, key: str, title: Sente
         return Step(says, " + ".join(map(factor, values[i])), sum(values[i]))
 
     return Matrix(key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
-                  columns=single_axis("sum"), scale="weight", step=step,
+                  columns=single_axis(say("sum")), scale="weight", step=step,
                   sources=lambda i, j: (Cells(weights.key, row=i),))  # fmt: skip

@@ -156,7 +156,7 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     title = say("zeroed after the softmax")
     matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
     row_sums = Matrix(key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
-                      columns=single_axis("sum"), scale="weight", step=total)  # fmt: skip
+                      columns=single_axis(say("sum")), scale="weight", step=total)  # fmt: skip
     return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
 
 

@@ -9,6 +9,7 @@ from lessons.screen import Array, Axis, Cells, Matrix, Step
 from lessons.sentence import Sentence, say
 
 QUERIES, KEYS, TOKENS, FEATURES = say("queries"), say("keys"), say("tokens"), say("features")
+FEATURE = say("feature")
 PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key
 BELOW_CONTROLS = 385  # pixels of a screen of 1440×900 that several lines of controls leave free
 ROLES = {"q": "q", "k": "k", "k_transposed": "k", "v": "v", "output": "v", "weights": "weight"}
@@ -21,12 +22,12 @@ def token_axis(tokens: tuple[str, ...], name: Sentence = TOKENS) -> Axis:
 
 def feature_axis(count: int, first: int = 0) -> Axis:
     """Rows or columns that are features, counted from 1."""
-    return Axis(FEATURES, tuple(str(first + place + 1) for place in range(count)))
+    return Axis(FEATURES, tuple(str(first + place + 1) for place in range(count)), one=FEATURE)
 
 
-def single_axis(label: str, *, named: bool = False) -> Axis:
+def single_axis(label: str | Sentence, *, named: bool = False) -> Axis:
     """One row or column alone."""
-    return Axis(None, (seen(label),), named)
+    return Axis(None, (label if isinstance(label, Sentence) else seen(label),), named)
 
 
 def head_matrix(

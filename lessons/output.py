@@ -104,10 +104,10 @@ def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation:
 
     matrices = (replace(weight, sources=lambda i, j: ()),
                 Matrix(key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
-                       columns=single_axis("length"), colour="v", step=length,
+                       columns=single_axis(say("length")), colour="v", step=length,
                        before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1]))),
                 Matrix(key="share", title=say("share of weight × length"), values=parts.shares[:, None], rows=rows,
-                       columns=single_axis("share"), scale="weight", colour="v", visible=weight.visible,
+                       columns=single_axis(say("share")), scale="weight", colour="v", visible=weight.visible,
                        step=lambda i, j: share_of(derivation, parts, query, i),
                        before=lambda i, j: before_share(derivation, parts, query, i)))  # fmt: skip
     return notice_contribution(example, attention, parts, query), "weight", (matrices,)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embedding_table, rotate, rotation_angles, sinusoidal_positions
+from attention_core.errors import InputError
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 
@@ -47,12 +48,14 @@ def read_permutation(text: str, n_tokens: int) -> Permutation:
     for word in typed:
         shown = word if len(word) <= 12 else f"{word[:12]}…"
         if word not in positions:
-            raise ValueError(f"an order names the positions 1 to {n_tokens}, such as {like}, but got “{shown}”")
+            raise InputError("an order names the positions 1 to {n_tokens}, such as {like}, but got “{shown}”",
+                             n_tokens=n_tokens, like=like, shown=shown)  # fmt: skip
         if typed.count(word) > 1:
-            raise ValueError(f"each position comes once, as in {like}, but {word} comes {typed.count(word)} times")
+            raise InputError("each position comes once, as in {like}, but {word} comes {count} times", like=like,
+                             word=word, count=typed.count(word))  # fmt: skip
     if missing := [word for word in positions if word not in typed]:
-        verb = "is" if len(missing) == 1 else "are"
-        raise ValueError(f"each position comes once, as in {like}, but {', '.join(missing)} {verb} missing")
+        raise InputError("each position comes once, as in {like}; missing: {missing}", like=like,
+                         missing=", ".join(missing))  # fmt: skip
     return tuple(positions[word] for word in typed)
 
 

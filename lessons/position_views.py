@@ -62,7 +62,7 @@ def turned_vectors(example: ExampleTrace, own: PositionedHead) -> Iterator[Matri
     turned = attend_with_positions(own.x, own.projections, "rotary", own.seed)
     before, after = positioned_head(example, own.head, "none").derivation(still), own.derivation(turned)
     rows = token_axis(tuple(name.text for name in own.names))
-    pairs = Axis(say("pairs"), tuple(str(pair + 1) for pair in range(own.angles.shape[1])))
+    pairs = Axis(say("pairs"), tuple(str(pair + 1) for pair in range(own.angles.shape[1])), one=say("pair"))
 
     def made_of(vector: str) -> Callable[[int, int], tuple[Cells, ...]]:
         return lambda i, j: (*(Cells(vector, i, j - j % 2 + half) for half in (0, 1)), Cells("angle", i, j // 2))

@@ -177,4 +177,5 @@ def layers_table(reading: Reading) -> Table:
                  heading=say("What would it say if it stopped earlier?"),
                  notice=(say("The last norm and the map to the vocabulary, applied to {query} after each layer; only "
                              "what leaves the last one was trained for them.", query=reading.names[reading.query]),),
-                 columns=(say("left"), say("first"), say("second"), say("third")), cells=tuple(cells))  # fmt: skip
+                 columns=(say("left after"), say("first"), say("second"), say("third")),
+                 cells=tuple(cells))  # fmt: skip

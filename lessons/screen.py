@@ -51,8 +51,9 @@ class Axis:
     """
 
     name: Sentence | None
-    labels: tuple[str, ...]
+    labels: tuple[str | Sentence, ...]  # tokens and numbers as they are; our own words as sentences
     named: bool = False
+    one: Sentence | None = None  # what a single one of them is
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

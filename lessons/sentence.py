@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from attention_core.errors import Phrase
+
 
 @dataclass(frozen=True)
 class Number:
@@ -64,7 +66,24 @@ class Sentence(NamedTuple):
 
 
 # A text stands as it is: a symbol, a name of ours, or a learner's word.
-Argument = int | str | Number | Share | Size | Count | Token | All | Sentence
+Argument = int | str | Number | Share | Size | Count | Token | All | Sentence | Phrase
+
+
+def reason(error: Exception) -> Argument:
+    """Why something could not be: what the error says, so that each language can say it; or else its text."""
+    return said_by(error) if hasattr(error, "template") else str(error)
+
+
+def said_by(phrase: Phrase) -> Sentence:
+    """A template of the layers below and its arguments, as a sentence."""
+    return Sentence(phrase.template, {name: argument_of(value) for name, value in phrase.arguments.items()})
+
+
+def argument_of(value: object) -> Argument:
+    """An argument of theirs as one of ours."""
+    if hasattr(value, "template"):
+        return said_by(value)
+    return value if type(value) in (int, str) else str(value)
 
 
 def say(template: str, **arguments: Argument) -> Sentence:

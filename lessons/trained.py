@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from attention_core.errors import InputError, Phrase
 from attention_core.evaluation import Evaluation, evaluate_together, side_by_side
 from attention_core.masks import causal_mask, full_mask
 from attention_core.model import TinyTransformer
@@ -31,7 +32,7 @@ from attention_core.training import (
 from attention_core.weights import model_with
 from lessons.default_model import shipped_weights
 from lessons.notebooks import Sizes
-from lessons.sentence import Sentence, say, say_count
+from lessons.sentence import All, Sentence, Token, say, say_count
 from lessons.task_texts import texts_of
 from lessons.whose import Job, TrainedLayer
 
@@ -63,7 +64,7 @@ class LearntExample:
             self.task, sizes.seed, causal=causal and self.causal, scaling=scaling, **of_model, **self.training
         )
 
-    def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[Sentence | Phrase, ...]]:
         """The tokens of a text that the model knows, at most as many as it sees at once, and notes on what is left out.
 
         There is always at least one.
@@ -73,17 +74,20 @@ class LearntExample:
         known = tuple(token for token in written if token in self.task.vocabulary.tokens)
         notes = list(clean.notes)
         if strangers := list(dict.fromkeys(token for token in written if token not in known)):
-            left_out = ", ".join(f"“{token}”" for token in strangers)
-            notes.append(f"This model has never met {left_out}, so it is left out. It knows {self.known}.")
+            left_out = All(tuple(Token(token, 0) for token in strangers))
+            notes.append(say("This model has never met {tokens}, so it is left out. It knows {known}.", tokens=left_out,
+                             known=self.known))  # fmt: skip
         if not known:
-            notes.append(
-                f"There is nothing to show yet: type something it knows. Until then this is “{self.sentence}”."
-            )
+            notes.append(say("There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
+                             sentence=self.sentence))  # fmt: skip
             return self.tokens(self.sentence)[0], tuple(notes)
         if len(known) > self.most_tokens:
-            notes.append(f"This model sees {self.most_tokens} tokens at once: the first {self.most_tokens} are used.")
+            notes.append(
+                say("This model sees {most} tokens at once: the first {most} are used.", most=self.most_tokens)
+            )
         elif len(known) < self.task.window and self.has_positions:
-            notes.append(f"It was trained on {self.task.window} tokens at a time; with {len(known)} it may be lost.")
+            notes.append(say("It was trained on {window} tokens at a time; with {count} it may be lost.",
+                             window=self.task.window, count=len(known)))  # fmt: skip
         return known[: self.most_tokens], tuple(notes)
 
     @property
@@ -146,13 +150,13 @@ def example_of_run(settings: TrainingSettings) -> LearntExample:
     """
     task, model = settings.task, settings.model
     if not task.roles or model.output != "scores":
-        raise ValueError("the task names no job that its heads could be measured at")
+        raise InputError("the task names no job that its heads could be measured at")
     if model.positions == "alibi":
-        raise ValueError("the lessons do not show positions that are subtracted from the scores")
+        raise InputError("the lessons do not show positions that are subtracted from the scores")
     if model.sink:
-        raise ValueError("the lessons do not show heads with sinks")
+        raise InputError("the lessons do not show heads with sinks")
     if settings.steps * model.n_layers * model.d_model > MOST_WORK:
-        raise ValueError("it would train too long for a lesson: fewer steps, layers or features would do")
+        raise InputError("it would train too long for a lesson: fewer steps, layers or features would do")
     tokens = task.example.tokens[:MOST_SHOWN]
     words = any(len(token) > 1 for token in task.vocabulary.tokens)
     sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}

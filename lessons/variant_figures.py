@@ -131,7 +131,8 @@ def slopes_figure(varied: VariedHead) -> Matrices:
         key="variant_slopes", name=say("What the bias of each head leaves of a key, by its distance"), first="left",
         height=330, bands=((Matrix(
             key="left", title=say("what the bias leaves"), values=left, scale="weight", colour="weight", step=step,
-            given=True, rows=Axis(say("heads"), tuple(f"head {head + 1}" for head in range(len(slopes))), named=True),
+            given=True, rows=Axis(say("heads"), tuple(
+                say("head {number}", number=head + 1) for head in range(len(slopes))), named=True),
             columns=Axis(say("steps apart"), tuple(map(str, STEPS_DRAWN)), named=True)),),),
         notice=(say("A bias makes e to the score smaller: {steps} steps apart, {steep} of it is left in head 1 and "
                     "{flat} in head {heads}. Each head has half the slope of the one before, so it looks back "

@@ -110,7 +110,7 @@ def collected_matrix(varied: VariedHead) -> Matrix:
     derivation = varied.to_changed
     return Matrix(
         key="collected", title=say("the sink collects"), values=varied.collected[:, None], scale="weight",
-        colour="weight", rows=token_axis(varied.example.tokens, QUERIES), columns=single_axis("sink"),
+        colour="weight", rows=token_axis(varied.example.tokens, QUERIES), columns=single_axis(say("sink")),
         step=lambda i, j: derivation.collected(i), before=lambda i, j: derivation.before_collected(i))  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
+from attention_core.errors import Phrase
 from runs.page_lock import PageLock, Priority
 
 log = logging.getLogger(__name__)
@@ -29,7 +30,7 @@ class Measuring(Generic[Measured]):
     ):
         self.most_seconds = most_seconds
         self.results: tuple[Measured, ...] = ()
-        self.problem: str | None = None
+        self.problem: Phrase | None = None
         self.done = 0  # of the series that is running
         self._pages, self._series, self._clock = pages, series, clock
         self._lock, self._cancelled = threading.Lock(), threading.Event()
@@ -71,6 +72,6 @@ class Measuring(Generic[Measured]):
                     self.done = len(results)
         except Exception as error:
             log.exception("a measurement failed")
-            self.problem = f"it ended with {type(error).__name__}"
+            self.problem = Phrase("it ended with {kind}", kind=type(error).__name__)
             return
         self.results = tuple(results)

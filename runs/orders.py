@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
+from attention_core.errors import Phrase
 from runs.measuring import Measuring
 from runs.page_lock import PageLock
 
@@ -50,13 +51,13 @@ class Orders(Generic[Order]):
         with self._lock:
             return self._begun[order].done if self._runs(order) else None
 
-    def problem(self, order: Order) -> str | None:
+    def problem(self, order: Order) -> Phrase | None:
         """Why an order was not finished, if so."""
         with self._lock:
             begun = self._begun.get(order)
             if begun is None or begun.running or self._file(order) is not None:
                 return None
-            return begun.problem or "it was stopped before its end"
+            return begun.problem or Phrase("it was stopped before its end")
 
     def cancel(self) -> None:
         """End what is being written, and wait for its end."""

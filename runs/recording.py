@@ -9,6 +9,7 @@ from contextlib import ExitStack
 import numpy as np
 from jaxtyping import Float
 
+from attention_core.errors import InputError, Phrase
 from attention_core.training import (
     Evaluation,
     Snapshot,
@@ -38,7 +39,7 @@ class Recording:
         self.settings = settings
         self.newest = -1  # the newest recorded step
         self.ended = False  # no step will ever follow
-        self.problem: str | None = None  # why it ended before its last step
+        self.problem: Phrase | None = None  # why it ended before its last step
         self.recording = threading.Lock()  # held by the one who records
         self._state: TrainingState | None = None  # from the first step to the last
         self._losses = np.full(settings.steps + 1, np.nan)
@@ -87,11 +88,11 @@ class Recording:
     def keep(self, step: TrainingStep) -> None:
         """Record a step, or end where it shows that the run is over."""
         if not math.isfinite(step.loss):
-            self.end(
-                f"After {step.step} updates the loss is no longer a number: the steps were too large. "
-                f"What you see is the last good model, after {max(self.newest, 0)} updates. "
-                f"Try a learning rate well below {self.settings.learning_rate:g}."
-            )
+            self.end(Phrase(
+                "After {step} updates the loss is no longer a number: the steps were too large. What you see is the "
+                "last good model, after {newest} updates. Try a learning rate well below {rate}.",
+                step=step.step, newest=max(self.newest, 0), rate=f"{self.settings.learning_rate:g}",
+            ))  # fmt: skip
             return
         self._losses[step.step] = step.loss
         if step.evaluation is not None:
@@ -108,10 +109,13 @@ class Recording:
 
     def fail(self, error: Exception) -> None:
         """End where the run cannot go on."""
-        done = f"stopped after step {self.newest}" if self.newest >= 0 else "could not start"
-        self.end(f"Training {done}: {error}")
+        why = error if isinstance(error, InputError) else str(error)
+        if self.newest < 0:
+            self.end(Phrase("Training could not start: {why}", why=why))
+        else:
+            self.end(Phrase("Training stopped after step {step}: {why}", step=self.newest, why=why))
 
-    def end(self, problem: str | None) -> None:
+    def end(self, problem: Phrase | None) -> None:
         """No step will ever follow."""
         self.problem = problem
         self._state = None  # and with it the means and the batches

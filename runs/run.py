@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from attention_core.errors import Phrase
 from attention_core.training import TrainingHistory
 from runs.recording import Recording
 
@@ -15,7 +16,7 @@ class RunView(TrainingHistory):
     position: int  # updates made
     training: bool  # more are on their way
     finished: bool  # no more can be made
-    problem: str | None
+    problem: Phrase | None
 
 
 class TrainingRun:
@@ -40,7 +41,7 @@ class TrainingRun:
         if recording.newest < 0:
             recording.record(0)
         if recording.newest < 0:
-            raise ValueError(recording.problem)
+            raise ValueError(str(recording.problem))
 
     def train(self) -> None:
         """Go on to the end."""

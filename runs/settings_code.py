@@ -6,6 +6,7 @@ from dataclasses import asdict, fields
 
 import msgspec
 
+from attention_core.errors import InputError, Phrase
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS
 from attention_core.training import TrainingSettings, recommended
@@ -28,19 +29,19 @@ def settings_code(settings: TrainingSettings) -> str | None:
 
 def settings_of_code(code: str) -> TrainingSettings:
     """The run that a code spells. Raises ValueError, with what was expected, for anything else."""
-    said = read_json(code[: LONGEST_CODE + 1], "the settings of a model")
+    said = read_json(code[: LONGEST_CODE + 1], Phrase("the settings of a model in JSON"))
     if (
         not isinstance(said, dict)
         or str(said.get("task")) not in TASKS
         or not said.keys() <= {"task", "model", "training"}
     ):
-        raise ValueError(f"the settings of a model name one of these tasks: {', '.join(TASKS)}")
+        raise InputError("the settings of a model name one of these tasks: {tasks}", tasks=", ".join(TASKS))
     usual = recommended(TASKS[said["task"]])
     try:
         model = merged(MODEL, asdict(usual.model), said.get("model", {}))
         training = merged(TRAINING, of_training(usual), said.get("training", {}))
     except (msgspec.ValidationError, TypeError) as error:
-        raise ValueError(f"the settings of a model have other names or values: {error}") from None
+        raise InputError("the settings of a model have other names or values: {error}", error=str(error)) from None
     return TrainingSettings(task=usual.task, model=ModelConfig(**model), **training)
 
 

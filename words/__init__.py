@@ -22,6 +22,7 @@ LANGUAGES = {
     "zh": "简体中文",
     "ja": "日本語",
 }
+COOKIE = "attention_lab_language"  # what the menu chose in this browser
 FIRST = "en"  # the language of the templates, which needs no catalogue
 CATALOGUES = Path(__file__).parent
 Asked, Answer = ParamSpec("Asked"), TypeVar("Answer")
@@ -42,11 +43,6 @@ class Language:
     group: str = ","  # between thousands
     percent: str = "{}%"
     listed: Callable[[Sequence[str]], str] = english_list
-
-    @property
-    def tag(self) -> str:
-        """Its name in HTML and in links: pt-BR."""
-        return self.code.replace("_", "-")
 
     def template(self, one: str, many: str | None = None, count: int = 1) -> str:
         """The translation of a template, in the form for this count; the template itself where there is none."""
@@ -141,6 +137,11 @@ def cached_by_language(maxsize: int) -> Callable[[Callable[Asked, Answer]], Call
         return asked
 
     return decorated
+
+
+def tag_of(code: str) -> str:
+    """The name of a language in HTML and in addresses: pt-BR."""
+    return code.replace("_", "-")
 
 
 def nearest_language(asked: str) -> str | None:

@@ -10,14 +10,16 @@ from lessons.backward_softmax import SIZES_OF_SCORES
 from lessons.backward_update import RATES
 from lessons.backward_way import STAGES_BACK
 from lessons.example import Limit
+from lessons.formatting import tell
 from lessons.learner import PRONOUNS, UPDATES
+from lessons.sentence import say
 
 BACK_VIEWS = {
-    "way": "the way back",
-    "softmax": "through the softmax",
-    "sums": "what is summed",
-    "update": "one update",
-    "check": "is it right?",
+    "way": say("the way back"),
+    "softmax": say("through the softmax"),
+    "sums": say("what is summed"),
+    "update": say("one update"),
+    "check": say("is it right?"),
 }
 BACK_STAGES = {stage: stage for stage in STAGES_BACK} | {"qkv": "Q K V", "maps": "W", "x": "X"}
 SENTENCES = Limit(0, 9999)
@@ -36,20 +38,20 @@ DEFAULTS_BACK = Choices()
 def backward_choices() -> Choices:
     """Draw the controls of this page and return what they say."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        updates = one_of_numbers("Updates made", "updates", UPDATES_MADE, DEFAULTS_BACK.updates)
-        sentence = bound_number("Sentence number", "back_sentence", SENTENCES, DEFAULTS_BACK.sentence, width=130)
-        view = one_in_row("back_view", "back_view", BACK_VIEWS)
+        updates = one_of_numbers(tell("Updates made"), "updates", UPDATES_MADE, DEFAULTS_BACK.updates)
+        sentence = bound_number(tell("Sentence number"), "back_sentence", SENTENCES, DEFAULTS_BACK.sentence, width=130)
+        view = one_in_row(tell("Step"), "back_view", BACK_VIEWS)
     chosen = {"updates": int(updates), "sentence": sentence, "view": view}
     if view == "way":
         chosen["stage"] = stepper("back_to", BACK_STAGES)
     elif view == "softmax":
-        chosen["size"] = one_of_numbers("Scores times", "score_size", SCORE_SIZES, DEFAULTS_BACK.size)
+        chosen["size"] = one_of_numbers(tell("Scores times"), "score_size", SCORE_SIZES, DEFAULTS_BACK.size)
     elif view == "sums":
-        chosen["key"] = bound_slider("Value at position", "back_value", VALUES, 1, width=200) - 1
+        chosen["key"] = bound_slider(tell("Value at position"), "back_value", VALUES, 1, width=200) - 1
     elif view == "update":
-        chosen["rate"] = one_of_numbers("Learning rate", "back_rate", RATES_MADE, DEFAULTS_BACK.rate)
+        chosen["rate"] = one_of_numbers(tell("Learning rate"), "back_rate", RATES_MADE, DEFAULTS_BACK.rate)
     else:
-        chosen["matrix"] = one_in_row("checked", "checked", LINK_RULES["checked"], DEFAULTS_BACK.matrix)
+        chosen["matrix"] = one_in_row(tell("Matrix"), "checked", LINK_RULES["checked"], DEFAULTS_BACK.matrix)
     return Choices(**chosen)
 
 

@@ -2,52 +2,72 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
 import streamlit as st
 
 from attention_ui.lesson import show_notes
-from attention_ui.links import Span, linked_number, linked_option, name_option_in_link, write_in_link
+from attention_ui.links import Label, Span, linked_number, linked_option, name_option_in_link, write_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import Limit
+from lessons.formatting import tell, written
 
 One = TypeVar("One")
 
 
 def one_in_row(
-    label: str, key: str, options: Mapping[One, str], begin: One | None = None, *, labelled: bool = False
+    label: str, key: str, options: Mapping[One, Label], begin: One | None = None, *, labelled: bool = False
 ) -> One:
     """One of a few choices side by side, at first `begin` or else the first; unless `labelled`, its label is unseen."""
     begin = next(iter(options)) if begin is None else begin
-    chosen = st.segmented_control(
-        label, list(options), default=begin, format_func=options.get, required=True, key=key, bind="query-params",
-        label_visibility="visible" if labelled else "collapsed",
-    )  # fmt: skip
+    with option_in_link(key, options, begin):
+        chosen = st.segmented_control(
+            label, list(options), format_func=partial(label_of, options), required=True, key=key,
+            persist_state="session", label_visibility="visible" if labelled else "collapsed",
+        )  # fmt: skip
     return chosen if chosen in options else begin  # a forged message may name what is none
 
 
-def stepper(key: str, steps: Mapping[str, str], begin: str | None = None) -> str:
+def label_of(options: Mapping[One, Label], option: One) -> str:
+    """What a choice is called in the reader's language; a forged message may name what is none."""
+    return written(options.get(option, ""))
+
+
+@contextmanager
+def option_in_link(key: str, options: Mapping[One, Label], begin: One, *, always: bool = False) -> Iterator[None]:
+    """Around a control that chooses among options: the link names its choice in short, the same in every language.
+
+    Streamlit itself would write the label. What one finds at first is named only where a link `always` says it.
+    """
+    linked_option(key, options, begin)
+    yield
+    name_option_in_link(key, options, None if always else begin)
+
+
+def stepper(key: str, steps: Mapping[str, Label], begin: str | None = None) -> str:
     """Previous, next and the row of all steps; the arrow keys work too. After the last step comes the first again."""
     names, chosen = list(steps), get_state(key)
     here = names.index(chosen) if chosen in names else names.index(begin or names[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        for label, move, shortcut in (("Back", -1, "Left"), ("Next", 1, "Right")):
+        for way, label, move, shortcut in (("Back", tell("Back"), -1, "Left"), ("Next", tell("Next"), 1, "Right")):
             target = names[(here + move) % len(names)]
-            st.button(label, key=f"{key}_{label}", shortcut=shortcut, on_click=set_state, args=(key, target))
-        return one_in_row("Step", key, steps, begin)
+            st.button(label, key=f"{key}_{way}", shortcut=shortcut, on_click=set_state, args=(key, target))
+        return one_in_row(tell("Step"), key, steps, begin)
 
 
-def one_in_list(label: str, key: str, options: Mapping[One, str], begin: One | None = None, **look) -> One:
-    """One of many choices in a list that unfolds, at first `begin` or else the first."""
-    at = 0 if begin is None else list(options).index(begin)
-    return st.selectbox(label, list(options), at, format_func=options.get, key=key, bind="query-params", **look)
+def one_in_list(
+    label: str, key: str, options: Mapping[One, Label], begin: One | None = None, *, always: bool = False, **look
+) -> One:
+    """One of many choices in a list that unfolds, at first `begin` or else the first.
 
-
-def one_in_list_and_link(label: str, key: str, options: dict[str, str], begin: str, **look) -> str:
-    """The same, but the address always says which, so that a link keeps its meaning whatever it begins with one day."""
-    linked_option(key, options, begin)
-    chosen = st.selectbox(label, list(options), format_func=options.get, key=key, **look)
-    name_option_in_link(key, options)
+    Where the address `always` says which, a link keeps its meaning whatever the list begins with one day.
+    """
+    begin = next(iter(options)) if begin is None else begin
+    with option_in_link(key, options, begin, always=always):
+        chosen = st.selectbox(
+            label, list(options), format_func=partial(label_of, options), key=key, persist_state="session", **look
+        )
     return chosen
 
 

@@ -9,11 +9,13 @@ from attention_ui.links import LinkRule
 from attention_ui.measuring import measuring_panel, this_machine
 from lessons.cost import EXAMPLE_SIZES, Choices
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.formatting import tell
 from lessons.published import PUBLISHED
+from lessons.sentence import say
 
-COST_VIEWS = {"counted": "counted", "blocks": "block by block", "measured": "measured here"}
+COST_VIEWS = {"counted": say("counted"), "blocks": say("block by block"), "measured": say("measured here")}
 BLOCK_SIZES = Limit(1, MAX_TOKENS)
-SIZES_OF = {EXAMPLE_SIZES: "this example"} | {key: model.name for key, model in PUBLISHED.items()}
+SIZES_OF = {EXAMPLE_SIZES: say("this example")} | {key: model.name for key, model in PUBLISHED.items()}
 COST_TOKENS = {str(2**power): str(2**power) for power in range(4, 18)}
 LINK_RULES: dict[str, LinkRule] = {
     "cost_view": COST_VIEWS, "cost_of": SIZES_OF, "cost_tokens": COST_TOKENS, "block": BLOCK_SIZES,
@@ -24,15 +26,15 @@ COST_DEFAULTS = Choices()
 def cost_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        view = one_in_row("What does it cost?", "cost_view", COST_VIEWS)
+        view = one_in_row(tell("What does it cost?"), "cost_view", COST_VIEWS)
         if view == "blocks":
-            block = bound_slider("Keys in a block", "block", BLOCK_SIZES, COST_DEFAULTS.block, width=200)
+            block = bound_slider(tell("Keys in a block"), "block", BLOCK_SIZES, COST_DEFAULTS.block, width=200)
             return Choices("blocks", query=query_choice(example), block=block)
         if view == "measured":
             return Choices("measured", timings=measuring_panel(), machine=this_machine())
-        model = one_in_list("A layer of", "cost_of", SIZES_OF, width=220)
+        model = one_in_list(tell("A layer of"), "cost_of", SIZES_OF, width=220)
         if model not in PUBLISHED:
             return Choices()
         return Choices(
-            model=model, tokens=int(one_of_numbers("Tokens", "cost_tokens", COST_TOKENS, COST_DEFAULTS.tokens))
+            model=model, tokens=int(one_of_numbers(tell("Tokens"), "cost_tokens", COST_TOKENS, COST_DEFAULTS.tokens))
         )

@@ -11,7 +11,7 @@ from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import Example, ExampleTrace, Limit, model_settings
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.heads import Choices
 from lessons.heads_example import (
     HEADS_LIMITS,
@@ -29,13 +29,13 @@ from lessons.sentence import Sentence, say, say_count
 HEADS_DEFAULTS = HeadsExample()
 HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
 HEADS_STEPS = {
-    "project": "project",
-    "split": "split",
-    "attend": "attend",
-    "concatenate": "concatenate",
+    "project": say("project"),
+    "split": say("split"),
+    "attend": say("attend"),
+    "concatenate": say("concatenate"),
     "output": "W_o",
-    "slices": "projection or slice",
-    "dropout": "dropout",
+    "slices": say("projection or slice"),
+    "dropout": say("dropout"),
 }
 SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
@@ -60,7 +60,7 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(HEADS_SOURCES, notes, running)
         limit = HEADS_LIMITS["dropout_percent"]
-        percent = bound_slider("Dropout, percent", "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
+        percent = bound_slider(tell("Dropout, percent"), "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
     return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
 
 
@@ -76,7 +76,7 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
 
     The models that are trained have no bias.
     """
-    source = one_in_list("Example", "mh", sources, width=SOURCE_WIDTH)
+    source = one_in_list(tell("Example"), "mh", sources, width=SOURCE_WIDTH)
     if HEADS_PRESETS[source].fixed:
         st.text(spoken(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
@@ -110,9 +110,9 @@ def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
         set_state("mh_heads", n_heads)
         usual = nearest_divisor(d_model, HEADS_DEFAULTS.n_heads)
         n_heads = st.select_slider(
-            "Heads", divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
+            tell("Heads"), divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
         )
-    bias = not learnt and st.toggle("Bias", HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
+    bias = not learnt and st.toggle(tell("Bias"), HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 
@@ -142,7 +142,7 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
     with steps:
         step = chosen_step(example)
     with choice:
-        role = one_in_row("Split", "mh_role", HEADS_ROLES) if step == "split" else "q"
+        role = one_in_row(tell("Split"), "mh_role", HEADS_ROLES) if step == "split" else "q"
         head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
@@ -155,7 +155,7 @@ def chosen_step(example: HeadsExample) -> str:
         del steps["slices"]  # which there are none of that are alike
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
-    return one_in_row("Step", "mh_step", steps, "attend")
+    return one_in_row(tell("Step"), "mh_step", steps, "attend")
 
 
 def chosen_head(example: HeadsExample) -> int:
@@ -166,7 +166,7 @@ def chosen_head(example: HeadsExample) -> int:
     show_notes(too_large_in_link("mh_head", count))
     follow_head_click()
     set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
-    label = "Enlarge head" if projected else "Enlarge sentence"
+    label = tell("Enlarge head") if projected else tell("Enlarge sentence")
     chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
     return chosen - 1
 

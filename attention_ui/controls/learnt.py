@@ -9,15 +9,15 @@ from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.server.process import lower_priority, yield_turn
 from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell, written
 from lessons.reader import LANGUAGE, SENTENCE_READ
 from lessons.sentence import say
 from lessons.trained import TASK_SOURCES, LearntExample, recording_of
 
 LABELS_OF_SIZES = {
-    "d_k": "$d_k$ · features of a query or key",
-    "d_v": "$d_v$ · features of a value",
-    "n_heads": "Heads",
+    "d_k": say("$d_k$ · features of a query or key"),
+    "d_v": say("$d_v$ · features of a value"),
+    "n_heads": say("Heads"),
 }
 KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
 MOST_TYPED = 200  # characters
@@ -31,20 +31,22 @@ LINK_RULES: dict[str, LinkRule] = {
 def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
     """The sentence that the model reads, and how far it is trained."""
     text = st.text_input(
-        "Its sentence", key=f"says_{source}", bind="query-params", placeholder=learnt.sentence, max_chars=MOST_TYPED,
-        help=spoken(say("It knows these tokens: {known}. Left empty, it is “{sentence}”.",
-                         known=learnt.known, sentence=learnt.sentence)),
+        tell("Its sentence"), key=f"says_{source}", bind="query-params", placeholder=learnt.sentence,
+        max_chars=MOST_TYPED,
+        help=tell("It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known,
+                  sentence=learnt.sentence),
     )  # fmt: skip
     end = learnt.training["steps"]
-    updates = changing_slider("Updates of training", "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
+    updates = changing_slider(tell("Updates of training"), "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
     return {"text": text or "", "updates": updates}
 
 
 def reader_controls() -> dict[str, object]:
     """What the learner chose of the language model: the text that it reads."""
     text = st.text_input(
-        "A text in English", key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
-        max_chars=MOST_TYPED, help=f"Left empty, it is “{SENTENCE_READ}”. The model reads lower-case letters only.",
+        tell("A text in English"), key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
+        max_chars=MOST_TYPED, 
+        help=tell("Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ),
     )  # fmt: skip
     return {"text": text or ""}
 
@@ -64,24 +66,24 @@ def layer_choice(example: Example, *, named: bool) -> int:
         best = {n: run_example(replace(example, layer=n)).trained.best for n in names}
         names = {n: spoken(say("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
     with bound_within("layer", Limit(1, n_layers), 1):
-        chosen = st.radio("Layer", list(names), format_func=names.get, key="layer", persist_state="session")
+        chosen = st.radio(tell("Layer"), list(names), format_func=names.get, key="layer", persist_state="session")
     return chosen if chosen in names else 1  # a forged message may name what is none
 
 
 def more_of_model(source: str) -> dict[str, object]:
     """What is changed less often."""
     learnt = TASK_SOURCES[source]
-    d_model = model_size("d_model", "$d_{model}$ · features of a token", learnt)
+    d_model = model_size("d_model", tell("$d_{model}$ · features of a token"), learnt)
     mask = st.toggle(
-        "Train it with the causal mask", True, key="train_mask", bind="query-params", disabled=not learnt.causal
+        tell("Train it with the causal mask"), True, key="train_mask", bind="query-params", disabled=not learnt.causal
     )
-    scaling = st.toggle("Train it with scaling", True, key="train_scaling", bind="query-params")
+    scaling = st.toggle(tell("Train it with scaling"), True, key="train_scaling", bind="query-params")
     return {"d_model": d_model, "train_mask": mask, "train_scaling": scaling}
 
 
 def model_size(name: str, label: str, learnt: LearntExample) -> int:
     """One size of the model; moving it trains another."""
-    return changing_slider(label, KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
+    return changing_slider(written(label), KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
 
 
 def see_it_trained(settings: TrainingSettings, updates: int) -> None:
@@ -89,6 +91,6 @@ def see_it_trained(settings: TrainingSettings, updates: int) -> None:
     steps = recording_of(settings).train_to(updates)
     if next(steps, steps) is None:  # a first step had to be made
         lower_priority()
-        with st.spinner("Training this model …"):
+        with st.spinner(tell("Training this model …")):
             for _ in steps:
                 yield_turn()

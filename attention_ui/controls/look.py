@@ -9,10 +9,14 @@ from attention_ui.state import get_state, set_state
 from lessons import carried
 from lessons.carried import CHAPTERS
 from lessons.example import ExampleTrace
+from lessons.formatting import tell
 from lessons.look import Choices, sentence_with_last, words_that_fit
+from lessons.sentence import say
 
-PICTURES = {"sentence": "One sentence", "row": "Open it up", "steps": "All steps"}
-CHAPTERS_NAMED = dict(zip(CHAPTERS, ("1 Ask", "2 Answer", "3 Compare", "4 Share", "5 Carry"), strict=True))
+PICTURES = {"sentence": say("One sentence"), "row": say("Open it up"), "steps": say("All steps")}
+CHAPTERS_NAMED = dict(
+    zip(CHAPTERS, (say("1 Ask"), say("2 Answer"), say("3 Compare"), say("4 Share"), say("5 Carry")), strict=True)
+)
 LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES, "chapter": CHAPTERS_NAMED}
 
 
@@ -21,7 +25,7 @@ def chosen_picture() -> str:
     if get_state("picture") is None and named_in_link(("step",)) and not named_in_link(("picture",)):
         set_state("picture", "steps")
     with st.container(horizontal=True, horizontal_alignment="right", key="pictures"):
-        return one_in_row("Picture", "picture", PICTURES)
+        return one_in_row(tell("Picture"), "picture", PICTURES)
 
 
 def look_choices(trace: ExampleTrace) -> Choices:
@@ -49,7 +53,7 @@ def last_word_choice(trace: ExampleTrace) -> None:
         return
     set_state("last_word", trace.tokens[-1] if trace.tokens[-1] in fitting else None)
     st.segmented_control(
-        "Change the last word", fitting, key="last_word", on_change=change_last_word,
+        tell("Change the last word"), fitting, key="last_word", on_change=change_last_word,
         args=(f"says_{trace.example.source}", trace),
     )  # fmt: skip
 

@@ -8,23 +8,24 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import Length, LinkRule
 from attention_ui.state import set_state
 from lessons.example import ExampleTrace, Limit
+from lessons.formatting import tell
 from lessons.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
 from lessons.positions import Choices
-from lessons.sentence import say
+from lessons.sentence import Sentence, reason, say
 
 ORDER_VIEWS = {
-    "output": "the output shuffles",
-    "weights": "the weights shuffle",
-    "rows": "what is added or turned",
-    "distance": "likeness over distance",
+    "output": say("the output shuffles"),
+    "weights": say("the weights shuffle"),
+    "rows": say("what is added or turned"),
+    "distance": say("likeness over distance"),
 }
-KINDS: dict[PositionKind, str] = {
-    "none": "no positions",
-    "sinusoidal": "sinusoidal",
-    "learned": "learned",
-    "rotary": "rotary",
+KINDS: dict[PositionKind, Sentence] = {
+    "none": say("no positions"),
+    "sinusoidal": say("sinusoidal"),
+    "learned": say("learned"),
+    "rotary": say("rotary"),
 }
-MASKS = {"none": "no mask", "causal": "causal mask"}
+MASKS = {"none": say("no mask"), "causal": say("causal mask")}
 SHUFFLES = Limit(0, 9999)
 LONGEST_ORDER = 60  # characters
 LINK_RULES: dict[str, LinkRule] = {
@@ -35,7 +36,7 @@ LINK_RULES: dict[str, LinkRule] = {
 
 def position_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    view = one_in_row("order_view", "order_view", ORDER_VIEWS)
+    view = one_in_row(tell("Step"), "order_view", ORDER_VIEWS)
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")
@@ -45,8 +46,8 @@ def position_choices(example: ExampleTrace) -> Choices:
 def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:
     """The kind of positions, and whether the causal mask is on; rotary ones need an even number of features."""
     with st.container(horizontal=True, gap="medium"):
-        kind = one_in_row("positions", "positions", KINDS)
-        causal = one_in_row("order_mask", "order_mask", MASKS) == "causal"
+        kind = one_in_row(tell("Positions"), "positions", KINDS)
+        causal = one_in_row(tell("Mask"), "order_mask", MASKS) == "causal"
     if kind not in kinds_for(d_k):
         show_notes(say(
             "Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. "
@@ -61,11 +62,11 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     """A shuffle from a seed, or an order typed by hand. What cannot be used is said, and stays to be mended."""
     n = len(example.tokens)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.button("Another shuffle", key="shuffle_again", on_click=shuffle_again)
-        seed = bound_number("Shuffle number", "shuffle", SHUFFLES, 0, width=130)
+        st.button(tell("Another shuffle"), key="shuffle_again", on_click=shuffle_again)
+        seed = bound_number(tell("Shuffle number"), "shuffle", SHUFFLES, 0, width=130)
         shuffled = random_permutation(n, seed)
         typed = st.text_input(
-            "or an order by hand: the old positions, in their new order", key="order", bind="query-params",
+            tell("or an order by hand: the old positions, in their new order"), key="order", bind="query-params",
             max_chars=LONGEST_ORDER, placeholder=" ".join(str(old + 1) for old in shuffled), width=380,
         )  # fmt: skip
     if not (typed or "").strip():
@@ -73,7 +74,9 @@ def chosen_permutation(example: ExampleTrace) -> Permutation:
     try:
         return read_permutation(typed, n)
     except ValueError as error:
-        note = say("This order cannot be used: {why}. Until then the shuffle of the number is shown.", why=str(error))
+        note = say(
+            "This order cannot be used: {why}. Until then the shuffle of the number is shown.", why=reason(error)
+        )
         show_notes(note)
         return shuffled
 

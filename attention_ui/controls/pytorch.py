@@ -9,6 +9,7 @@ from attention_ui.lesson import show_notes
 from attention_ui.links import LinkRule, text_in_link
 from attention_ui.state import get_state, set_state
 from lessons.example import ExampleTrace, Limit
+from lessons.formatting import tell
 from lessons.heads_example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
 from lessons.pytorch import Choices
 from lessons.pytorch_cases import CASES
@@ -18,10 +19,10 @@ from lessons.sentence import say
 PARITY_VIEWS = {
     "module": "nn.MultiheadAttention",
     "fused": "scaled_dot_product_attention",
-    "weights": "averaged weights",
-    "meanings": "one mask, two meanings",
-    "levels": "three levels",
-    "cases": f"{CASES} random cases",
+    "weights": say("averaged weights"),
+    "meanings": say("one mask, two meanings"),
+    "levels": say("three levels"),
+    "cases": say("{count} random cases", count=CASES),
 }
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
 CASES_DRAWN = Limit(0, 9999)
@@ -41,16 +42,16 @@ def chosen_view(fits: bool) -> str:
     """What to compare; of heads that PyTorch's module cannot hold, what its function makes."""
     views = {view: title for view, title in PARITY_VIEWS.items() if fits or view in VIEWS_WITHOUT_MODULE}
     asked = get_state("parity")
-    if asked not in (None, *views) or (asked is None and text_in_link("parity") in PARITY_VIEWS.values()):
+    if asked not in (None, *views) or (asked is None and text_in_link("parity") in PARITY_VIEWS):
         set_state("parity", asked if asked in views else next(iter(views)))
-    return one_in_row("Compare", "parity", views)
+    return one_in_row(tell("Compare"), "parity", views)
 
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
     """The heads of the lesson before, with their sizes: whatever has a module to compare."""
     sources = {key: title for key, title in HEADS_SOURCES.items() if HEADS_PRESETS[key].draw is not None}
     without = {key: title for key, title in HEADS_SOURCES.items() if key not in sources}
-    asked = get_state("mh") or next((key for key in without if text_in_link("mh") == without[key]), None)
+    asked = get_state("mh") or next((key for key in without if text_in_link("mh") == key), None)
     notes = st.container()
     if asked in without:
         set_state("mh", "sentence")
@@ -69,5 +70,7 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
 def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        st.button(f"Another {CASES}", key="cases_again", on_click=next_number, args=("cases", CASES_DRAWN))
-        return bound_number("Drawn from number", "cases", CASES_DRAWN, 0, width=150)
+        st.button(
+            tell("Another {count}", count=CASES), key="cases_again", on_click=next_number, args=("cases", CASES_DRAWN)
+        )
+        return bound_number(tell("Drawn from number"), "cases", CASES_DRAWN, 0, width=150)

@@ -8,7 +8,7 @@ from attention_ui.controls.bound import bound_within, one_in_list
 from attention_ui.links import SWITCH, Length, LinkRule, go_to
 from attention_ui.state import set_state
 from lessons.example import Limit
-from lessons.formatting import spoken, written
+from lessons.formatting import tell, written
 from lessons.reader import LANGUAGE
 from lessons.reading import (
     LONGEST_TEXT,
@@ -23,10 +23,10 @@ from lessons.reading import (
 from lessons.sentence import say
 
 OWN_SENTENCE = "own"
-OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: "a sentence of your own"}
+OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: say("a sentence of your own")}
 HEADS_READ = {
-    f"{layer + 1}.{head + 1}": spoken(
-        say("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
+    f"{layer + 1}.{head + 1}": say(
+        "{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head)
     )
     for layer, head in all_heads()
 }
@@ -44,10 +44,12 @@ def read_choices() -> ReadChoices:
     text = text_to_read()
     layer, head = first_head_named("previous token")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        chosen = one_in_list("Head", "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
-        twice = st.toggle("Say it twice", key="twice", bind="query-params")
-        off = st.toggle("Switch this head off", key="head_off", bind="query-params")
-        swapped = names_in(text) is not None and st.toggle("Swap the names", key="names_swapped", bind="query-params")
+        chosen = one_in_list(tell("Head"), "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
+        twice = st.toggle(tell("Say it twice"), key="twice", bind="query-params")
+        off = st.toggle(tell("Switch this head off"), key="head_off", bind="query-params")
+        swapped = names_in(text) is not None and st.toggle(
+            tell("Swap the names"), key="names_swapped", bind="query-params"
+        )
     layer, head = (int(part) - 1 for part in (chosen if chosen in HEADS_READ else "1.1").split("."))
     asked = ReadChoices(text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off)
     return ReadChoices(
@@ -57,10 +59,12 @@ def read_choices() -> ReadChoices:
 
 def text_to_read() -> str:
     """One of our sentences, or one's own."""
-    chosen = one_in_list("Sentence", "read", OF_OURS)
+    chosen = one_in_list(tell("Sentence"), "read", OF_OURS)
     if chosen != OWN_SENTENCE:
         return SENTENCES_READ[chosen if chosen in SENTENCES_READ else next(iter(SENTENCES_READ))]
-    own = st.text_input("Your sentence, in English", "", key="read_text", bind="query-params", max_chars=LONGEST_TEXT)
+    own = st.text_input(
+        tell("Your sentence, in English"), "", key="read_text", bind="query-params", max_chars=LONGEST_TEXT
+    )
     return own or ""
 
 
@@ -69,7 +73,7 @@ def chosen_word(asked: ReadChoices) -> int:
     names = {name.position + 1: written(name) for name in read(asked).names}
     with bound_within("word", Limit(1, len(names)), len(names)):
         chosen = st.selectbox(
-            "Word", list(names), format_func=lambda position: names.get(position, ""), key="word",
+            tell("Word"), list(names), format_func=lambda position: names.get(position, ""), key="word",
             persist_state="session", width=260,
         )  # fmt: skip
     return (chosen if isinstance(chosen, int) else len(names)) - 1
@@ -77,7 +81,7 @@ def chosen_word(asked: ReadChoices) -> int:
 
 def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
-    if st.button("Open this head in the lessons", key="open_head"):
+    if st.button(tell("Open this head in the lessons"), key="open_head"):
         chosen = {"example": LANGUAGE, f"says_{LANGUAGE}": choices.text, "layer": choices.layer + 1}
         for name, value in (chosen | {"head": choices.head + 1}).items():
             set_state(name, value)

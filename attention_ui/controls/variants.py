@@ -6,17 +6,19 @@ from attention_ui.controls.bound import bound_slider, one_in_row
 from attention_ui.lesson import show_notes
 from attention_ui.links import Length, LinkRule
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.formatting import tell
 from lessons.second_sentence import followed_by, takes_second
+from lessons.sentence import say
 from lessons.variants import Choices
 
 VARIANTS = {
-    "window": "window",
-    "sink": "sink",
-    "cap": "soft cap",
+    "window": say("window"),
+    "sink": say("sink"),
+    "cap": say("soft cap"),
     "alibi": "ALiBi",
-    "rotary": "rotary",
-    "grouped": "grouped queries",
-    "cross": "cross-attention",
+    "rotary": say("rotary"),
+    "grouped": say("grouped queries"),
+    "cross": say("cross-attention"),
 }
 REACHES = Limit(1, MAX_TOKENS - 1)
 SINKS = {"-2": "−2", "-1": "−1", "0": "0", "1": "1", "2": "2"}
@@ -30,13 +32,15 @@ LINK_RULES: dict[str, LinkRule] = {
 
 def variant_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    variant = one_in_row("What is changed", "variant", VARIANTS)
+    variant = one_in_row(tell("What is changed"), "variant", VARIANTS)
     if variant == "window":
-        return Choices(variant, reach=bound_slider("Tokens that the window reaches", "reach", REACHES, 2, width=330))
+        return Choices(
+            variant, reach=bound_slider(tell("Tokens that the window reaches"), "reach", REACHES, 2, width=330)
+        )
     if variant == "sink":
-        return Choices(variant, sink=float(one_in_row("Score of the sink", "sink", SINKS, "0", labelled=True)))
+        return Choices(variant, sink=float(one_in_row(tell("Score of the sink"), "sink", SINKS, "0", labelled=True)))
     if variant == "cap":
-        return Choices(variant, cap=float(one_in_row("Cap", "cap", CAPS, "1", labelled=True)))
+        return Choices(variant, cap=float(one_in_row(tell("Cap"), "cap", CAPS, "1", labelled=True)))
     if variant == "cross" and takes_second(example.example):
         return Choices(variant, second=second_sentence(example))
     return Choices(variant)
@@ -45,8 +49,8 @@ def variant_choices(example: ExampleTrace) -> Choices:
 def second_sentence(example: ExampleTrace) -> str:
     """The sentence that asks; what had to be changed in it is said."""
     typed = st.text_input(
-        "A second sentence, which asks", key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
-        placeholder="left empty, the second half of the first asks",
+        tell("A second sentence, which asks"), key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
+        placeholder=tell("left empty, the second half of the first asks"),
     )  # fmt: skip
     second = (typed or "").strip()
     if second:

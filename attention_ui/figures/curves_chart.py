@@ -4,6 +4,7 @@ import altair as alt
 
 from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
+from lessons.formatting import tell
 
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
@@ -63,7 +64,7 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
     scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
     written = {"format": "%"} if shape.percent else {"format": "~g"} if shape.logarithmic_y else {}
     # While the heights are covered there is nothing between which ticks could stand.
-    covered = {"labelExpr": "datum.label === '0.000000' ? '' : datum.label"}
+    covered = {"labelExpr": "test(/^0[.,]0{6}$/, datum.label) ? '' : datum.label"}
     axis = alt.Axis(tickCount=5, titlePadding=8, **written, **covered)
     return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)
 
@@ -94,9 +95,9 @@ def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone
         name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
     )
     written = ".1%" if shape.percent else ",.4~r" if shape.logarithmic_y else ".3f"
-    edges = (("low", "least"), ("high", "most")) if shape.banded else ()
+    edges = (("low", tell("least")), ("high", tell("most"))) if shape.banded else ()
     says = [
-        alt.Tooltip("line:N", title="curve"),
+        alt.Tooltip("line:N", title=tell("curve")),
         alt.Tooltip("x:Q", title=shape.x),
         *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
     ]

@@ -3,6 +3,8 @@
 Everything travels once; the weights of each moment are a column of their own. Nothing asks the server.
 """
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,6 +15,7 @@ from attention_ui.figures.matrices import Layout, fill
 from lessons.formatting import number, percent, spoken
 from lessons.screen import Curves, Film, Matrices, Matrix
 
+COLON = re.compile(r"\s*:\s+|：")  # as languages write it
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
@@ -84,12 +87,12 @@ def seen_numbers(matrix: Matrix) -> np.ndarray:
 
 def said_table(film: Film) -> pa.Table:
     """The sentence of each frame: large what it says, and below it, small, what follows its first colon."""
-    said = [spoken(moment).partition(": ") for moment in film.moments]
+    said = [[*COLON.split(spoken(moment), maxsplit=1), ""] for moment in film.moments]
     return pa.table(
         {
             "frame": pa.array(range(len(said)), pa.int16()),
-            "text": [large for large, _, _ in said],
-            "rest": [small for _, _, small in said],
+            "text": [parts[0] for parts in said],
+            "rest": [parts[1] for parts in said],
             "tone": ["ink"] * len(said),
         }
     )

@@ -3,8 +3,6 @@
 The browser plays it. Vega-Lite hands a parameter's `on` to Vega as it is, so a timer can move the moment.
 """
 
-import functools
-
 import altair as alt
 
 from attention_ui.figures.cells import cell_layers, fields, layer, name_layers, on_cells
@@ -14,6 +12,8 @@ from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import SERIF
 from attention_ui.figures.template import template
+from lessons.formatting import tell
+from words import cached_by_language
 
 NOW = "datum.frame === moment"
 TICK = 25  # milliseconds
@@ -37,7 +37,7 @@ def film_chart(width: int, beside: bool, *shapes: tuple) -> alt.VConcatChart:
     )
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_language(maxsize=64)
 def film_template(
     n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = ()
 ) -> dict:
@@ -67,13 +67,13 @@ def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> l
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
     on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
     marked = "datum && isValid(datum.frame)"
-    paces = {"input": "select", "options": list(PACES), "name": "moments a second"}
-    slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": "moment"}
+    paces = {"input": "select", "options": list(PACES), "name": tell("moments a second")}
+    slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": tell("moment")}
     names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
-    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": "jump to"} | names}
+    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": tell("jump to")} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
-        {"name": "playing", "value": plays, "bind": {"input": "checkbox", "name": "play"},
+        {"name": "playing", "value": plays, "bind": {"input": "checkbox", "name": tell("play")},
          "on": [{"events": tick, "update": f"playing && moment < {last}"},
                 {"events": on_mark, "update": f"playing && !({marked})"},
                 *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else [])]},
@@ -114,7 +114,7 @@ def curves_of_film(shape: CurveShape) -> alt.LayerChart:
 def moving_matrices() -> alt.LayerChart:
     """The matrices of the moment. Where a cell has a number, it is written as `cell_text` writes one of 0 to 1."""
     weight = f"datum['{MOMENT}' + moment]"
-    tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title="weight", format=".3f")]
+    tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title=tell("weight"), format=".3f")]
     pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
     masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1])
     titles, _, *names = name_layers()

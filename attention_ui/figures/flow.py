@@ -7,13 +7,13 @@ import itertools
 
 import pyarrow as pa
 
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.sentence import say
 from lessons.voted import CARD_LETTERS, Flow
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
 TITLES_FROM = -0.14  # from the titles to the stacks
-VOTES_NAMED = "First vote", "Second vote"
+VOTES_NAMED = say("First vote"), say("Second vote")
 POINTS = 16  # along the edge of a band
 FLOW_FIELDS = ("kind", "x", "y", "y2", "middle", "text", "tone", "say", "key")
 
@@ -24,7 +24,7 @@ def flow_rows(figure: Flow) -> pa.Table:
     rooms = [sum(row) for row in figure.moved], [sum(column) for column in zip(*figure.moved, strict=True)]
     tops = [tops_of(room, voters) for room in rooms]
     rows = [
-        ("title", float(side), 0.0, 0.0, TITLES_FROM / 2, name, "muted", "", name)
+        ("title", float(side), 0.0, 0.0, TITLES_FROM / 2, spoken(name), "muted", "", name.template)
         for side, name in enumerate(VOTES_NAMED)
     ]
     for side, (room, top) in enumerate(zip(rooms, tops, strict=True)):
@@ -52,7 +52,8 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
     height, letter = count / voters, CARD_LETTERS[place]
     tone = "weight" if place == figure.right else "muted"
     text = f"{letter} · {count}" + (" ✓" if place == figure.right else "")
-    said = f"{('First', 'Second')[side]} vote: {count} of {voters} chose {letter}, {spoken(figure.cards[place])}."
+    said = tell("{vote}: {count} of {voters} chose {letter}, {card}.", vote=VOTES_NAMED[side], count=count,
+                voters=voters, letter=letter, card=figure.cards[place])  # fmt: skip
     return "stack", float(side), top, top + height, top + height / 2, text, tone, said, f"{side}{letter}"
 
 

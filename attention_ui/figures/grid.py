@@ -11,8 +11,11 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-POINT_AT = "Point at a number to see where it comes from."
-POINT_AT_CELL = "Point at a cell to see its number and where it comes from."
+from lessons.formatting import localised
+from lessons.sentence import say
+
+POINT_AT = say("Point at a number to see where it comes from.")
+POINT_AT_CELL = say("Point at a cell to see its number and where it comes from.")
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 23, 32
@@ -139,13 +142,14 @@ def cell_text(value: float) -> str:
     digits = f"{value:.2f}" if size < 9.995 else f"{value:.1f}" if size < 99.95 else f"{value:.0f}"
     if size >= 9999.5:
         digits = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
-    return digits.replace("-", "−") if float(value) and digits.strip("-0.") else digits.removeprefix("-")
+    signed = float(value) and digits.strip("-0.")
+    return localised(digits.replace("-", "−") if signed else digits.removeprefix("-"))
 
 
 def tiny_text(value: float) -> str:
     """As `cell_text`, but what two decimals would hide is a power of ten; only 0 itself reads 0."""
     if 0 < abs(value) < 0.005:
-        return f"{value:.0e}".replace("e-0", "e-").replace("-", "−")
+        return localised(f"{value:.0e}".replace("e-0", "e-").replace("-", "−"))
     return cell_text(value) if value else "0"
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.formatting import apart, digits, equation, spoken
+from lessons.formatting import apart, digits, equation, labels_of, localised, spoken, tell, template_of, written
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import say
 
@@ -17,6 +17,7 @@ LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER = 0.26  # of a cell, in a title
 LONGEST = 150  # letters of the arithmetic in a tooltip
+SAID_STEP = say("{meaning}: {arithmetic}")
 WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
 FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
 
@@ -149,14 +150,14 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         else:
             name_matrix(grid, place)
         if place.header and place.matrix.columns.named:
-            grid.column_names(place.matrix.columns.labels, place.left, place.top - 1)
+            grid.column_names(labels_of(place.matrix.columns), place.left, place.top - 1)
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
     bottom = grid.height
     if figure.weights is not None:
         grid.text(spoken(figure.weights), 0, bottom, "shape", "ink")
         bottom += 1
     usual = POINT_AT if numbered else POINT_AT_CELL
-    grid.text(usual if figure.hint is None else spoken(figure.hint), 0, bottom, "hint")
+    grid.text(spoken(usual if figure.hint is None else figure.hint), 0, bottom, "hint")
     return grid.table()
 
 
@@ -176,7 +177,7 @@ def name_matrix(grid: Grid, place: Place) -> None:
         grid.text(f"{spoken(matrix.rows.name)} ↓", left - 1, top - 1, "row")
     if matrix.columns.named:
         grid.text(f"{spoken(matrix.columns.name)} →", left - 1, top - 2, "row")
-    for i, label in enumerate(matrix.rows.labels):
+    for i, label in enumerate(labels_of(matrix.rows)):
         grid.text(label, left - 1, top + i, "row")
 
 
@@ -225,8 +226,9 @@ def tag(cells: Cells) -> str:
 def tooltip(matrix: Matrix, i: int, j: int) -> str:
     """What pointing at a cell says: the last line of its derivation, and what it was before a change by hand."""
     if matrix.step is None:
-        at = f"{spoken(matrix.title)}, {matrix.rows.labels[i]} → {matrix.columns.labels[j]}"
-        text = f"{at}: {drawn.cell_text(matrix.values[i][j])}" if matrix.sees(i, j) else f"{at}: masked"
+        at = f"{spoken(matrix.title)}, {written(matrix.rows.labels[i])} → {written(matrix.columns.labels[j])}"
+        value = drawn.cell_text(matrix.values[i][j]) if matrix.sees(i, j) else tell("masked")
+        text = tell("{cell}: {value}", cell=at, value=value)
     else:
         step = matrix.step(i, j)
         text = spoken(step.meaning) if not matrix.sees(i, j) else said(step)
@@ -234,10 +236,11 @@ def tooltip(matrix: Matrix, i: int, j: int) -> str:
         return text
     before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
     remark = say("Changed: it was {before}.", before=before)
-    return f"{text}. {spoken(remark)}"
+    return tell("{said}. {remark}", said=text, remark=remark)
 
 
 def said(step: Step) -> str:
     """A step in one line; of arithmetic that is too long for it, the result."""
     meaning, arithmetic = spoken(step.meaning), equation(step)
-    return f"{meaning}: {arithmetic if len(arithmetic) <= LONGEST else digits(step.value)}"
+    short = arithmetic if len(arithmetic) <= LONGEST else localised(digits(step.value))
+    return template_of(SAID_STEP).format(meaning=meaning, arithmetic=short)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lessons.formatting import percent, spoken
+from lessons.formatting import percent, spoken, tell
 from lessons.screen import Part, Parts
 
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
@@ -53,7 +53,9 @@ def bars_of(line: int, part: Part) -> Iterator[tuple]:
 def part_said(part: Part, panel: int = 0) -> str:
     """What pointing at a part says: its sentence, and its remark."""
     sentence = spoken(part.says[panel])
-    return sentence if part.remark is None else f"{sentence.removesuffix('.')}; {spoken(part.remark)}."
+    if part.remark is None:
+        return sentence
+    return tell("{said}; {remark}.", said=sentence.rstrip(".。"), remark=part.remark)
 
 
 def thing(line: int, panel: int, text: str, kind: str, tone: str, share: float = 0.0, say: str = "") -> tuple:

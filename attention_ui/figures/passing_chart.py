@@ -1,7 +1,5 @@
 """The template of a row that is read block by block, and what moves it from block to block."""
 
-import functools
-
 import altair as alt
 
 from attention_ui.figures.film_chart import PACES, playing
@@ -9,6 +7,7 @@ from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.passing import EVER, PASSING_HEIGHT
 from attention_ui.figures.sharing_chart import GUTTER, PHONE, SERIF, SLOT, at, down
 from attention_ui.figures.template import template
+from words import cached_by_language
 
 BARS = {"numbers": {}, "sizes": {}, "whole": {}, "output": {}, "waiting": {"filled": False, "strokeDash": [3, 5]}}
 
@@ -29,7 +28,7 @@ def passing_chart(slots: int) -> alt.LayerChart:
     )
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_language(maxsize=64)
 def passing_template(slots: int, n_moments: int) -> dict:
     """The whole specification, without data. It stands at its end until somebody plays it."""
     spec = template(passing_chart, slots)

@@ -8,7 +8,7 @@ import unicodedata
 
 import pyarrow as pa
 
-from lessons.formatting import percent, quoted, seen, spoken
+from lessons.formatting import percent, quoted, seen, spoken, tell
 from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
 
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
@@ -76,7 +76,8 @@ def lanes(shares: tuple[float, ...], query: int) -> list[float]:
 
 def labels_of_keys(row: RibbonRow, query: int) -> tuple[list[str], list[str]]:
     """What stands below each word while one asks, and the role that the word plays."""
-    texts = [short_percent(share) if sees else "masked" for share, sees in zip(row.shares, row.visible, strict=True)]
+    masked = tell("masked")
+    texts = [short_percent(share) if sees else masked for share, sees in zip(row.shares, row.visible, strict=True)]
     tones = [
         "q" if key == query else "k" if key in row.leads else "ink" if share >= FAINT else "muted"
         for key, share in enumerate(row.shares)

@@ -1,6 +1,6 @@
 """The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright."""
 
-import functools
+import json
 
 import altair as alt
 
@@ -8,18 +8,21 @@ from attention_ui.figures.film_chart import playing
 from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import PHONE, SERIF, at, down
 from attention_ui.figures.template import template
+from lessons.formatting import spoken, tell
+from lessons.sentence import say
+from words import cached_by_language
 
 WHOLE_RIBBON = 44  # pixels: as wide is a weight of 1, and half as wide is half of it
 LARGEST_LETTERS, UPRIGHT_LETTERS = 54, 25  # pixels
 LOWEST, RISE = 46, 0.25  # pixels of the lowest ribbons, and by how much of the figure's width the longest are higher
 STEP, UPRIGHT = 46, 196  # pixels where the sentence stands upright: from word to word, and where ribbons leave them
 POST = 44  # pixels of what stays with the query itself
-FILM_NAMES = {"playing": "Watch it learn", "moment": "training"}
+FILM_NAMES = {"playing": say("Watch it learn"), "moment": say("training")}
 ASKED = "isDefined(ask.query) && ask.standing[0] === datum.standing ? ask.query[0] : datum.standing"
 SIZE_OF_LETTERS = f"narrow ? {UPRIGHT_LETTERS} : min({LARGEST_LETTERS}, width / datum.ems)"
 
 
-@functools.lru_cache(maxsize=64)
+@cached_by_language(maxsize=64)
 def ribbons_template(words: int, moments: int, large: bool) -> dict:
     """The whole specification, without data, and what moves through its moments where there are several."""
     spec = template(ribbons_chart, words, moments, large)
@@ -29,7 +32,7 @@ def ribbons_template(words: int, moments: int, large: bool) -> dict:
     for param in film:
         bound = param.pop("bind", None)
         if bound and param["name"] in FILM_NAMES:  # the pace is ours
-            param["bind"] = bound | {"name": FILM_NAMES[param["name"]]}
+            param["bind"] = bound | {"name": spoken(FILM_NAMES[param["name"]])}
     return spec | {"params": [*spec["params"], *film]}
 
 
@@ -55,6 +58,11 @@ def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
         .properties(padding={"left": 2, "right": 2, "top": 2, "bottom": 2})
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )
+
+
+def masked() -> str:
+    """What stands below a key that is masked, as Vega writes a text."""
+    return json.dumps(tell("masked"))
 
 
 def asked_keys(name: str, more: str = "true") -> alt.Chart:
@@ -84,7 +92,7 @@ def ways(name: str, more: str = "true", **look: object) -> alt.Chart:
     A shape of the size 4 is drawn in pixels as it is.
     """
     span = f"(narrow ? {STEP} * length(data('ribbon_words')) : max(reach, datum.letters * datum.ems))"
-    chart = asked_keys(name, f"datum.text !== 'masked' && {more}").transform_calculate(
+    chart = asked_keys(name, f"datum.text !== {masked()} && {more}").transform_calculate(
         same="datum.query === datum.place", leave=f"datum.query_along + {WHOLE_RIBBON} * datum.lane"
     )
     chart = chart.transform_calculate(
@@ -150,7 +158,7 @@ def shares_of_words(small: int) -> alt.Chart:
     """Below each word, or before it, how much it gets."""
     places = asked_keys("shares").transform_calculate(
         x="narrow ? 62 : datum.key_along", y="narrow ? datum.key_along : ground + 84",
-        role="datum.tone === 'k' ? 'weight' : datum.text === 'masked' ? 'muted' : 'ink'",
+        role=f"datum.tone === 'k' ? 'weight' : datum.text === {masked()} ? 'muted' : 'ink'",
     )  # fmt: skip
     size = f"narrow ? 13 : clamp(datum.letters / 3, 11, {small + 2})"
     return written_at(places, "text", "role", fontSize=size, align="narrow ? 'right' : 'center'",

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from words import cached_by_language
+
 WRITTEN = Path(__file__).with_name("grid_chart.json")
 
 
-@functools.lru_cache(maxsize=128)
+@cached_by_language(maxsize=128)
 def template(builder: Callable, *settings: Hashable) -> dict:
     """The Vega-Lite specification of `builder(*settings)`, without data. Shared by all: never change it."""
     import altair as alt  # who builds a chart has it by now; who reads a written one need not wait for it

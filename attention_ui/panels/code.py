@@ -9,13 +9,14 @@ import streamlit as st
 from attention_ui.controls.bound import one_in_row
 from attention_ui.lesson import show_rows
 from attention_ui.state import get_state
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen import Code
+from lessons.sentence import say
 from lessons.shapes import shape_table
 from lessons.ways import compared
 
-WAYS = {"torch": "PyTorch", "loops": "plain loops", "numpy": "NumPy"}
+WAYS = {"torch": "PyTorch", "loops": say("plain loops"), "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
 PROGRAM_HEIGHT = 420  # pixels
 
@@ -29,7 +30,7 @@ def draw_code(code: Code) -> None:
         show_source(*code.functions)
         show_calls(code)
         return
-    way = one_in_row("Written with", "code", WAYS)
+    way = one_in_row(tell("Written with"), "code", WAYS)
     st.text(spoken(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
     if way not in WRITTEN_WITH:
@@ -51,7 +52,7 @@ def draw_program(code: Code) -> None:
         program = program_of(ran.uses, ran)
     else:
         program = program_of(code.functions, code.ran())
-    st.text("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page.")
+    st.text(tell("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page."))
     st.code(program.text, language="python", height=PROGRAM_HEIGHT)
 
 

@@ -9,11 +9,12 @@ from attention_ui.lesson import Picked, fold
 from attention_ui.links import hidden
 from attention_ui.panels.question import as_text
 from attention_ui.state import get_state, set_state
-from lessons.formatting import equation, spoken
+from lessons.formatting import equation, labels_of, quoted, spoken, tell
 from lessons.screen import Axis, Matrices, Matrix, Question, Screen, Step
+from lessons.sentence import Token, say
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
-CHOOSE = "Choose a number by row and column"
+CHOOSE = say("Choose a number by row and column")
 LAST_STEPS = 3  # of a long way, as many as stand beside a figure
 
 
@@ -39,7 +40,7 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
         cell = get_state("trace_cell")
         if matrices:
             first = first_of(screen.figures, matrices)
-            fold("trace", CHOOSE, "trace_open", partial(draw_menus, matrices, first))
+            fold("trace", spoken(CHOOSE), "trace_open", partial(draw_menus, matrices, first))
             if get_state("trace_open"):
                 cell = existing(cell, matrices, first)
         with shown:
@@ -49,14 +50,14 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
                 matrix, row, column = existing(cell, matrices, cell[0])
                 draw_steps(matrices[matrix].derive(row, column))
             else:
-                st.caption("Click a number to see how it is computed.")
+                st.caption(tell("Click a number to see how it is computed."))
 
 
 def draw_steps(steps: Iterable[Step]) -> None:
     """Each line in words, and below it the arithmetic. Of a long way the end, until one asks for all of it."""
     steps = list(steps)
     if len(steps) > LAST_STEPS:
-        label = f"All {len(steps)} steps, from the inputs on"
+        label = tell("All {count} steps, from the inputs on", count=len(steps))
         if not st.toggle(label, key="trace_all", persist_state="session"):
             steps = steps[-LAST_STEPS:]
     for step in steps:
@@ -100,12 +101,13 @@ def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
     rows, columns = (entry_names(axis) for axis in (matrices[cell[0]].rows, matrices[cell[0]].columns))
     chosen = {"on_change": take_menus}
     with st.container(horizontal=True, gap="small"):
-        st.selectbox("Matrix", list(matrices), format_func=titles.get, key="trace_matrix", width=200, **chosen)
+        st.selectbox(tell("Matrix"), list(matrices), format_func=titles.get, key="trace_matrix", width=200, **chosen)
         st.selectbox(
-            "Row", range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
+            tell("Row"), range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
         )  # fmt: skip
         st.selectbox(
-            "Column", range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140, **chosen
+            tell("Column"), range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140,
+            **chosen,
         )  # fmt: skip
 
 
@@ -117,10 +119,10 @@ def take_menus() -> None:
 def entry_names(axis: Axis) -> list[str]:
     """What rows or columns are called in a selector, each by a name of its own."""
     if axis.name is None:
-        return list(axis.labels)
+        return list(labels_of(axis))
     if axis.named:
-        return [f"{position + 1} · “{label}”" for position, label in enumerate(axis.labels)]
-    return [f"{spoken(axis.name).removesuffix('s')} {label}" for label in axis.labels]
+        return [f"{position + 1} · {quoted(Token(label, position))}" for position, label in enumerate(labels_of(axis))]
+    return [tell("{thing} {number}", thing=axis.one or axis.name, number=label) for label in labels_of(axis)]
 
 
 def nearest(index: object, size: int, default: int) -> int:

@@ -9,6 +9,7 @@ from functools import partial
 import streamlit as st
 
 from attention_ui.contents import CONTENTS, step_to
+from attention_ui.controls.bound import label_of
 from attention_ui.drawing import matrices_template
 from attention_ui.figures.curves import curves_numbers
 from attention_ui.figures.matrices import Layout, matrices_table
@@ -19,18 +20,18 @@ from attention_ui.links import hidden, text_in_link
 from attention_ui.notebook import Section, notebook_of
 from attention_ui.panels.code import draw_code, draw_program
 from attention_ui.state import get_state, set_state
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.ribbons import Ribbons
 from lessons.screen import Code, Curves, Figure, Matrices
-from lessons.sentence import Sentence
+from lessons.sentence import Sentence, say
 
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 IN_DRAWER = {
-    "code": "The code that ran",
-    "program": "A program to copy",
-    "numbers": "Numbers and pictures",
-    "home": "Take it home",
-    "progress": "Your progress",
+    "code": say("The code that ran"),
+    "program": say("A program to copy"),
+    "numbers": say("Numbers and pictures"),
+    "home": say("Take it home"),
+    "progress": say("Your progress"),
 }
 
 
@@ -54,7 +55,13 @@ def show_drawer(
     with st.container(key="foot"):
         step_to(here - 1, "lesson_before", "← {}", "Shift+Left")
         if parts:
-            st.pills("In the drawer", list(parts), format_func=IN_DRAWER.get, key=OPEN, label_visibility="collapsed")
+            st.pills(
+                tell("In the drawer"),
+                list(parts),
+                format_func=partial(label_of, IN_DRAWER),
+                key=OPEN,
+                label_visibility="collapsed",
+            )
         step_to(here + 1, "lesson_after", "{} →", "Shift+Right")
     if get_state(OPEN) in parts:
         with st.container(border=True, key="drawer_open"):
@@ -76,22 +83,24 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
 def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
     """This screen as a notebook, and all lessons as one; both are written when they are asked for."""
     if covered(lesson):
-        st.text(COVERED)
+        st.text(spoken(COVERED))
         return
     st.text(
-        "A Jupyter notebook with the functions that ran, the numbers they ran on and pictures of the results. Its last "
-        "cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
+        tell(
+            "A Jupyter notebook with the functions that ran, the numbers they ran on and pictures of the results. Its "
+            "last cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
+        )
     )
     with st.container(horizontal=True):
-        offer("This screen as a notebook", partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
+        offer(tell("This screen as a notebook"), partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
         if path is not None:
-            offer("All lessons as one notebook", path, "attention_lab.ipynb", IPYNB)
+            offer(tell("All lessons as one notebook"), path, "attention_lab.ipynb", IPYNB)
 
 
 def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
     """The numbers of matrices, ribbons and curves as tables for a spreadsheet, and matrices as pictures."""
     if covered(lesson):
-        st.text(COVERED)
+        st.text(spoken(COVERED))
         return
     for figure in figures:
         if isinstance(figure, Matrices):
@@ -104,7 +113,7 @@ def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.text(spoken(curves[0].name), width="content")
             offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
-    st.caption("Streamlit's own menu at the top right corner of each figure saves it as a PNG.")
+    st.caption(tell("Streamlit's own menu at the top right corner of each figure saves it as a PNG."))
 
 
 def offer_matrices(figure: Matrices) -> None:
@@ -117,4 +126,4 @@ def offer_matrices(figure: Matrices) -> None:
         offer_numbers(figure.key, table)
         if can_be_drawn(table):
             picture = partial(svg_of, table, spec["width"]["step"])
-            offer("Picture as SVG", picture, f"{figure.key}.svg", "image/svg+xml")
+            offer(tell("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")

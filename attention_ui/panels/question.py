@@ -8,11 +8,13 @@ from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.progress import solve_question
 from attention_ui.state import get_state, set_state
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell, together
 from lessons.screen import Card, Question
+from lessons.sentence import say
 
 LETTERS = "ABCD"
-VERDICTS = {"right": "✓ right", "wrong": "✗ your guess"}
+RIGHT = say("✓ right")
+VERDICTS = {"right": RIGHT, "wrong": say("✗ your guess")}
 MOST_SKIPPED = 20
 
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
@@ -41,9 +43,11 @@ def question_panel(
             st.caption(about, width="content")
         left = get_state(f"{lesson}_question") or 0
         another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
-        st.button("Another question", key=f"{lesson}_another", **another)
+        st.button(tell("Another question"), key=f"{lesson}_another", **another)
         if tries := first_tries():
-            st.text(f"First tries right: {sum(tries.values())} of {len(tries)}", width="content")
+            st.text(
+                tell("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries)), width="content"
+            )
     if cover and switch:
         cover_switch()
 
@@ -65,7 +69,7 @@ def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
     with st.container(key=f"cards_{right}"):
         for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                card_label(card, VERDICTS[right] if index == chosen else ""),
+                card_label(card, spoken(VERDICTS[right]) if index == chosen else ""),
                 key=f"{lesson}_card_{letter}",
                 on_click=choose_card,
                 args=(lesson, letter, index == question.right),
@@ -92,7 +96,7 @@ def cover_switch() -> None:
     if get_state("cover") is None and get_state("covering") is False:
         set_state("cover", False)
     with st.sidebar:
-        switch = st.toggle("Cover the numbers while I think", value=True, key="cover", bind="query-params")
+        switch = st.toggle(tell("Cover the numbers while I think"), value=True, key="cover", bind="query-params")
     set_state("covering", switch)
 
 
@@ -120,7 +124,7 @@ def reveal(lesson: str, question: Question, chosen: int) -> None:
     right = chosen == question.right
     set_state(f"{lesson}_explored", get_state(f"{lesson}_question") or 0)
     first_tries().setdefault((lesson, as_text(question)), right)
-    st.text(f"{'Yes.' if right else 'Not quite.'} {spoken(question.cards[chosen].reply)}")
+    st.text(together([say("Yes.") if right else say("Not quite."), question.cards[chosen].reply]))
 
 
 def first_tries() -> dict[tuple[str, str], bool]:

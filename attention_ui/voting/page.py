@@ -10,7 +10,8 @@ from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
+from lessons.sentence import reason
 from lessons.voted import HEADING, OPENING
 
 
@@ -26,10 +27,10 @@ def class_panel_of_visit() -> None:
         elif class_keeper().rules(room.code, own_key()):
             teacher_view(room, own_key())
         else:
-            show_notes(NOT_YOURS)
+            show_notes(reason(RefusedError(NOT_YOURS)))
             student_view(room)
     except RefusedError as error:
-        show_notes(str(error))
+        show_notes(reason(error))
         lobby()
 
 
@@ -40,11 +41,11 @@ def lobby() -> None:
     st.markdown(spoken(OPENING))
     student, teacher = st.columns(2, gap="large")
     with student:
-        st.header("Join a class", anchor=False)
-        st.text_input("The code that your teacher shows", key="class_code", max_chars=12, on_change=join_class,
+        st.header(tell("Join a class"), anchor=False)
+        st.text_input(tell("The code that your teacher shows"), key="class_code", max_chars=12, on_change=join_class,
                       args=("class_code",))  # fmt: skip
-        st.button("Join", key="class_join", on_click=join_class, args=("class_code",), type="primary")
+        st.button(tell("Join"), key="class_join", on_click=join_class, args=("class_code",), type="primary")
     with teacher:
-        st.header("Teach a class", anchor=False)
-        st.text("You get a code, a link and a QR code for your students, and a key that is yours alone.")
-        st.button("Open a class", key="class_open", on_click=open_class)
+        st.header(tell("Teach a class"), anchor=False)
+        st.text(tell("You get a code, a link and a QR code for your students, and a key that is yours alone."))
+        st.button(tell("Open a class"), key="class_open", on_click=open_class)

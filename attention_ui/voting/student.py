@@ -4,24 +4,26 @@ import streamlit as st
 
 from attention_ui.lesson import show_notes
 from attention_ui.markdown import ROLE_COLOURS, marked
-from attention_ui.panels.question import LETTERS, card_label
+from attention_ui.panels.question import LETTERS, RIGHT, card_label
 from attention_ui.server.process import lower_priority
 from attention_ui.state import take_state
 from attention_ui.voting.rooms import class_keeper, do, leave_class, voter
 from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
 from attention_ui.voting.watching import watch
 from classes.stages import RefusedError, Room
+from lessons.formatting import spoken, tell
 from lessons.screen import Question
+from lessons.sentence import reason, say
 
-CHOSEN = "✓ your answer"
-VOTED_IN = {1: "Your first answer", 2: "Your second answer"}
+CHOSEN = say("✓ your answer")
+VOTED_IN = {1: say("Your first answer"), 2: say("Your second answer")}
 SAYS = {
-    "open": "Choose an answer. You can change it until the vote is closed.",
-    "again": "The same question again: talk to your neighbour, then choose. Your first answer stays as it was.",
-    "closed": "The vote is closed.",
-    "shown": "The vote is closed: look how the others answered.",
-    "compared": "Both votes are closed.",
-    "explained": "This is the answer.",
+    "open": say("Choose an answer. You can change it until the vote is closed."),
+    "again": say("The same question again: talk to your neighbour, then choose. Your first answer stays as it was."),
+    "closed": say("The vote is closed."),
+    "shown": say("The vote is closed: look how the others answered."),
+    "compared": say("Both votes are closed."),
+    "explained": say("This is the answer."),
 }
 
 
@@ -30,12 +32,12 @@ def student_view(room: Room) -> None:
     watch(room)
     lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
     if room.stage == "waiting":
-        st.title("You are in the class", anchor=False)
-        st.text("The question comes when your teacher asks it. Keep this page open.")
+        st.title(tell("You are in the class"), anchor=False)
+        st.text(tell("The question comes when your teacher asks it. Keep this page open."))
     else:
         screen, question = screen_of(room)
         st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
-        st.text(SAYS[room.stage])
+        st.text(spoken(SAYS[room.stage]))
         token = voter(room.code)
         if room.voting is not None:
             st.fragment(vote_cards)(room, question, token)
@@ -43,7 +45,7 @@ def student_view(room: Room) -> None:
             draw_own(room, question, token)
         draw_figures(room, screen, question)
     say_what_is_kept(room)
-    st.button("Leave this class", key="class_leave", on_click=leave_class, type="tertiary")
+    st.button(tell("Leave this class"), key="class_leave", on_click=leave_class, type="tertiary")
 
 
 def vote_cards(room: Room, question: Question, token: str) -> None:
@@ -52,12 +54,12 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
     try:
         own = class_keeper().own(room.code, token, room.number).get(room.voting)
     except RefusedError as error:
-        show_notes(str(error))
+        show_notes(reason(error))
         return
     with st.container(key="cards_class"):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                f"{letter} · {card_label(card, CHOSEN if place == own else '')}",
+                f"{letter} · {card_label(card, spoken(CHOSEN) if place == own else '')}",
                 key=f"class_vote_{letter}",
                 on_click=do,
                 args=("vote", room.code, token, room.number, room.stage, place),
@@ -71,8 +73,8 @@ def draw_own(room: Room, question: Question, token: str) -> None:
     own = class_keeper().own(room.code, token, room.number)
     explained = room.stage == "explained"
     for taken, place in sorted(own.items()):
-        right = "" if not explained else " · ✓ right" if place == question.right else " · ✗"
-        st.text(f"{VOTED_IN[taken]}: {LETTERS[place]}{right}")
+        right = "" if not explained else f" · {spoken(RIGHT)}" if place == question.right else " · ✗"
+        st.text(tell("{vote}: {letter}", vote=VOTED_IN[taken], letter=LETTERS[place]) + right)
     if not own:
-        st.text("You did not answer this question.")
+        st.text(tell("You did not answer this question."))
     cards_to_read(question, explained=explained)

@@ -19,18 +19,28 @@ from attention_ui.voting.seen import seen_of
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
 from classes.stages import NEXT, RefusedError, Room
 from lessons.asked import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell, written
+from lessons.sentence import reason, say, say_count
 
 COUNT_SECONDS = 1.0
 DEEDS = {
-    "closed": "Close the vote", "shown": "Show how the class voted", "again": "Vote again",
-    "compared": "Close and compare both votes", "explained": "Show the answer",
+    "closed": say("Close the vote"), "shown": say("Show how the class voted"), "again": say("Vote again"),
+    "compared": say("Close and compare both votes"), "explained": say("Show the answer"),
 }  # fmt: skip
-KEY_IN_ADDRESS = (
+KEY_IN_ADDRESS = say(
     "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
     "page in full screen."
 )
-CSV_COLUMNS = ("question", "lesson", "asked", "answer", "right", "first vote", "second vote", "what it means")
+CSV_COLUMNS = (
+    say("question"),
+    say("lesson"),
+    say("asked"),
+    say("answer"),
+    say("right"),
+    say("first vote"),
+    say("second vote"),
+    say("what it means"),
+)
 
 
 def teacher_view(room: Room, key: str) -> None:
@@ -45,16 +55,18 @@ def teacher_view(room: Room, key: str) -> None:
         if room.shows:
             draw_votes(room, question)
         draw_figures(room, screen, question)
-    with st.expander("How to join", expanded=not asked, key=f"class_join_{asked}"):
+    with st.expander(tell("How to join"), expanded=not asked, key=f"class_join_{asked}"):
         draw_invitation(room)
-    with st.expander("The next question" if asked else "The first question", expanded=True, key=f"class_next_{asked}"):
+    with st.expander(
+        tell("The next question") if asked else tell("The first question"), expanded=True, key=f"class_next_{asked}"
+    ):
         choose_question(room, key)
     if asked:
-        offer("Save all questions and votes as CSV", partial(class_csv, room.code), "class_votes.csv", "text/csv")
+        offer(tell("Save all questions and votes as CSV"), partial(class_csv, room.code), "class_votes.csv", "text/csv")
     say_what_is_kept(room)
-    st.caption(KEY_IN_ADDRESS)
+    st.caption(spoken(KEY_IN_ADDRESS))
     st.button(
-        "Close this class and forget it now", key="class_close", on_click=close_class, args=(room.code, key),
+        tell("Close this class and forget it now"), key="class_close", on_click=close_class, args=(room.code, key),
         type="tertiary",
     )  # fmt: skip
 
@@ -70,13 +82,13 @@ def draw_stage(room: Room, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for to in NEXT[room.stage]:
             st.button(
-                DEEDS[to], key=f"class_to_{to}", on_click=do,
+                spoken(DEEDS[to]), key=f"class_to_{to}", on_click=do,
                 args=("step", room.code, key, room.number, room.stage, to), type="primary",
             )  # fmt: skip
         with st.container(width="content"):
             every = COUNT_SECONDS if room.voting else None
             st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
-        st.text(f"Join with the code {spaced(room.code)}", width="content")
+        st.text(tell("Join with the code {code}", code=spaced(room.code)), width="content")
 
 
 def last_round(room: Room) -> int:
@@ -89,9 +101,9 @@ def count_answers(code: str, number: int, taken: int) -> None:
     try:
         count = class_keeper().answered(code, number, taken)
     except RefusedError as error:
-        st.text(str(error))
+        st.text(written(reason(error)))
         return
-    st.text(f"{count} {'has' if count == 1 else 'have'} answered")
+    st.text(spoken(say_count("{count} has answered", "{count} have answered", count)))
 
 
 def spaced(code: str) -> str:
@@ -105,40 +117,43 @@ def draw_invitation(room: Room) -> None:
     picture = segno.make(link, error="m").png_data_uri(scale=8, border=2)
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
-        st.text("Open this link, or the page Class vote, and type the code:")
+        st.text(tell("Open this link, or the page Class vote, and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
     with image:
-        st.markdown(f"![The link as a QR code]({picture})")  # an image of Streamlit's own has no alternative text
+        text = tell("The link as a QR code")
+        st.markdown(f"![{text}]({picture})")  # an image of Streamlit's own has no alternative text
 
 
 def choose_question(room: Room, key: str) -> None:
     """A question of any lesson, as the visit has seen its screen last; the preview names no right answer."""
-    titles = {Path(entry.file).stem: entry.title for entry in CONTENTS}
+    titles = {Path(entry.file).stem: entry.name for entry in CONTENTS}
     lessons, seen = list(askable()), get_state("lesson_seen")
     begin = lessons.index(seen) if seen in lessons else 0
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lesson = st.selectbox(
-            "A question of the lesson", lessons, begin, format_func=titles.get, key="class_lesson", width=260
+            tell("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260
         )
         lesson = lesson if lesson in lessons else lessons[begin]  # a forged message may name what is none
         asked = chosen_asked(lesson)
-        st.button("Another question", key="class_another", on_click=another_question, args=(lesson,), type="tertiary")
+        st.button(
+            tell("Another question"), key="class_another", on_click=another_question, args=(lesson,), type="tertiary"
+        )
     if seen_of(lesson) is not None:
-        st.caption("It is about the screen of this lesson that you saw last, with its controls as you left them.")
+        st.caption(tell("It is about the screen of this lesson that you saw last, with its controls as you left them."))
     else:
-        st.caption("To ask about other numbers, open the lesson, set its controls, and come back.")
+        st.caption(tell("To ask about other numbers, open the lesson, set its controls, and come back."))
     try:
         text = written_asked(asked)
         _, question = screen_asked(text)
     except (ValueError, LookupError) as error:
-        show_notes(str(error))
+        show_notes(reason(error))
         return
     st.markdown(marked(question.prompt, ROLE_COLOURS))
     for letter, card in zip(LETTERS, question.cards, strict=False):
         st.markdown(f"{letter} · {marked(card.text)}")
     st.button(
-        "Ask the class", key="class_ask", on_click=ask_class,
+        tell("Ask the class"), key="class_ask", on_click=ask_class,
         args=(lesson, room.code, key, room.number, len(question.cards), text), type="primary",
     )  # fmt: skip
 
@@ -166,7 +181,7 @@ def class_csv(code: str) -> bytes:
     """A line for each answer to each question, with how many chose it in both votes."""
     text = io.StringIO()
     lines = csv.writer(text)
-    lines.writerow(CSV_COLUMNS)
+    lines.writerow(map(spoken, CSV_COLUMNS))
     for number, cards, asked in class_keeper().asked(code):
         _, question = screen_asked(asked)
         votes = class_keeper().votes(code, number, cards)

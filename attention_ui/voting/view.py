@@ -6,15 +6,16 @@ from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.lesson import CLASS_VOTE
 from attention_ui.lesson_page import draw_group, groups
 from attention_ui.markdown import marked
-from attention_ui.panels.question import LETTERS
+from attention_ui.panels.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.state import set_state
 from attention_ui.streamlit_insides import browser_mark
 from attention_ui.voting.rooms import class_keeper, time_of
 from classes.stages import RefusedError, Room, Votes
 from lessons.asked import screen_asked
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell, together
 from lessons.screen import Question, Screen
+from lessons.sentence import say
 from lessons.voted import distribution_of_votes, flow, flow_table
 
 
@@ -46,7 +47,7 @@ def draw_votes(room: Room, question: Question) -> None:
     """The distribution, and from the first vote to the second how many went where: as pictures and in numbers."""
     votes = votes_of(room)
     if not sum(votes.first) + sum(votes.second):
-        st.text("Nobody has answered.")
+        st.text(tell("Nobody has answered."))
         return
     figures = [distribution_of_votes(question, votes.first, votes.second)]
     if room.stage != "shown" and any(map(sum, votes.moved)):
@@ -62,7 +63,7 @@ def cards_to_read(question: Question, *, explained: bool) -> None:
     columns = st.columns(len(question.cards))
     for place, (column, letter, card) in enumerate(zip(columns, LETTERS, question.cards, strict=False)):
         with column, st.container(border=True, height="stretch", gap="xsmall"):
-            verdict = (" · ✓ right" if place == question.right else " · ✗") if explained else ""
+            verdict = (f" · {spoken(RIGHT)}" if place == question.right else " · ✗") if explained else ""
             st.markdown(f"**{letter}**{verdict}")
             st.markdown(marked(card.text))
             if card.reason is not None:
@@ -73,13 +74,14 @@ def cards_to_read(question: Question, *, explained: bool) -> None:
 
 def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
-    kept = (
-        f"No name and no address is kept: only counts and, for each vote, a random token of the browser. "
-        f"All is forgotten on {time_of(room.until)}. One vote for each browser: its cookie tells it from others, so "
-        f"whoever opens another browser can vote once more."
-    )
+    kept = [say(
+        "No name and no address is kept: only counts and, for each vote, a random token of the browser. All is "
+        "forgotten on {time}. One vote for each browser: its cookie tells it from others, so whoever opens another "
+        "browser can vote once more.",
+        time=time_of(room.until),
+    )]  # fmt: skip
     if browser_mark() is None:
-        kept += " This browser sends no cookie: the vote belongs to this tab, as long as it stays open."
+        kept.append(say("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
     if not class_keeper().outlives_process:
-        kept += " This server keeps classes in a temporary folder: if it is started anew, they are gone."
-    st.caption(kept)
+        kept.append(say("This server keeps classes in a temporary folder: if it is started anew, they are gone."))
+    st.caption(together(kept))

@@ -147,7 +147,7 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
         (1 - p, say("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
                 say("1, minus the probability")),
         (-float(np.log(p)), say("That is the loss itself, not its gradient."), say("minus ln of the probability")),
-        (float(np.log(p)), say("That is ln of the probability. Its gradient, with a minus, is asked for."),
+        (float(np.log(p)), say("That is ln of the probability. Asked for is the gradient of minus that."),
                            say("ln of the probability")),
         (-1.0, say("That would be so if it gave the right word no probability at all."),
                say("minus 1, whatever the probability")))  # fmt: skip

@@ -224,8 +224,8 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
     kept = tokens_kept(varied, n, True)
     return among_counts(
-        say("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, in {sets} of "
-            "{heads} heads?",
+        say("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
+            "sets of keys and values for {heads} heads?",
             heads=n_heads, sets=kv_heads, d_k=d_k, d_v=d_v, kept=kept),
         (numbers_kept(varied, n, True), say("A key and a value for each of these tokens, in each set."),
                                         say("keys and values, once for each set")),

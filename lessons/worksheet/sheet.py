@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from attention_core.errors import InputError, Phrase
 from attention_core.tokens import clean_text, tokenize
 from lessons.sentence import Sentence, say
 
@@ -46,21 +47,22 @@ class SheetChoices:
 
     def __post_init__(self):
         if not self.lessons:
-            raise ValueError("A worksheet needs at least one lesson, and none is chosen: choose one.")
+            raise InputError("A worksheet needs at least one lesson, and none is chosen: choose one.")
         if tuple(lesson for lesson in ON_PAPER if lesson in self.lessons) != self.lessons:
             raise ValueError(f"lessons are some of {', '.join(ON_PAPER)}, in this order, but got {self.lessons}")
         for name, least, most in (("tasks", 1, MOST_TASKS), ("seed", 0, LAST_SHEET), ("decimals", *DECIMALS)):
             if not least <= getattr(self, name) <= most:
-                raise ValueError(f"{name} goes from {least} to {most}, but got {getattr(self, name)}")
+                raise InputError("{name} goes from {least} to {most}, but got {value}", name=name, least=least,
+                                 most=most, value=getattr(self, name))  # fmt: skip
         found = tokenize(clean_text(self.text).text, "words")
         if " ".join(found) != self.text or not FEWEST_ON_PAPER <= len(found) <= MOST_ON_PAPER:
-            raise ValueError("a sentence on paper has 2 to 5 tokens, each apart from the next")
+            raise InputError("a sentence on paper has 2 to 5 tokens, each apart from the next")
 
 
-def words_on_paper(typed: str) -> tuple[str, tuple[Sentence, ...]]:
+def words_on_paper(typed: str) -> tuple[str, tuple[Sentence | Phrase, ...]]:
     """The tokens of a sentence that a sheet has room for, with a space between them; and what was changed, if much."""
     clean = clean_text(typed[:LONGEST_ON_PAPER])
-    tokens, said = tokenize(clean.text, "words"), tuple(say("{note}", note=note) for note in clean.notes)
+    tokens, said = tokenize(clean.text, "words"), clean.notes
     if len(tokens) < FEWEST_ON_PAPER:
         return PAPER_SENTENCE, (
             *said,
@@ -97,13 +99,13 @@ def sheet_code(choices: SheetChoices) -> str:
 def choices_of_code(code: str) -> SheetChoices:
     """The choices that a code was made of. Raises ValueError, with a sentence, for what is no code of a sheet."""
     if len(code) > LONGEST_SHEET_CODE:
-        raise ValueError(f"This is no code of a worksheet: it has {len(code):,} characters. Copy the code at its top.")
+        raise InputError("This is no code of a worksheet: it has {count} characters. Copy the code at its top.",
+                         count=f"{len(code):,}")  # fmt: skip
     plain = code.upper().translate(MISREAD)
     if len(plain) < SHORT_CODE or set(plain) - set(CHARACTERS):
-        raise ValueError(
-            f"This is no code of a worksheet: a code has {SHORT_CODE} letters and digits or more, and none but "
-            f"{CHARACTERS}. Copy the code at the top of the sheet."
-        )
+        raise InputError("This is no code of a worksheet: a code has {short_code} letters and digits or more, and "
+                         "none but {characters}. Copy the code at the top of the sheet.", short_code=SHORT_CODE,
+                         characters=CHARACTERS)  # fmt: skip
     packed, check = divmod(number_of(plain[:SHORT_CODE]), 1 << BITS_OF_CHECK)
     tail = number_of(plain[SHORT_CODE:]) if plain[SHORT_CODE:] else 0
     try:
@@ -112,7 +114,7 @@ def choices_of_code(code: str) -> SheetChoices:
     except (ValueError, OverflowError):
         choices = None
     if choices is None or check != check_digits(packed, whole):
-        raise ValueError("No worksheet has this code: one of its characters is another. Compare it with the sheet.")
+        raise InputError("No worksheet has this code: one of its characters is another. Compare it with the sheet.")
     return choices
 
 

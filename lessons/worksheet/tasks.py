@@ -14,7 +14,7 @@ from attention_core.randomness import generator
 from lessons import dot_product, mask, output, overview, projections, scores, softmax, tokens
 from lessons.derivation import VECTORS
 from lessons.example import ExampleTrace
-from lessons.formatting import equation, spoken
+from lessons.formatting import equation, spoken, tell
 from lessons.questions.base import below
 from lessons.screen import Code, Matrix, Question, Screen
 from lessons.sentence import Number, Sentence, say, say_count
@@ -213,7 +213,7 @@ MAKES_SHEETS = Code((sheet_tasks, paper_task, paper_example, with_rounded_weight
 def written_cell(matrix: Matrix, row: int, column: int, decimals: int) -> str:
     """What stands in a cell on paper: a number, or that it is masked. A weight has all its decimals, if it is given."""
     if not matrix.sees(row, column):
-        return "masked" if matrix.scale != "weight" else "0"
+        return tell("masked") if matrix.scale != "weight" else "0"
     return on_paper(float(matrix.values[row][column]), decimals, fixed=matrix.scale == "weight")
 
 

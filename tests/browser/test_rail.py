@@ -21,7 +21,7 @@ def test_all_lessons_stand_in_one_line_and_a_solved_one_is_marked(visit):
     tab.page.wait_for_selector("h1")
     tab.settled()
     links = tab.page.get_by_test_id("stTopNavLink")
-    assert links.all_inner_texts() == [entry.title for entry in CONTENTS], "none is folded away"
+    assert links.all_inner_texts() == [entry.name for entry in CONTENTS], "none is folded away"
     assert len({round(link.bounding_box()["y"]) for link in links.all()}) == 1
     assert tab.page.locator('[data-testid="stTopNavLink"][aria-current="page"]').inner_text() == "Softmax"
 

@@ -24,7 +24,7 @@ from lessons.edits import (
     set_numbers,
 )
 from lessons.example import Example, run_example, unedited
-from lessons.formatting import spoken
+from lessons.formatting import spoken, written
 from lessons.matrices import PAIRS
 from lessons.notebooks import PRESETS
 
@@ -55,6 +55,12 @@ def counts(trace, head=0):
 
 
 # What may be set
+
+
+def said_of(found):
+    """What was found, and the sentences on the rest as they are read."""
+    edits, sentences = found
+    return edits, tuple(map(written, sentences))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +98,7 @@ def test_what_cannot_be_set_is_an_error_that_says_why(wrong, sentence):
 )
 def test_hostile_cells_are_refused_with_a_sentence_and_the_old_number_stays(typed, why):
     trace = run_example(SENTENCE)
-    edits, refused = set_numbers((), "W_q", trace.W_q, [(1, 2, typed), (0, 0, 0.5)])
+    edits, refused = said_of(set_numbers((), "W_q", trace.W_q, [(1, 2, typed), (0, 0, 0.5)]))
     assert edits == (Edit("W_q", 0, 0, 0.5),), "the good number beside it counts"
     assert len(refused) == 1
     assert refused[0].startswith("W_q, row 2, column 3: ") and refused[0].endswith(". The old number stays.")
@@ -102,9 +108,9 @@ def test_hostile_cells_are_refused_with_a_sentence_and_the_old_number_stays(type
 def test_a_cell_that_is_not_there_is_refused():
     trace = run_example(SENTENCE)
     for row, column in ((7, 0), (0, 6), (-1, 0)):
-        edits, refused = set_numbers((), "W_q", trace.W_q, [(row, column, 0.5)])
+        edits, refused = said_of(set_numbers((), "W_q", trace.W_q, [(row, column, 0.5)]))
         assert edits == () and len(refused) == 1
-    edits, refused = set_numbers((), "x", trace.x, [(5, 0, 0.5)], trace.ids)
+    edits, refused = said_of(set_numbers((), "x", trace.x, [(5, 0, 0.5)], trace.ids))
     assert edits == () and refused == (
         "X, row 6, column 1: there is no such cell among 5 rows and 7 columns. The old number stays.",
     )
@@ -129,7 +135,7 @@ def test_setting_a_number_again_replaces_it_and_too_many_are_refused():
 
 def test_many_refusals_are_counted_and_not_listed():
     trace = run_example(SENTENCE)
-    _, refused = set_numbers((), "W_q", trace.W_q, [(i, j, None) for i in range(7) for j in range(6)])
+    _, refused = said_of(set_numbers((), "W_q", trace.W_q, [(i, j, None) for i in range(7) for j in range(6)]))
     assert len(refused) == 4 and refused[-1] == "And 39 more like this."
 
 
@@ -178,7 +184,7 @@ def test_an_edit_outside_the_matrix_waits_and_says_so():
     large = edited(*edits)
     assert large.W_q[0, 5] == 1 and large.W_q[6, 5] == 2 and large.x[4, 0] == 3 and large.notes == ()
     small = edited(*edits, example=replace(SENTENCE, d_k=2, text="a b c"))
-    assert small.notes == (
+    assert tuple(map(written, small.notes)) == (
         "X is 3×7 now, and 1 number changed by hand has no place in it. "
         "Nothing is lost: what was changed counts again once there is room.",
         "W_q is 7×4 now, and 2 numbers changed by hand have no place in it. "
@@ -269,20 +275,20 @@ def test_the_spelling_counts_from_one_and_is_short():
     ],
 )
 def test_a_bad_piece_is_left_out_with_a_sentence_and_the_good_ones_count(piece, why):
-    edits, notes = parse_edits(f"k2,1=0.25;{piece};v1,1=2")
+    edits, notes = said_of(parse_edits(f"k2,1=0.25;{piece};v1,1=2"))
     assert edits == (Edit("W_k", 1, 0, 0.25), Edit("W_v", 0, 0, 2.0))
     assert len(notes) == 1 and why in notes[0] and "was left out of the numbers changed by hand" in notes[0]
     notes[0].encode("utf-8")
 
 
 def test_a_code_that_is_too_long_changes_nothing_and_says_so():
-    edits, notes = parse_edits("q1,1=1;" * 2000)
+    edits, notes = said_of(parse_edits("q1,1=1;" * 2000))
     assert edits == () and "14,000 characters" in notes[0]
 
 
 @given(code=st.text(st.characters(exclude_categories=()), max_size=60) | st.from_regex(r"([xqkv]\d,\d=.{0,4};){0,4}"))
 def test_any_text_gives_edits_and_sentences(code):
-    edits, notes = parse_edits(code)
+    edits, notes = said_of(parse_edits(code))
     assert all(isinstance(edit, Edit) for edit in edits)
     "".join(notes).encode("utf-8")
     assert parse_edits(edits_code(edits)) == (edits, ())

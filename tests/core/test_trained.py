@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from attention_core.training import EVALUATE_EVERY, train
 from lessons.example import Example, learnt_example, model_settings, run_example
+from lessons.formatting import written
 from lessons.heads_example import heads_example, run_heads
 from lessons.notebooks import Sizes
 from lessons.trained import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
@@ -112,7 +113,7 @@ def test_mask_and_scaling_act_on_the_same_weights_and_can_be_left_out_of_the_tra
 def test_a_sentence_is_cut_into_what_the_model_knows(source, text, tokens, note):
     trace = run_example(learnt_example(source, text=text))
     assert trace.tokens == tokens
-    assert note in " ".join(trace.notes) and bool(note) == bool(trace.notes)
+    assert note in " ".join(map(written, trace.notes)) and bool(note) == bool(trace.notes)
 
 
 def test_few_recordings_are_kept_and_the_last_asked_for_among_them():

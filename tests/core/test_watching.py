@@ -70,7 +70,7 @@ def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the
         ("hexlyo", "helo", "never met x y "),
         ("hello world", "o world", "last 7"),
         ("xyz", "hello", "beginning of the training text"),
-        ("he\u202e\ud800llo", "hello", "2 invisible characters were left out"),
+        ("he\u202e\ud800llo", "hello", "Invisible characters were left out: 2"),
     ],
 )
 def test_only_what_the_model_knows_and_can_see_is_looked_at_and_the_notes_say_so(probe, tokens, note):

@@ -706,7 +706,7 @@ def answer_logit(case, prompt):
         "So it would be for a wrong word. For the right one 1 is taken away.": p,
         "That is how far the logit is pushed up. A step goes against the gradient, so it has a minus.": 1 - p,
         "That is the loss itself, not its gradient.": -math.log(p),
-        "That is ln of the probability. Its gradient, with a minus, is asked for.": math.log(p),
+        "That is ln of the probability. Asked for is the gradient of minus that.": math.log(p),
         "That would be so if it gave the right word no probability at all.": -1.0,
     }
 

@@ -36,7 +36,7 @@ def compared(case, sentence):
     example = case.example.example
     scores = [score * (example.d_k**-0.5 if example.scaling else 1.0) for score in scores]
     found = {"query": query, "count": len(scores), "low": min(scores)}
-    return found | ({"high": max(scores)} if len(scores) > 1 else {})
+    return found | {"high": max(scores)}
 
 
 ORACLE = LOOK | {

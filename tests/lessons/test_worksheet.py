@@ -10,7 +10,7 @@ from arithmetic_checks import evaluate
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.formatting import spoken
+from lessons.formatting import spoken, written
 from lessons.worksheet.numbers import on_paper, rounded_number
 from lessons.worksheet.sheet import (
     CHARACTERS,
@@ -84,7 +84,7 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
 )  # fmt: skip
 def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, text, notes):
     words, said = words_on_paper(typed)
-    assert words == text and len(said) == notes and all(map(spoken, said))
+    assert words == text and len(said) == notes and all(map(written, said))
 
 
 @given(st.text(max_size=120))

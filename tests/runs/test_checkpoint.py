@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.torch import load, save
 
+from attention_core.errors import InputError
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings
@@ -87,7 +88,7 @@ def refused(data):
     """The sentence with which a file is refused."""
     with pytest.raises(ValueError) as caught:
         load_checkpoint(data)
-    assert type(caught.value) is ValueError
+    assert type(caught.value) is InputError
     sentence = str(caught.value)
     assert sentence.endswith("Choose a file that this page saved."), sentence
     assert len(sentence) < 400 and sentence.isprintable()
@@ -139,7 +140,7 @@ def test_a_changed_byte_is_refused_or_makes_another_good_model(place, value):
     try:
         loaded = load_checkpoint(bytes(data))
     except ValueError as error:
-        assert type(error) is ValueError
+        assert type(error) is InputError
     else:
         assert np.isfinite(loaded.weights).all()
 

@@ -73,7 +73,7 @@ def test_a_failure_is_told_without_its_words_and_leaves_what_was_there():
 
     measuring = Measuring(PageLock(), broken)
     measuring.start()
-    assert finished(measuring).results == () and measuring.problem == "it ended with RuntimeError"
+    assert finished(measuring).results == () and str(measuring.problem) == "it ended with RuntimeError"
 
 
 @pytest.mark.parametrize("calls", [3])

@@ -80,7 +80,7 @@ def test_only_the_last_files_are_kept(writer):
 
 def test_an_order_that_fails_says_so_and_can_be_given_again(writer):
     writer.finish("broken")
-    assert writer.orders.file("broken") is None and writer.orders.problem("broken") == "it ended with OSError"
+    assert writer.orders.file("broken") is None and str(writer.orders.problem("broken")) == "it ended with OSError"
     writer.finish("a")
     assert writer.orders.file("a") == b"a"
 
@@ -93,4 +93,4 @@ def test_an_order_that_is_cancelled_says_so(writer):
         writer.let.release()
     ending.join(10)
     assert not ending.is_alive() and writer.orders.done("a") is None
-    assert writer.orders.file("a") is not None or writer.orders.problem("a") == "it was stopped before its end"
+    assert writer.orders.file("a") is not None or str(writer.orders.problem("a")) == "it was stopped before its end"

@@ -335,7 +335,7 @@ def test_a_run_that_fails_does_not_stop_the_others(scheduler, monkeypatch, error
     assert scheduler.alive and good.finished and good.look().problem is None
     view = failing.look()
     assert view.finished and view.position == 2
-    assert "something broke" in view.problem
+    assert "something broke" in str(view.problem)
 
 
 # Pages

@@ -18,6 +18,7 @@ NEEDED = (
     "classes",
     "runs",
     "training",
+    "words",
     "pages",
     "tests",
     "app.py",

@@ -37,7 +37,7 @@ def test_a_group_begins_where_the_section_changes():
 
 def test_a_phone_is_told_where_one_is():
     for number, entry in enumerate(CONTENTS, start=1):
-        assert f'"{number} of {len(CONTENTS)} · {entry.title}"' in rail(entry, ())
+        assert f'"{number} of {len(CONTENTS)} · {entry.name}"' in rail(entry, ())
 
 
 def test_no_address_ends_like_another():

@@ -1,0 +1,88 @@
+"""The language of the page that is served, and the address with which the menu changes it."""
+
+import re
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import RedirectResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from words import COOKIE, chosen_language, nearest_language, tag_of
+
+YEAR = 31_536_000  # seconds
+LANG = re.compile(rb'<html lang="[^"]*"')
+
+
+class SpokenPage:
+    """Writes the reader's language into the start page; the language that a link fixes stays while the browser is open.
+
+    Screen readers choose their voice by it, and browsers what they offer to translate.
+    """
+
+    def __init__(self, app: ASGIApp):
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer as the app does; a page of HTML says its language."""
+        if scope["type"] != "http" or scope["method"] != "GET":
+            return await self.app(scope, receive, send)
+        begun: list[Message] = []
+        body = bytearray()
+
+        async def send_in_language(message: Message) -> None:
+            if message["type"] == "http.response.start" and is_page(message):
+                begun.append(message)
+            elif not begun:
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body", False):
+                    page = in_language(begun[0], bytes(body), Request(scope))
+                    await send(begun[0])
+                    await send({"type": "http.response.body", "body": page})
+
+        await self.app(scope, receive, send_in_language)
+
+
+def is_page(start: Message) -> bool:
+    """True for the beginning of an answer that is a page nobody has packed."""
+    headers = MutableHeaders(scope=start)
+    kind = headers.get("content-type", "")
+    return start["status"] == 200 and kind.startswith("text/html") and "content-encoding" not in headers
+
+
+def in_language(start: Message, page: bytes, request: Request) -> bytes:
+    """The page with its language; the headers say what it depends on."""
+    fixed, headers = dict(parse_qsl(request.url.query)).get("lang", ""), MutableHeaders(scope=start)
+    code = chosen_language(fixed, request.cookies.get(COOKIE, ""), request.headers.get("accept-language", ""))
+    page = LANG.sub(f'<html lang="{tag_of(code)}"'.encode(), page, count=1)
+    headers["Content-Length"] = str(len(page))
+    headers.add_vary_header("Accept-Language, Cookie")
+    if nearest_language(fixed):
+        headers.append("Set-Cookie", cookie(code))
+    return page
+
+
+def cookie(code: str, seconds: int | None = None) -> str:
+    """The header that keeps a language in the browser: for so long, or until it is closed."""
+    return f"{COOKIE}={code}; Path=/; SameSite=Lax" + (f"; Max-Age={seconds}" if seconds else "")
+
+
+async def change_language(request: Request) -> RedirectResponse:
+    """Keep the language in this browser and go back to the page from which the menu was used, with its controls."""
+    answer = RedirectResponse(back_to(request.headers.get("referer", "")), 303)
+    if code := nearest_language(request.path_params["code"]):
+        answer.headers.append("Set-Cookie", cookie(code, YEAR))
+    return answer
+
+
+def back_to(referer: str) -> str:
+    """The path and the controls of an address of ours, which no longer fixes a language; the first page without one."""
+    try:
+        address = urlsplit(referer)
+    except ValueError:
+        return "/"
+    controls = [(name, value) for name, value in parse_qsl(address.query, keep_blank_values=True) if name != "lang"]
+    # Of several slashes at the beginning a browser would make another host.
+    return "/" + re.sub(r"^[/\\]+", "", address.path) + (f"?{urlencode(controls)}" if controls else "")
