@@ -11,7 +11,7 @@ from attention_core.measures import D_K_MEASURED
 from attention_ui.controls.bound import bound_within, changing_slider, one_in_row, stepper
 from attention_ui.editing import typed_cells
 from attention_ui.lesson import show_notes
-from attention_ui.links import SWITCH, Length, LinkRule
+from attention_ui.links import SWITCH, Length, LinkRule, Spellings
 from attention_ui.mask_codes import mask_code, mask_from_code
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
@@ -39,7 +39,9 @@ VIEWS = {
     "of": {"one": say("one query"), "all": say("all queries"), "parts": say("weights beside contributions")},
 }
 PLACES = dict.fromkeys(("asks", "width", "real"), Limit(1, MAX_TOKENS))
-TEMPERATURES = {f"{tenths / 10:g}": f"{tenths / 10}" for tenths in range(1, 51)}
+TEMPERATURES = Spellings(
+    (spelling, f"{tenths / 10}") for tenths in range(1, 51) for spelling in (f"{tenths / 10:g}", f"{tenths / 10}")
+)
 LENGTHS = {"drawn": Length(200), "stranger": Length(100)}
 LINK_RULES: dict[str, LinkRule] = {
     **{"step": STEPS, **VIEWS, **PLACES, **LENGTHS, "temperature": TEMPERATURES, "cover": SWITCH},

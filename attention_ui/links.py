@@ -30,6 +30,10 @@ class Length:
     most: int
 
 
+class Spellings(dict[str, str]):
+    """Ways to write the choices of a control that Streamlit itself binds, each with the one that it expects."""
+
+
 Label = str | Sentence  # of a choice: a name of the field, the same in every language, or a sentence
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
 LinkRule = Limit | Span | Length | Mapping[object, Label]
@@ -98,8 +102,11 @@ def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | 
 
 def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tuple[str | None, str | None]:
     """The short name; also for an English label, as links once named it; nothing, and a sentence, for anything else."""
-    known = {english(label).lower(): str(key) for key, label in labels.items()}
-    known |= {str(key).lower(): str(key) for key in labels}
+    if isinstance(labels, Spellings):
+        known = {spelling.lower(): expected for spelling, expected in labels.items()}
+    else:
+        known = {english(label).lower(): str(key) for key, label in labels.items()}
+        known |= {str(key).lower(): str(key) for key in labels}
     if asked.lower() in known:
         return known[asked.lower()], None
     return None, tell("The link says {name} = {asked}, which is none of the choices; it was left out.",

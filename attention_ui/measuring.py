@@ -73,7 +73,7 @@ def csv_of_timings(timings: Sequence[Timing]) -> bytes:
 def this_machine() -> str:
     """The processor and the version of PyTorch: nothing that tells whose machine it is."""
     return tell("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
-                cores=os.cpu_count() or 1, version=torch.__version__)  # fmt: skip
+                cores=os.cpu_count() or 1, version=str(torch.__version__))  # fmt: skip
 
 
 def processor() -> str:

@@ -7,8 +7,8 @@ import streamlit as st
 from attention_core.generation import MAX_NEW_TOKENS
 from attention_core.pieces import START
 from attention_core.sampling import Sampling
-from attention_ui.controls.bound import bound_number
-from attention_ui.links import Length, LinkRule
+from attention_ui.controls.bound import bound_number, option_in_link
+from attention_ui.links import Length, LinkRule, Spellings
 from attention_ui.state import get_state, set_state
 from attention_ui.writers import WRITERS, Writer
 from lessons.beginning import Beginning, beginning_of
@@ -26,10 +26,11 @@ LINK_RULES: dict[str, LinkRule] = {
     **WRITING_LIMITS,
     "begin": Length(LONGEST_BEGINNING),
     "writer": WRITERS,
-    "temp": {label: label for label in WRITING_TEMPERATURES}
-    | {f"{float(label):.1f}": label for label in WRITING_TEMPERATURES},
+    "temp": Spellings(
+        (spelling, label) for label in WRITING_TEMPERATURES for spelling in (label, f"{float(label):.1f}")
+    ),
     "top_k": {label: label for label in TOP_KS},
-    "top_p": {label: label for label in TOP_PS} | {f"{float(label):.2f}": label for label in TOP_PS},
+    "top_p": Spellings((spelling, label) for label in TOP_PS for spelling in (label, f"{float(label):.2f}")),
 }
 HELP = {
     "temp": say("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
@@ -72,17 +73,18 @@ def writing_controls(writer: Writer) -> Request:
     return Request(writer, start, sampling, seed, length)
 
 
+def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
+    """One of some numbers, or all, named in the address; the default where a forged message says something else."""
+    with option_in_link(key, options, default):
+        value = st.select_slider(
+            label, options, key=key, help=spoken(HELP[key]), format_func=all_or_number, persist_state="session"
+        )
+    return value if value in options else default
+
+
 def all_or_number(option: str) -> str:
     """What an option is called."""
     return tell("all") if option == "all" else option
-
-
-def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
-    """One of some numbers, bound to the address; the default where a forged message says something else."""
-    value = st.select_slider(
-        label, options, default, key=key, bind="query-params", help=spoken(HELP[key]), format_func=all_or_number
-    )
-    return value if value in options else default
 
 
 def writing_buttons(request: Request) -> None:

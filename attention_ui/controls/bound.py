@@ -1,6 +1,6 @@
 """Controls bound to the address: the link says what was chosen with them, and sets them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
@@ -35,7 +35,7 @@ def label_of(options: Mapping[One, Label], option: One) -> str:
 
 
 @contextmanager
-def option_in_link(key: str, options: Mapping[One, Label], begin: One, *, always: bool = False) -> Iterator[None]:
+def option_in_link(key: str, options: Collection[One], begin: One, *, always: bool = False) -> Iterator[None]:
     """Around a control that chooses among options: the link names its choice in short, the same in every language.
 
     Streamlit itself would write the label. What one finds at first is named only where a link `always` says it.

@@ -3,7 +3,7 @@
 import re
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -27,6 +27,8 @@ class SpokenPage:
         """Answer as the app does; a page of HTML says its language."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return await self.app(scope, receive, send)
+        if "text/html" in Headers(scope=scope).get("accept", ""):  # a small page, which comes as it can be read here
+            scope = scope | {"headers": [entry for entry in scope["headers"] if entry[0] != b"accept-encoding"]}
         begun: list[Message] = []
         body = bytearray()
 

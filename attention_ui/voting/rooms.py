@@ -15,13 +15,15 @@ from attention_ui.streamlit_insides import browser_mark
 from classes.keeper import NO_CLASS, Keeper
 from classes.keys import token_of, typed_code
 from classes.limits import Limiter
-from classes.stages import RefusedError, Room
+from classes.stages import RefusedError, Room, told_as
 from lessons.sentence import reason
 
 log = logging.getLogger(__name__)
 FOLDER_OF_CLASSES, URL_OF_CLASSES = "ATTENTION_LAB_CLASSES", "ATTENTION_LAB_CLASSES_URL"
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
+NOT_KEPT = told_as("This server cannot keep classes just now: whoever runs it finds the reason in its log.")
+WAIT = told_as("There were too many codes of no class, or too many classes. Wait a minute, then try again.")
 GUESSES, ALL_GUESSES = Limiter(10, 60), Limiter(600, 60)  # wrong codes in a minute: of a visitor, and of all together
 OPENINGS, ALL_OPENINGS = Limiter(10, 3600), Limiter(300, 3600)  # new classes in an hour
 EVERYBODY = "everybody"
@@ -38,9 +40,7 @@ def class_keeper() -> Keeper:
         return Keeper(os.environ.get(FOLDER_OF_CLASSES) or None)
     except (OSError, sqlite3.Error, ImportError) as error:
         log.exception("classes cannot be kept: look at ATTENTION_LAB_CLASSES and ATTENTION_LAB_CLASSES_URL")
-        raise RefusedError(
-            "This server cannot keep classes just now: whoever runs it finds the reason in its log."
-        ) from error
+        raise RefusedError(NOT_KEPT) from error
 
 
 def forget_old_classes() -> None:
@@ -52,7 +52,7 @@ def forget_old_classes() -> None:
 def limited(*limiters: Limiter) -> None:
     """Refuse a visitor who has tried too often, and everybody where all together have."""
     if any(limiter.exhausted(who) for limiter, who in zip(limiters, (voter(""), EVERYBODY), strict=True)):
-        raise RefusedError("There were too many codes of no class, or too many classes. Wait a minute, then try again.")
+        raise RefusedError(WAIT)
 
 
 def tried(*limiters: Limiter) -> None:

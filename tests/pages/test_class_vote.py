@@ -143,7 +143,7 @@ def test_the_numbers_of_the_class_can_be_saved(fresh):
     vote(student(code), "B")
     header, *lines = csv.reader(io.StringIO(class_csv(code).decode("utf-8-sig")))
     question = screen_asked(fresh.look(code).asked)[1]
-    assert tuple(header) == CSV_COLUMNS and len(lines) == len(question.cards)
+    assert header == [spoken(column) for column in CSV_COLUMNS] and len(lines) == len(question.cards)
     assert [line[5] for line in lines] == ["0", "1", *["0"] * (len(lines) - 2)]
     assert [line[4] for line in lines].index("yes") == question.right
 

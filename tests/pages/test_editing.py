@@ -9,7 +9,7 @@ from attention_ui import editing
 from lessons.edit_remarks import edit_remarks, tensors_of
 from lessons.edits import Edit, edits_code
 from lessons.example import Example, run_example
-from lessons.formatting import together
+from lessons.formatting import spoken, together
 from lessons.notebooks import PRESETS
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
@@ -235,7 +235,7 @@ def test_a_hostile_cell_is_refused_and_the_table_is_drawn_anew_with_the_old_numb
     count = editing.generation()
     type_into(kept, run_example(Example(edits=TWO[:1])), "W_q", {0: {"2": value}})
     assert kept["edits"] == "q1,2=0.5"
-    assert len(kept["edits_refused"]) == 1 and kept["edits_refused"][0].endswith("The old number stays.")
+    assert len(kept["edits_refused"]) == 1 and spoken(kept["edits_refused"][0]).endswith("The old number stays.")
     assert editing.generation() == count + 1
 
 

@@ -9,7 +9,7 @@ import torch
 from visiting import cell, chart, open_page, texts
 
 from lessons.example import Example, run_example
-from lessons.formatting import digits
+from lessons.formatting import digits, written
 from lessons.notebooks import PRESETS
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
@@ -115,7 +115,7 @@ def test_what_the_notebook_fixes_is_text_and_not_a_control(key):
     said = sidebar_text(at)
     for part in (f"d_{{model}} = {fixed.d_model},", f"d_k = {fixed.d_k},", f"d_v = {fixed.d_v},", "1 head,"):
         assert part in said
-    assert f"seed {fixed.seed}" in said and PRESETS[key].remark in said
+    assert f"seed {fixed.seed}" in said and written(PRESETS[key].remark) in said
 
 
 @pytest.mark.parametrize("key", PRESETS)

@@ -270,9 +270,9 @@ def test_links_are_repaired_here_too(query):
 def test_without_a_word_in_the_link_it_is_induction_and_the_address_says_so():
     at = open_page("training/train")
     assert at.session_state[RUN].recording.settings == recommended(TASKS["induction"])
-    assert at.query_params["task"] == "Induction"
+    assert at.query_params["task"] == "induction"
     at.selectbox(key="task").set_value("characters").run()
-    assert at.query_params["task"] == "Letters of a text", "named, so that the address alone opens the same again"
+    assert at.query_params["task"] == "characters", "named, so that the address alone opens the same again"
 
 
 @pytest.mark.parametrize("query", [{"steps": 77}, {"learn": "abcabdabcabd"}, {"rate": 0.02, "hide": "code"}])

@@ -28,7 +28,7 @@ def test_a_visit_begins_with_a_head_that_does_something():
     trained = run_example(learnt_example("pronouns")).trained
     assert spoken(trained.does(0)) in said(at)
     assert "300 updates (seed 42): 64 of 64 new answers right" in captions(at)
-    assert at.query_params["example"] == "Trained on pronouns"
+    assert at.query_params["example"] == "pronouns"
 
 
 @pytest.mark.parametrize("link", [{"d_k": 3}, {"seed": 7}, {"causal": "false"}, {"edits": "q1,1=2"}])
