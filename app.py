@@ -13,7 +13,7 @@ from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
-from attention_ui.server.memory import keep_heaps_small
+from attention_ui.server.memory import keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
 from attention_ui.streamlit_insides import front_end_folder, running_session
 
@@ -42,9 +42,10 @@ async def lifespan(app: App):
 
 async def get_ready() -> None:
     """First what a picture needs; when the first visitor has seen one, the rest. Then look after classes that vote."""
-    await asyncio.to_thread(start_up)
-    await asyncio.sleep(FIRST_PICTURE_SECONDS)
-    await asyncio.to_thread(finish)
+    with without_collecting():
+        await asyncio.to_thread(start_up)
+        await asyncio.sleep(FIRST_PICTURE_SECONDS)
+        await asyncio.to_thread(finish)
     from attention_ui.voting.watching import keep_watching
 
     await keep_watching()

@@ -15,7 +15,7 @@ from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
 from attention_ui.figures.passing import passing_table
-from attention_ui.figures.ribbons import ribbon_says, ribbon_weights, ribbon_words
+from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
 from attention_ui.lesson import Picked, covered, first_pick, fold, liked, show_chart, show_rows
@@ -31,6 +31,7 @@ from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing,
 from lessons.sentence import Sentence
 from lessons.sharing import Sharing
 from lessons.voted import Flow
+from words import FIRST, language
 
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
@@ -66,7 +67,7 @@ def matrices_template(layout: Layout) -> tuple[dict, bool]:
     columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))
     cell = liked(cell_size(columns, figure.width, numbered=bool(figure.numbered)))
     numbered = cell >= SMALLEST_CELL if figure.numbered is None else figure.numbered
-    return sized(written_template(), cell), numbered
+    return sized(written_template("grid_chart"), cell), numbered
 
 
 def drawn_width(figure: Matrices) -> int:
@@ -142,9 +143,13 @@ def draw_passing(lesson: str | None, figure: Passing) -> None:
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
-    from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
+    shape = (len(figure.tokens), len(figure.moments), bool(get_state("large")))
+    if shape == FIRST_RIBBONS and language().code == FIRST:
+        spec = written_template("first_ribbons")
+    else:
+        from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
 
-    spec = ribbons_template(len(figure.tokens), len(figure.moments), bool(get_state("large")))
+        spec = ribbons_template(*shape)
     tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
     filled = {f"ribbon_{name}": table(figure) for name, table in tables}
     show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"))

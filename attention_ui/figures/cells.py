@@ -189,4 +189,4 @@ def stroke_tone() -> alt.Stroke:
 
 
 if __name__ == "__main__":
-    write_down(template(grid_chart))
+    write_down("grid_chart", template(grid_chart))

@@ -11,6 +11,7 @@ import pyarrow as pa
 from lessons.formatting import percent, quoted, seen, spoken, tell
 from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
 
+FIRST_RIBBONS = (7, 16, False)  # words, moments, large: those of the first screen, whose template is written down
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")
 EMS = {"narrow": 0.34, "usual": 0.53, "wide": 0.84, "full": 1.0}  # of a letter, a little more than it needs
 WORD_GAP = 0.5  # ems

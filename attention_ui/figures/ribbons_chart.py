@@ -1,4 +1,7 @@
-"""The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright."""
+"""The template of a sentence and its ribbons. One for every width: on a phone the sentence stands upright.
+
+`python -m attention_ui.figures.ribbons_chart` writes the template of the first screen down again, after it has changed.
+"""
 
 import json
 
@@ -6,8 +9,9 @@ import altair as alt
 
 from attention_ui.figures.film_chart import playing
 from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sharing_chart import PHONE, SERIF, at, down
-from attention_ui.figures.template import template
+from attention_ui.figures.template import template, write_down
 from lessons.formatting import spoken, tell
 from lessons.sentence import say
 from words import cached_by_language
@@ -206,3 +210,7 @@ def words_to_point_at() -> alt.Chart:
         at("x"), down("y"), role_colour("role"), x2="x2:Q", y2="y2:Q", description="name:N"
     )
     return drawn.add_params(ask, pick)
+
+
+if __name__ == "__main__":
+    write_down("first_ribbons", ribbons_template(*FIRST_RIBBONS))

@@ -1,6 +1,7 @@
 """Charts built once and shown often: building an Altair object takes longer than all else on a page.
 
-The one of the matrices is written down as well: the first visitor need not wait until Altair is there.
+Those of the matrices and of the first screen are written down as well: the first visitor need not wait until Altair
+is there.
 """
 
 import functools
@@ -12,7 +13,7 @@ import pyarrow as pa
 
 from words import cached_by_language
 
-WRITTEN = Path(__file__).with_name("grid_chart.json")
+HERE = Path(__file__).parent
 
 
 @cached_by_language(maxsize=128)
@@ -27,14 +28,14 @@ def template(builder: Callable, *settings: Hashable) -> dict:
 
 
 @functools.cache
-def written_template() -> dict:
-    """The specification of `cells.grid_chart`, as it was written down. Shared by all: never change it."""
-    return json.loads(WRITTEN.read_text(encoding="utf-8"))
+def written_template(name: str) -> dict:
+    """The specification that was written down under this name. Shared by all: never change it."""
+    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def write_down(spec: dict) -> None:
+def write_down(name: str, spec: dict) -> None:
     """Keep the specification in a file, for `written_template`."""
-    WRITTEN.write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
+    (HERE / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def alt_table(text: str) -> pa.Table:

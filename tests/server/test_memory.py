@@ -32,6 +32,13 @@ def test_what_is_there_is_hidden_from_the_collector():
         gc.unfreeze()
 
 
+def test_while_everything_is_imported_nothing_is_collected_and_afterwards_it_is():
+    with pytest.raises(KeyError), memory.without_collecting():
+        assert not gc.isenabled()
+        raise KeyError("the start fails")
+    assert gc.isenabled()
+
+
 def in_a_process_of_its_own(program):
     """Run it where nothing is imported yet, with `open_page` at hand."""
     begin = 'import sys\nsys.path[:0] = ["tests/pages", "."]\nfrom visiting import open_page\n'
@@ -54,6 +61,6 @@ def test_the_first_page_is_drawn_without_altair():
     """Importing it and building a first chart takes half a second, for which the first visitor would wait."""
     in_a_process_of_its_own("""
 import attention_ui.server.process
-assert not open_page("start/overview").exception
+assert not open_page("start/overview", example=None, picture=None, cover=None).exception  # as the bare address
 assert "torch" in sys.modules and "altair" not in sys.modules
 """)

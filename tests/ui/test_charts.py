@@ -25,6 +25,8 @@ from attention_ui.figures.grid import (
     sized,
 )
 from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.ribbons import FIRST_RIBBONS
+from attention_ui.figures.ribbons_chart import ribbons_template
 from attention_ui.figures.template import template, written_template
 from lessons import overview
 from lessons.every_head import every_head
@@ -144,9 +146,16 @@ def test_areas_and_lengths_have_fixed_domains_and_no_scale_but_that_of_the_roles
     assert colours and all(scale["range"] == "category" for scale in colours)
 
 
-def test_the_written_template_is_the_one_that_altair_builds():
-    again = "the template has changed: run `python -m attention_ui.figures.cells` to write it down again"
-    built, written = dict(template(grid_chart)), dict(written_template())
+@pytest.mark.parametrize(
+    ("name", "build", "module"),
+    [
+        ("grid_chart", lambda: template(grid_chart), "cells"),
+        ("first_ribbons", lambda: ribbons_template(*FIRST_RIBBONS), "ribbons_chart"),
+    ],
+)
+def test_a_written_template_is_the_one_that_altair_builds(name, build, module):
+    again = f"the template has changed: run `python -m attention_ui.figures.{module}` to write it down again"
+    built, written = dict(build()), dict(written_template(name))
     built.pop("$schema"), written.pop("$schema")  # names the version of Vega-Lite, another for each Altair
     assert built == written, again
 
