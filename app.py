@@ -8,7 +8,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.starlette import App
 
-from attention_ui.server.files import PackedFiles
+from attention_ui.server.files import ChartsAhead, PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, computes, training_thread_lives
 from attention_ui.server.languages import SpokenPage, change_language
@@ -97,6 +97,7 @@ MIDDLEWARE = [
     Middleware(SecurityHeaders, index=START_PAGE),
     Middleware(SpokenPage),
     Middleware(PrivateMetrics),
+    Middleware(ChartsAhead, folder=FRONT_END / "static"),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]
 ROUTES = [
