@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
+from contextlib import asynccontextmanager, contextmanager
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -69,28 +70,35 @@ def forget_once() -> None:
 
 
 def start_up() -> None:
-    """Import what takes seconds to import, and warm it up. A failure is known at once, to /healthz and the log."""
-    try:
-        import attention_ui.link_rules  # noqa: F401  and with it every lesson, while the browser loads
+    """Import what the first page takes a second to import, while the browser loads, and warm it up."""
+    with failure_known("the warming-up failed"):
+        import attention_ui.controls.look
+        import attention_ui.lesson_page  # noqa: F401
+        import lessons.overview  # noqa: F401
         from attention_ui.server.process import scheduler, warm_up
 
         warm_up()
         scheduler()
-    except Exception:
-        health.failed_to_start()
-        log.exception("the warming-up failed")
-    else:
         health.ready()
 
 
 def finish() -> None:
-    """What keeps later pages quick; without it they are slower, and right."""
-    try:
+    """Import every lesson, and what keeps later pages quick."""
+    with failure_known("the settling down failed"):
+        import attention_ui.link_rules  # noqa: F401
         from attention_ui.server.process import settle_down
 
         settle_down()
+
+
+@contextmanager
+def failure_known(event: str) -> Iterator[None]:
+    """What fails in it is known at once, to /healthz and the log, and ends nothing else."""
+    try:
+        yield
     except Exception:
-        log.exception("the settling down failed")
+        health.failed_to_start()
+        log.exception(event)
 
 
 MIDDLEWARE = [

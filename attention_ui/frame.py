@@ -7,8 +7,7 @@ import streamlit as st
 from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
 from attention_ui.language import language_menu, language_of_visit
-from attention_ui.link_rules import LINK_RULES
-from attention_ui.links import left_out, repair_link, text_in_link
+from attention_ui.links import LinkRule, left_out, repair_link, text_in_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.rail import rail
 from attention_ui.server.process import lower_priority, page_turn
@@ -30,6 +29,13 @@ def on_a_projector() -> bool:
     return text_in_link("large") == "true" if chosen is None else bool(chosen)
 
 
+def link_rules() -> dict[str, LinkRule]:
+    """The rules of every page, and with them every lesson: the first page, which no link asks for, does without."""
+    from attention_ui.link_rules import LINK_RULES
+
+    return LINK_RULES
+
+
 ask_reader(language_of_visit)
 with page_turn():  # from the first command on: two frames at once would hold each other up
     st.set_page_config(
@@ -44,7 +50,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     # The default page has the address "/" alone; links may also say what it is.
     pages = [overview.page(default=True), *(lesson.page() for lesson in lessons)]
     page = st.navigation([*pages, overview.page(url_path="overview", visibility="hidden")], position="top")
-    repair_link(page, LINK_RULES)
+    repair_link(page, link_rules)
     here = CONTENTS[pages.index(page) if page in pages else 0]
     if here.section == TRAINING_SECTION:
         lower_priority()

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 import streamlit as st
@@ -41,11 +41,12 @@ MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no mor
 SWITCH = {"true": "true", "false": "false"}
 
 
-def repair_link(page, rules: dict[str, LinkRule]) -> None:
+def repair_link(page, rules: Callable[[], dict[str, LinkRule]]) -> None:
     """Where the link asks for the impossible, open the page again with the nearest that is possible.
 
     Streamlit itself would put such a widget at its default, without a word. Short names of choices become
-    the labels that Streamlit expects. To be called before any widget is drawn.
+    the labels that Streamlit expects. To be called before any widget is drawn. The rules are asked for where a link
+    says something.
     """
     if get_state("link_checked"):
         return
@@ -53,7 +54,7 @@ def repair_link(page, rules: dict[str, LinkRule]) -> None:
     repaired, notes, repeated = {}, [], False
     for name in st.query_params:
         *others, asked = st.query_params.get_all(name)
-        repaired[name], note = repaired_value(name, asked, rules.get(name))
+        repaired[name], note = repaired_value(name, asked, rules().get(name))
         repeated = repeated or bool(others)
         notes += [tell("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []

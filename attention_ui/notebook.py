@@ -14,7 +14,6 @@ import numpy as np
 from attention_ui.notebook_exercises import written_exercises
 from lessons.example import ExampleTrace
 from lessons.formatting import labels_of, spoken, tell
-from lessons.path import lesson_path
 from lessons.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
 from lessons.screen import Code, Figure, Film, Matrices, Matrix
 from lessons.sentence import say_count
@@ -62,6 +61,8 @@ def notebook_of(sections: Sequence[Section]) -> bytes:
 
 def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     """All lessons on one example, in their order."""
+    from lessons.path import lesson_path  # and with it every lesson: the first page does without
+
     sections = []
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)

@@ -15,7 +15,6 @@ from torch import Tensor
 from attention_core.errors import InputError
 from lessons.diff import diff
 from lessons.example import MINE, Example, learnt_example, run_example, unedited
-from lessons.path import lesson_path
 from lessons.screen import Question, Screen
 
 MOST_SCREENS_ASKED = 16  # kept at a time; a class looks at one
@@ -35,6 +34,8 @@ class AskedScreen:
 @functools.cache
 def askable() -> dict[str, tuple[ModuleType, object]]:
     """The lessons whose questions a class can be asked, by name, and their first choices on `first_asked`'s example."""
+    from lessons.path import lesson_path  # and with it every lesson: the first page does without
+
     path = lesson_path(run_example(learnt_example("pronouns")))
     return {module.__name__.rpartition(".")[2]: (module, choices) for module, choices in path}
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from words import cached_by_language
 
-HERE = Path(__file__).parent
+TEMPLATES = Path(__file__).parent
 
 
 @cached_by_language(maxsize=128)
@@ -30,12 +30,12 @@ def template(builder: Callable, *settings: Hashable) -> dict:
 @functools.cache
 def written_template(name: str) -> dict:
     """The specification that was written down under this name. Shared by all: never change it."""
-    return json.loads((HERE / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads((TEMPLATES / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def write_down(name: str, spec: dict) -> None:
     """Keep the specification in a file, for `written_template`."""
-    (HERE / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
+    (TEMPLATES / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def alt_table(text: str) -> pa.Table:
