@@ -7,7 +7,7 @@ import streamlit as st
 
 from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.became import film_of_matrices
-from attention_ui.figures.curves import curves_tables, shape_of
+from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.flow import flow_rows
 from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
@@ -80,7 +80,8 @@ def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
 
-    show_chart(figure, template(curves_chart, *shape_of(figure)), curves_tables(figure), lesson)
+    shape = covered_shape(figure) if covered(lesson) else shape_of(figure)
+    show_chart(figure, template(curves_chart, *shape), curves_tables(figure), lesson)
     say_whose_weights(figure)
 
 

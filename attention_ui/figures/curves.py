@@ -38,6 +38,7 @@ class CurveShape(NamedTuple):
     chosen: bool
     marked: bool
     logarithmic_y: bool = False
+    unnumbered: bool = False  # the y axis is a line without numbers
     film: str = ""  # where the curves stand above a film: what their tables are called by
 
 
@@ -49,8 +50,16 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
         len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
-        bool(figure.marks), figure.logarithmic_y, film,
+        bool(figure.marks), figure.logarithmic_y, film=film,
     )  # fmt: skip
+
+
+def covered_shape(figure: Curves) -> CurveShape:
+    """Its shape while its heights are covered: with ranges of its own, for Vega would look for those of no numbers."""
+    shape = shape_of(figure)
+    x_domain = shape.x_domain or reach([float(x) for line in figure.lines for x in line.x])
+    y_domain = shape.y_domain or (1.0, 10.0)  # any will do
+    return shape._replace(x_domain=x_domain, y_domain=y_domain, unnumbered=shape.y_domain is None)
 
 
 def paths(figure: Curves) -> list[Line]:

@@ -63,9 +63,8 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
     kind = {"type": "log", "base": 10} if shape.logarithmic_y else {}
     scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
     written = {"format": "%"} if shape.percent else {"format": "~g"} if shape.logarithmic_y else {}
-    # While the heights are covered there is nothing between which ticks could stand.
-    covered = {"labelExpr": "test(/^0[.,]0{6}$/, datum.label) ? '' : datum.label"}
-    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **covered)
+    bare = {"values": []} if shape.unnumbered else {}
+    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **bare)
     return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)
 
 

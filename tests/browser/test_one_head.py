@@ -214,3 +214,12 @@ def test_the_figure_of_the_longest_sentence_stays_above_the_fold(visit, path):
     box = svg(tab, key).bounding_box()
     assert box["y"] > 0 and box["y"] + box["height"] <= 900
     assert tab.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning(visit):
+    """A warning of Vega in the console fails every visit."""
+    tab = visit().open("scores?cover=true")
+    tab.page.wait_for_selector(".st-key-covered")
+    tab.page.wait_for_selector(".st-key-curve_jacobian svg.marks")
+    tab.settled().page.get_by_text("Show them now").click()
+    tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")

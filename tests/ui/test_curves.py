@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from attention_ui.figures.cover import covered_table
-from attention_ui.figures.curves import MOST_POINTS, curves_numbers, curves_tables, shape_of
+from attention_ui.figures.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
@@ -120,3 +120,30 @@ def test_a_cover_leaves_the_axes():
         assert covered.schema == table.schema and covered["x"] == table["x"], "what stands on the x axis"
         for row in covered.to_pylist():
             assert (row["y"], row["low"], row["high"], row["dot"], row["chosen"]) == (None, None, None, False, False)
+
+
+def encodings(view):
+    yield from [view["encoding"]] if "encoding" in view else []
+    for layer in view.get("layer", ()):
+        yield from encodings(layer)
+
+
+@pytest.mark.parametrize("look", [{}, {"logarithmic": True, "logarithmic_y": True}, {"y_domain": (-2.0, 5.0)}])
+def test_while_its_heights_are_covered_vega_need_not_look_for_a_range(look):
+    figure = curves(curve(), curve("b", y=(7.0, 8.0, 9.0), low=(6.0, 7.0, 8.0), high=(8.0, 9.0, 9.5)),
+                    levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),), **look)  # fmt: skip
+    chart = template(curves_chart, *covered_shape(figure))
+    axes = [one[name] for one in encodings(chart) for name in "xy" if "field" in one.get(name, {})]
+    assert {axis["field"] for axis in axes} == {"x", "y", "low"}
+    for axis in axes:
+        expected = (1, 4) if axis["field"] == "x" else look.get("y_domain", (1, 10))
+        assert tuple(axis["scale"]["domain"]) == expected
+        if axis["field"] != "x":
+            assert (axis["axis"].get("values") == []) == ("y_domain" not in look), (
+                "numbers on an axis that means nothing"
+            )
+
+
+def test_a_range_of_a_covered_figure_tells_nothing_of_its_heights():
+    shapes = {covered_shape(curves(curve(y=y))) for y in ((3.0, 1.0, 2.0), (30.0, 10.0, -20.0))}
+    assert len(shapes) == 1
