@@ -42,9 +42,10 @@ def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
     Its position is kept where nothing is said, for the sake of the charts below.
     """
     said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
-    with st.container():
-        if said:
-            st.text(" ".join(dict.fromkeys(map(spoken, sentences))))
+    if said:
+        st.text(" ".join(dict.fromkeys(map(spoken, sentences))))
+    else:
+        st.container()
 
 
 def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:

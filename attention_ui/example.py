@@ -1,5 +1,6 @@
 """The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import streamlit as st
@@ -33,6 +34,7 @@ from lessons.trained import TASK_SOURCES, example_of_run
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
+MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
 FIRST_SOURCE = "pronouns"
 SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
@@ -66,14 +68,15 @@ def example_controls(
     What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
     from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
     would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
-    takes seed, mask and scaling.
+    takes seed, mask and scaling. What is folded is drawn from when it is opened on, or where something in it may not be
+    as it is at first.
     """
     with st.sidebar:
         st.subheader(tell("The running example"))
         if own_tokens:
             st.caption(tell("This page has sentences of its own."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
-        changed = st.container(gap="xxsmall")
+        changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source()
         learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
         told = None
@@ -95,12 +98,13 @@ def example_controls(
         choices |= attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
-            with st.expander(tell("More")):
-                if learnt:
-                    choices |= more_of_model(source)
-                elif preset and not preset.fixed:
-                    choices |= more_controls(choose_d_model=source == "sentence")
-                edits, notes = edits_in_link()
+            with st.expander(tell("More"), key="more", on_change="rerun") as more:
+                if more.open or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
+                    if learnt:
+                        choices |= more_of_model(source)
+                    elif preset and not preset.fixed:
+                        choices |= more_controls(choose_d_model=source == "sentence")
+                    edits, notes = edits_in_link()
             with changed:
                 edits_line(edits)
     example = Example(source=source, edits=edits, **choices)

@@ -58,12 +58,12 @@ def say_covered(lesson: str | None) -> None:
     Its position is kept where nothing is said: the browser builds a chart anew that moves up or down among its
     neighbours.
     """
-    with st.container():
-        if covered(lesson):
-            with st.container(horizontal=True, vertical_alignment="center", key="covered"):
-                st.text(spoken(COVERED), width="content")
-                show = partial(set_state, "cover", False)
-                st.button(tell("Show them now"), key="show_numbers", on_click=show, type="tertiary")
+    waits = covered(lesson)
+    with st.container(horizontal=True, vertical_alignment="center", key="covered" if waits else None):
+        if waits:
+            st.text(spoken(COVERED), width="content")
+            show = partial(set_state, "cover", False)
+            st.button(tell("Show them now"), key="show_numbers", on_click=show, type="tertiary")
 
 
 def show_chart(

@@ -108,7 +108,8 @@ def draw_screen(
             else:
                 picked = draw_group(coverable, group) or picked
             say_notice(coverable, group, screen.headline)
-    draw_notice(coverable, screen.remarks)
+    if screen.remarks:  # no chart stands below them whose position must be kept
+        draw_notice(coverable, screen.remarks)
     if asks:
         st.markdown(spoken(lesson.OPENING))
     if screen.formula is not None:

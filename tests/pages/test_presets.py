@@ -148,7 +148,8 @@ def test_formulas_have_the_sizes_of_the_notebook(step, sizes):
 
 def test_going_through_the_presets_keeps_the_learners_sentence_and_sizes():
     at = open_page(example="sentence", text="one two three")
-    at.slider(key="d_k").set_value(5)
+    at.session_state["more"] = True
+    at.run().slider(key="d_k").set_value(5)
     at.slider(key="d_model").set_value(7)
     at.number_input(key="seed").set_value(99)
     at.slider(key="heads").set_value(2).run()

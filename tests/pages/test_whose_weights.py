@@ -1,7 +1,7 @@
 """Whose weights: a visit begins with a trained model, and its slider, sizes and sentence act on every lesson."""
 
 import pytest
-from visiting import chart, open_page, texts, visitor
+from visiting import cell, chart, open_page, texts, visitor
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
@@ -160,3 +160,30 @@ def test_a_run_without_jobs_for_its_heads_says_why_it_stays():
 def test_a_link_with_no_such_model_opens_the_first_one(code):
     at = open_page(example="mine", own=code)
     assert not at.exception and at.selectbox(key="example").value == "pronouns"
+
+
+def sizes_folded(at):
+    return {slider.key for slider in at.slider} & {"d_model", "model_d_model"}
+
+
+@pytest.mark.parametrize("example", ["pronouns", "sentence"])
+def test_what_is_folded_is_drawn_when_it_is_opened_and_stays_what_it_was_set_to(example):
+    at = open_page(example=example)
+    assert not sizes_folded(at), "every element of a page costs the browser time"
+    at.session_state["more"] = True
+    (size,) = sizes_folded(at.run())
+    at.slider(key=size).set_value(7).run()
+    changed = cell(at, "x 0,0")
+    at.session_state["more"] = False
+    assert sizes_folded(at.run()) == {size} and cell(at, "x 0,0") == changed
+    linked = open_page(example=example, **{size: 7})
+    assert cell(linked, "x 0,0")["v"] == changed["v"]
+
+
+def test_numbers_changed_by_hand_count_also_where_their_field_is_folded():
+    at = open_page(example="journey")
+    assert not [field for field in at.text_input if field.key == "edits"]
+    at.session_state["edits"] = "x1,1=0.5"
+    assert cell(at.run(), "x 0,0")["v"] == pytest.approx(0.5)
+    (field,) = [field for field in at.text_input if field.key == "edits"]
+    assert field.value == "x1,1=0.5"
