@@ -36,15 +36,15 @@ from words import FIRST, language
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
-def draw_notice(lesson: str | None, sentences: Sequence[Sentence]) -> None:
+def draw_notice(lesson: str | None, sentences: Sequence[Sentence], *, charts_below: bool = True) -> None:
     """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered.
 
-    Its position is kept where nothing is said, for the sake of the charts below.
+    Its position is kept where nothing is said, for the sake of `charts_below`.
     """
     said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
     if said:
         st.text(" ".join(dict.fromkeys(map(spoken, sentences))))
-    else:
+    elif charts_below:
         st.container()
 
 

@@ -101,15 +101,15 @@ def draw_screen(
         draw_top(lesson, screen, question if asks else None, address, covers)
     with stage:
         say_covered(coverable)
-    for place, group in enumerate(groups(screen.figures)):
+    together = groups(screen.figures)
+    for place, group in enumerate(together):
         with stage if place == 0 else NOWHERE_ELSE:
             if panel is None and ((place == 0 and beside is not None) or can_be_followed(group)):
                 picked, panel = draw_with_panel(coverable, group)
             else:
                 picked = draw_group(coverable, group) or picked
-            say_notice(coverable, group, screen.headline)
-    if screen.remarks:  # no chart stands below them whose position must be kept
-        draw_notice(coverable, screen.remarks)
+            say_notice(coverable, group, screen.headline, charts_below=group is not together[-1])
+    draw_notice(coverable, screen.remarks, charts_below=False)
     if asks:
         st.markdown(spoken(lesson.OPENING))
     if screen.formula is not None:
@@ -177,10 +177,11 @@ def draw_with_panel(lesson: str, group: Sequence[Figure]) -> tuple[Picked | None
         return picked, st.container(key="panel")
 
 
-def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None) -> None:
+def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None, *, charts_below: bool) -> None:
     """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
     notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
-    draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline])
+    draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline],
+                charts_below=charts_below)  # fmt: skip
 
 
 def lines_of(group: Sequence[Figure]) -> list[list[Figure]]:
