@@ -4,12 +4,13 @@ import asyncio
 import base64
 import gzip
 import hashlib
+import re
 
 import pytest
 from replicas import awaited
 from starlette.datastructures import Headers
 
-from attention_ui.server.files import PackedFiles, accepts_gzip, pack
+from attention_ui.server.files import OF_CHARTS, PackedFiles, accepts_gzip, pack
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders, content_security_policy, frame_ancestors
 from attention_ui.server.runner import runner_page, runner_version
 
@@ -64,6 +65,14 @@ def test_scripts_are_packed_for_those_who_can_unpack(server):
     part = server.get(script, Accept_Encoding="gzip", Range="bytes=0-9")
     assert (part.status, part.body) == (206, plain.body[:10])
     assert server.get(script, Accept_Encoding="gzip", If_None_Match=packed.headers["ETag"]).status == 304
+
+
+def test_the_start_page_says_which_scripts_draw_charts(server):
+    named = re.findall(r"<\./(static/js/[^>]+)>; rel=modulepreload", server.get("/softmax").headers["Link"])
+    assert len(named) == len(OF_CHARTS), "Streamlit calls its scripts by other names"
+    assert all(server.get(f"/{name}").status == 200 for name in named)
+    assert any(b"vega-lite" in server.get(f"/{name}", Accept_Encoding="identity").body for name in named)
+    assert server.get("/healthz").headers["Link"] is None
 
 
 @pytest.mark.parametrize(
