@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from attention_core.errors import Phrase
+from attention_core.errors import InputError, Phrase
 
 Unit = Literal["words", "characters"]
 ZERO_WIDTH_JOINER = "\u200d"
@@ -130,7 +130,7 @@ class Vocabulary:
         unknown = [token for token in dict.fromkeys(tokens) if token not in ids]
         if unknown:
             some = ", ".join(repr(token) for token in unknown[:5]) + (", …" if len(unknown) > 5 else "")
-            raise ValueError(f"these tokens are not in the vocabulary of {len(self)}: {some}")
+            raise InputError("these tokens are not in the vocabulary of {n}: {tokens}", n=len(self), tokens=some)
         return [ids[token] for token in tokens]
 
     def encode_with_unknown(self, tokens: Sequence[str]) -> list[int]:

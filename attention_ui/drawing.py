@@ -24,7 +24,7 @@ from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS
-from lessons.formatting import spoken, written
+from lessons.formatting import joined, spoken, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
@@ -43,7 +43,7 @@ def draw_notice(lesson: str | None, sentences: Sequence[Sentence], *, charts_bel
     """
     said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
     if said:
-        st.text(" ".join(dict.fromkeys(map(spoken, sentences))))
+        st.text(joined(dict.fromkeys(map(spoken, sentences))))
     elif charts_below:
         st.container()
 

@@ -9,7 +9,7 @@ from attention_ui.icon import ICON, LOGO
 from attention_ui.language import language_menu, language_of_visit
 from attention_ui.links import LinkRule, left_out, repair_link, text_in_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
-from attention_ui.rail import rail
+from attention_ui.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
 from attention_ui.state import get_state, set_state
 from attention_ui.training_runs import run_badge
@@ -38,12 +38,6 @@ def link_rules() -> dict[str, LinkRule]:
 
 ask_reader(language_of_visit)
 with page_turn():  # from the first command on: two frames at once would hold each other up
-    st.set_page_config(
-        page_title="Attention Lab",
-        page_icon=ICON,
-        layout="wide",
-        initial_sidebar_state="collapsed" if on_a_projector() else 272,
-    )
     st.html(Path(__file__).parent / "frame.css")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
     overview, *lessons = CONTENTS
@@ -52,6 +46,12 @@ with page_turn():  # from the first command on: two frames at once would hold ea
     page = st.navigation([*pages, overview.page(url_path="overview", visibility="hidden")], position="top")
     repair_link(page, link_rules)
     here = CONTENTS[pages.index(page) if page in pages else 0]
+    st.set_page_config(
+        page_title=f"{here.name} · Attention Lab",
+        page_icon=ICON,
+        layout="wide",
+        initial_sidebar_state="collapsed" if on_a_projector() else SIDEBAR,
+    )
     if here.section == TRAINING_SECTION:
         lower_priority()
     st.fragment(draw_rail)(here)

@@ -22,7 +22,7 @@ from attention_ui.panels.question import current_question, is_answered, question
 from attention_ui.voting.seen import remember_screen
 from lessons.diff import diff
 from lessons.example import ExampleTrace, unedited
-from lessons.formatting import spoken
+from lessons.formatting import joined, spoken
 from lessons.formulas import spoken_formula
 from lessons.ribbons import Ribbons
 from lessons.screen import Curves, Figure, Matrices, Question, Screen
@@ -129,7 +129,7 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
             st.caption(spoken(lesson.HEADING))
             st.title(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
             if screen.lead:
-                st.markdown(" ".join(map(marked, screen.lead)))
+                st.markdown(joined(map(marked, screen.lead)))
     elif question is None:
         opening(lesson)
     else:

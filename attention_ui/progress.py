@@ -58,7 +58,7 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
         raise InputError("It is of another version than {saved_version}, the only one that can be read here.",
                          saved_version=SAVED_VERSION)  # fmt: skip
     if set(said) != {SAVED_AS, *KNOWN}:
-        expected = " and ".join(KNOWN)
+        expected = ", ".join(KNOWN)
         raise InputError("It should hold {expected}, and nothing else. Choose one that was saved here.",
                          expected=expected)  # fmt: skip
     for kind in KNOWN:

@@ -7,13 +7,15 @@ says where one is.
 """
 
 import itertools
+import unicodedata
 from collections.abc import Collection
 
 from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
 from lessons.formatting import tell
 
-ROOM_FOR_ALL, ROOM_FOR_A_GROUP, ANY = 1440, 1200, 10_000  # pixels
+SIDEBAR, ROOM_FOR_A_GROUP, ANY = 272, 1200, 10_000  # pixels
+LETTER, WIDE_LETTER, AROUND, BETWEEN_GROUPS, MARGIN = 5.75, 11.7, 13, 7, 20  # pixels of a name, of what is around it
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
@@ -38,9 +40,20 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
     rules.append(f"{links(groups)} {{ margin-left: 0.4rem }}")
     others = [entry for entry in CONTENTS if entry != here]
     far = [entry for entry in others if entry.section != here.section]
-    for nameless, width in ((far, ROOM_FOR_ALL), (others, ANY if large else ROOM_FOR_A_GROUP)):
+    for nameless, width in ((far, room_for_all()), (others, ANY if large else ROOM_FOR_A_GROUP)):
         rules.append(f"@media (min-width: 768px) and (max-width: {width - 1}px) {{ {without_names(links(nameless))} }}")
     return "<style>" + "\n".join(rules) + "</style>"
+
+
+def room_for_all() -> int:
+    """The width of a screen on which all names fit beside the sidebar, in the reader's language."""
+    groups = len({entry.section for entry in CONTENTS}) - 1
+    return round(SIDEBAR + MARGIN + BETWEEN_GROUPS * groups + sum(AROUND + width_of(entry.name) for entry in CONTENTS))
+
+
+def width_of(name: str) -> float:
+    """About how many pixels a name takes: a letter of Chinese or Japanese is twice as wide."""
+    return sum(WIDE_LETTER if unicodedata.east_asian_width(letter) in "WF" else LETTER for letter in name)
 
 
 def without_names(links: str) -> str:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 
 from attention_core.errors import Phrase
@@ -11,6 +11,8 @@ from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
+WIDE = "[\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
+BETWEEN_WIDE = re.compile(f"(?<={WIDE}) (?={WIDE})")  # a space that a number needs and a Chinese word in its place not
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 
@@ -19,7 +21,8 @@ def spoken(sentence: Sentence) -> str:
     template = template_of(sentence)
     if not sentence.arguments:
         return template
-    return template.format_map({name: written(value) for name, value in sentence.arguments.items()})
+    said = template.format_map({name: written(value) for name, value in sentence.arguments.items()})
+    return said if language().spaced else BETWEEN_WIDE.sub("", said)
 
 
 def template_of(sentence: Sentence) -> str:
@@ -34,7 +37,12 @@ def tell(template: str, **arguments: Argument) -> str:
 
 def together(sentences: Sequence[Sentence]) -> str:
     """Several sentences, one after the other."""
-    return template_of(TWO_SENTENCES).format(one="", other="").join(map(spoken, sentences))
+    return joined(map(spoken, sentences))
+
+
+def joined(said: Iterable[str]) -> str:
+    """Sentences that are written already, one after the other: in Chinese and Japanese without a space."""
+    return template_of(TWO_SENTENCES).format(one="", other="").join(said)
 
 
 def written(argument: Argument) -> str:

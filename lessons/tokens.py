@@ -20,7 +20,7 @@ from lessons.questions.tokens import QUESTIONS
 from lessons.reader import LANGUAGE
 from lessons.reading import shown
 from lessons.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
-from lessons.sentence import All, Number, Sentence, say, say_count
+from lessons.sentence import All, Argument, Number, Sentence, reason, say, say_count
 
 HEADING = say("What goes in?")
 OPENING = say(
@@ -129,7 +129,7 @@ class Lookup:
     """
 
     tokens: tuple[str, ...]
-    refusal: str | None
+    refusal: Argument | None
     ids: tuple[int, ...]
     rows: Float[Tensor, "tokens d_model"]
     unknown_id: int
@@ -146,7 +146,7 @@ def look_up(example: ExampleTrace, text: str) -> Lookup:
         vocabulary.encode(tokens)
         refusal = None
     except ValueError as error:
-        refusal = str(error)
+        refusal = reason(error)
     rows = embed(torch.tensor(ids, dtype=torch.long), with_unknown_row(table))
     return Lookup(tokens, refusal, tuple(ids), rows, len(vocabulary))
 

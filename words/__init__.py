@@ -42,6 +42,7 @@ class Language:
     decimal: str = "."  # between the whole and the decimals
     group: str = ","  # between thousands
     percent: str = "{}%"
+    spaced: bool = True  # a space stands between words and between sentences
     listed: Callable[[Sequence[str]], str] = english_list
 
     def template(self, one: str, many: str | None = None, count: int = 1) -> str:
@@ -69,13 +70,14 @@ def language_of(code: str) -> Language:
     from babel.lists import format_list
     from babel.numbers import format_percent, get_decimal_symbol, get_group_symbol
 
-    locale = Locale.parse(code)
+    locale, texts = Locale.parse(code), catalogue(CATALOGUES / f"{code}.po")
     return Language(
         code,
-        catalogue(CATALOGUES / f"{code}.po"),
+        texts,
         get_decimal_symbol(locale),
         get_group_symbol(locale),
         format_percent(0, locale=locale).replace("0", "{}"),
+        " " in texts.gettext("{one} {other}").removeprefix("{one}").removesuffix("{other}"),
         partial(format_list, locale=locale),
     )
 

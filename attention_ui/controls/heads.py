@@ -99,7 +99,7 @@ def what_the_model_fixes(example: Example) -> Sentence:
 
 def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    label, limit = "$d_{model}$ · features", HEADS_LIMITS["d_model"]
+    label, limit = tell("$d_{model}$ · features"), HEADS_LIMITS["d_model"]
     d_model = bound_slider(label, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
     asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)

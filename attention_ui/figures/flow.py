@@ -53,7 +53,7 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
     tone = "weight" if place == figure.right else "muted"
     text = f"{letter} · {count}" + (" ✓" if place == figure.right else "")
     said = tell("{vote}: {count} of {voters} chose {letter}, {card}.", vote=VOTES_NAMED[side], count=count,
-                voters=voters, letter=letter, card=figure.cards[place])  # fmt: skip
+                voters=voters, letter=letter, card=spoken(figure.cards[place]).rstrip(".。"))  # fmt: skip
     return "stack", float(side), top, top + height, top + height / 2, text, tone, said, f"{side}{letter}"
 
 

@@ -187,7 +187,10 @@ def class_csv(code: str) -> bytes:
         votes = class_keeper().votes(code, number, cards)
         lesson = read_asked(asked).lesson
         for place, card in enumerate(question.cards):
-            answer, right = f"{LETTERS[place]}: {spoken(card.text)}", "yes" if place == question.right else "no"
+            answer, right = (
+                f"{LETTERS[place]}: {spoken(card.text)}",
+                tell("yes") if place == question.right else tell("no"),
+            )
             counts = votes.first[place], votes.second[place]
             lines.writerow([number, lesson, spoken(question.prompt), answer, right, *counts, spoken(card.reply)])
     return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8
