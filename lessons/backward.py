@@ -19,6 +19,7 @@ from lessons.backward_softmax import softmax_figures
 from lessons.backward_sums import sums_figures
 from lessons.backward_update import update_figures
 from lessons.backward_way import StageBack, way_figure
+from lessons.chain_rule import chain_rule
 from lessons.example import ExampleTrace
 from lessons.finite_differences import central_differences, losses_at
 from lessons.formulas import A, K, Q, V
@@ -63,7 +64,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=formula_of(choices, mistake),
         figures=tuple(FIGURES[choices.view](mistake, choices)),
         code=code_back(mistake, choices),
-        ask=asking("backward", QUESTIONS, example.example.seed, mistake))  # fmt: skip
+        ask=asking("backward", QUESTIONS, example.example.seed, mistake),
+        derive=chain_rule(mistake).derive)  # fmt: skip
 
 
 FIGURES: dict[BackView, Callable[[Correction, Choices], Iterator[Figure]]] = {

@@ -62,6 +62,11 @@ class ChainRule:
         elif matrix == "d_x":
             yield from (step for role in VECTOR_ROLES if self._moves(role, i) for step in self._row(f"d_{role}", i))
 
+    def derive(self, matrix: str, i: int, j: int) -> Iterator[Step]:
+        """All that leads to a gradient, itself last."""
+        yield from self.before(matrix, i, j)
+        yield self.step(matrix, i, j)
+
     def sources(self, matrix: str, i: int, j: int) -> tuple[Cells, ...]:
         """The cells that a gradient is made of."""
         role = matrix[-1]

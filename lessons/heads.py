@@ -11,6 +11,7 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, 
 from attention_core.weights import named_weights
 from lessons.example import ExampleTrace
 from lessons.formulas import heads_formula
+from lessons.heads_asked import derive_of_heads
 from lessons.heads_calls import ran_heads
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import HeadsExample, HeadsTrace, SideBySide, run_heads
@@ -66,7 +67,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
                   code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
                   remarks=notice_model(trace),
-                  ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head))  # fmt: skip
+                  ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head),
+                  derive=partial(derive_of_heads, trace, choices.head))  # fmt: skip
 
 
 def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 
 from lessons.example import ExampleTrace
-from lessons.formatting import factor
 from lessons.matrices import BELOW_CONTROLS, head_matrix, token_axis
 from lessons.permutation import (
     N_POSITIONS,
@@ -15,8 +14,8 @@ from lessons.permutation import (
     similarity_of_rows,
     wavelengths,
 )
-from lessons.positioned_head import PositionedHead, added_step, angle_step, positioned_head, whose_head
-from lessons.screen import Axis, Cells, Curves, Line, Matrices, Matrix, Step
+from lessons.positioned_head import PositionedHead, added_step, angle_step, going_in_step, positioned_head, whose_head
+from lessons.screen import Axis, Cells, Curves, Line, Matrices, Matrix
 from lessons.sentence import All, Number, Sentence, Size, Token, say, say_count
 
 DISTANCES = {"near": 1, "further": 8, "far": 32}  # of which the curve is told
@@ -41,18 +40,13 @@ def added_rows(own: PositionedHead) -> Iterator[Matrix]:
     yield x
     if own.kind == "none":
         return
-    added, going_in = own.added, (own.x + own.added).tolist()
-    numbers, positions = own.x.tolist(), added.tolist()
-
-    def total(i: int, j: int) -> Step:
-        says = say("what goes in for {token}, feature {feature}: X + position", token=own.names[i], feature=j + 1)
-        return Step(says, f"{factor(numbers[i][j])} + {factor(positions[i][j])}", going_in[i][j])
-
+    added = own.added
     titles = {"sinusoidal": say("+ sinusoidal"), "learned": say("+ learned, untrained")}
     yield Matrix(key="p", title=titles[own.kind], values=added, rows=x.rows, columns=x.columns, colour="weight",
                  step=lambda i, j: added_step(own, i, j))  # fmt: skip
     yield Matrix(
-        key="sum", title=say("= what goes in"), values=own.x + added, rows=x.rows, columns=x.columns, step=total,
+        key="sum", title=say("= what goes in"), values=own.x + added, rows=x.rows, columns=x.columns,
+        step=lambda i, j: going_in_step(own, i, j),
         before=lambda i, j: (derivation.step("x", i, j), added_step(own, i, j)))  # fmt: skip
 
 

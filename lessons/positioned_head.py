@@ -11,7 +11,7 @@ from attention_core.embeddings import rotation_angles
 from lessons.derivation import HeadDerivation, divisor_of, numbers_of, shifted_feature, turned_feature
 from lessons.edits import apply_edits
 from lessons.example import ExampleTrace, heads_of, model_of, projection_of, whose_weights
-from lessons.formatting import digits
+from lessons.formatting import digits, factor
 from lessons.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen import Step
 from lessons.sentence import Number, Sentence, Token, say
@@ -127,6 +127,13 @@ def angle_step(own: PositionedHead, token: int, pair: int) -> Step:
     says = say("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
                pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k)  # fmt: skip
     return Step(says, f"{token}·10000^(−{2 * pair} ÷ {d_k})", float(own.angles[token, pair]))
+
+
+def going_in_step(own: PositionedHead, token: int, feature: int) -> Step:
+    """One number of the sum of X and what is added to it."""
+    says = say("what goes in for {token}, feature {feature}: X + position", token=own.names[token], feature=feature + 1)
+    x, added = float(own.x[token, feature]), float(own.added[token, feature])
+    return Step(says, f"{factor(x)} + {factor(added)}", x + added)
 
 
 def added_step(own: PositionedHead, token: int, feature: int) -> Step:

@@ -12,6 +12,7 @@ from attention_core.masks import causal_mask
 from lessons.example import Example, ExampleTrace, run_example
 from lessons.formatting import apart, subtraction
 from lessons.matrices import BELOW_CONTROLS, head_matrix
+from lessons.order_derivation import derive_in_order
 from lessons.permutation import (
     BothOrders,
     Permutation,
@@ -76,7 +77,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
                   partial(ran_orders, own, both, mask, choices)),
-        ask=asking("positions", QUESTIONS, own.seed, example, head),
+        ask=asking("positions", QUESTIONS, own.seed, example, head), derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked))  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from lessons.heads_notices import notice_model
 from lessons.levels import level_listings, three_levels
 from lessons.matrices import BELOW_CONTROLS
 from lessons.program import Ran
+from lessons.pytorch_asked import derive_beside_pytorch
 from lessons.pytorch_cases import case_figures
 from lessons.pytorch_masks import meanings_band, notice_meanings
 from lessons.pytorch_parity import (
@@ -61,9 +62,9 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Ours beside PyTorch's. All that this lesson takes from the running example is in its choices."""
     trace = run_heads(choices.example)
     parity = compare_with_pytorch(trace.tokens, trace.x, choices.may_attend, trace.module, trace.added)
-    attention = parity.trace.heads.select(0)
+    attention, derivation = parity.trace.heads.select(0), derive_ours(parity)
     return Screen(
-        figures=tuple(figures_of(parity, choices, trace)),
+        figures=tuple(figures_of(parity, derivation, choices, trace)),
         code=Code(
             (copy_to_pytorch, compare_with_pytorch, one_mask_for_both) if parity.theirs else (heads_by_function,),
             attention,
@@ -71,6 +72,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
             partial(ran_parity, trace, parity),
         ),
         ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
+        derive=partial(derive_beside_pytorch, parity, derivation),
         remarks=(*notice_model(trace), *why_not_the_module(trace), *without_positions(trace, choices.view)),
     )
 
@@ -126,7 +128,16 @@ def without_positions(trace: HeadsTrace, view: str) -> tuple[Sentence, ...]:
     return (say("The three ways are run on X alone, without these vectors."),)
 
 
-def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[Figure]:
+def derive_ours(parity: Parity) -> ManyHeadsDerivation:
+    """How the numbers of our heads come about."""
+    divisor = f"√{parity.trace.heads.q.shape[-1]}"
+    return ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x,
+                               parity.trace.output, parity.added)  # fmt: skip
+
+
+def figures_of(
+    parity: Parity, derivation: ManyHeadsDerivation, choices: Choices, trace: HeadsTrace
+) -> Iterator[Figure]:
     """What one view shows."""
     if choices.view == "cases":
         yield from case_figures(choices.cases)
@@ -134,9 +145,6 @@ def figures_of(parity: Parity, choices: Choices, trace: HeadsTrace) -> Iterator[
     if choices.view == "levels":
         yield from level_listings(three_levels(parity))
         return
-    divisor = f"√{parity.trace.heads.q.shape[-1]}"
-    derivation = ManyHeadsDerivation(names(parity.tokens), parity.trace.heads, divisor, parity.ours, parity.x,
-                                     parity.trace.output, parity.added)  # fmt: skip
     if choices.view == "weights":
         band, notice = averaged_band(parity, derivation), notice_averaged(parity)
     elif choices.view == "meanings":

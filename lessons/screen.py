@@ -305,15 +305,15 @@ class Card:
 class Question:
     """A prompt and two to four cards that read differently; `right` is the index of the only right one.
 
-    Where the answer stands `in_figure`, its numbers wait until something is chosen. Where it is one number of the head,
-    it is `about` that: a tensor, a query and a column, which the screen knows to derive.
+    Where the answer stands `in_figure`, its numbers wait until something is chosen. Where it is one number, it is
+    `about` that: its name, such as a tensor's, and its place. The screen knows to derive it.
     """
 
     prompt: Sentence
     cards: tuple[Card, ...]
     right: int
     in_figure: bool = True
-    about: tuple[str, int, int] | None = None
+    about: tuple[str, *tuple[int, ...]] | None = None
 
 
 # All of it together.
@@ -344,7 +344,7 @@ class Screen:
     code: Code
     formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
     ask: Callable[[int], Question] | None = None  # the same number gives the same question
-    derive: Callable[[str, int, int], Iterable[Step]] | None = None
+    derive: Callable[..., Iterable[Step]] | None = None  # of what a question is about
     headline: Sentence | None = None
     lead: tuple[Sentence, ...] = ()
     remarks: tuple[Sentence, ...] = ()  # what else there is to say, such as what follows from the learner's edits

@@ -14,6 +14,7 @@ from lessons.questions.base import asking
 from lessons.questions.variants import QUESTIONS
 from lessons.screen import Code, Figure, Matrices, Matrix, Screen, Step
 from lessons.sentence import Sentence, say
+from lessons.variant_asked import derive_of_variant
 from lessons.variant_costs import costs_table
 from lessons.variant_figures import consequences
 from lessons.variant_heads import HEADS_OF_SLOPES, Variant, VariedHead, mean_of_groups, vary
@@ -66,7 +67,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formula, figures=(variant_figure(varied), *consequences(varied), costs_table(varied)),
         code=Code(VARIANT_CODE[varied.kind], varied.plain, example.scale, partial(ran_variant, varied)),
-        ask=asking("variants", QUESTIONS, example.example.seed, varied))  # fmt: skip
+        ask=asking("variants", QUESTIONS, example.example.seed, varied),
+        derive=partial(derive_of_variant, varied))  # fmt: skip
 
 
 def variant_figure(varied: VariedHead) -> Figure:

@@ -14,7 +14,7 @@ from lessons.backward_update import RATES, loss_after, promised, rate_as_written
 from lessons.backward_way import loss_of_one, said_and_wanted
 from lessons.chain_rule import word_of
 from lessons.learner import Correction
-from lessons.questions.base import Asked, among, among_numbers, among_tokens, below, one_of
+from lessons.questions.base import Asked, among, among_numbers, among_tokens, asks_about, below, one_of
 from lessons.screen import Card
 from lessons.sentence import Number, Size, say
 
@@ -31,7 +31,7 @@ def most_raised(mistake: Correction, random: Generator) -> Asked:
     )
     right = mistake.tokens.index(said_and_wanted_word(mistake))
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
-    return among_tokens(
+    return asks_about("d_scores", (asked, int(d_scores.argmin())), among_tokens(
         say("The model takes one small step against d_scores. Which key's score does {query} raise most?",
             query=names[asked]),
         names, -d_scores,
@@ -43,7 +43,7 @@ def most_raised(mistake: Correction, random: Generator) -> Asked:
          (right, say("The answer stands there. But the gradient asks what helps this model now, and it has yet to "
                      "learn what that value should be."))],
         lambda p: say("The d_score of {key} is {gradient}; another is lower.", key=names[p],
-                      gradient=Size(float(d_scores[p]))))  # fmt: skip
+                      gradient=Size(float(d_scores[p])))))  # fmt: skip
 
 
 def said_and_wanted_word(mistake: Correction) -> str:
@@ -137,7 +137,7 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
     """The probability minus 1. Always possible."""
     probabilities, right = said_and_wanted(mistake)
     p = probabilities[right]
-    return among_numbers(
+    return asks_about("d_logits", (mistake.asked[-1], right), among_numbers(
         lambda shown: say("The model gives the right word, {right}, the probability {p}. What is the d_logit of "
                           "{right}?", right=word_of(right), p=shown(p)),
         (p - 1, say("Probability minus 1: negative, so a step against it raises the logit."),
@@ -150,7 +150,7 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
         (float(np.log(p)), say("That is ln of the probability. Asked for is the gradient of minus that."),
                            say("ln of the probability")),
         (-1.0, say("That would be so if it gave the right word no probability at all."),
-               say("minus 1, whatever the probability")))  # fmt: skip
+               say("minus 1, whatever the probability"))))  # fmt: skip
 
 
 QUESTIONS = (

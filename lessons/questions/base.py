@@ -171,9 +171,9 @@ def numbers_asked(prompt: Sentence, cards: tuple[Card, ...], values: tuple[float
     return NumbersAsked(prompt, cards, 0, values=values) if len(cards) > 1 else None
 
 
-def asks_about(tensor: str, query: int, column: int, question: Asked) -> Asked:
-    """The question, which is about this number of the head."""
-    return question and replace(question, about=(tensor, query, column))
+def asks_about(number: str, place: tuple[int, ...], question: Asked) -> Asked:
+    """The question, which is about this number, such as a cell of a tensor, at this place."""
+    return question and replace(question, about=(number, *place))
 
 
 def beyond_figure(maker: Maker) -> Maker:

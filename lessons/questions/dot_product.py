@@ -49,7 +49,7 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.names), random) if len(example.names) > 1 else (0, 0)
     a, b = example.x[i], example.x[j]
     dot, lengths = float(a @ b), float(a.norm() * b.norm())
-    return asks_about("scores", i, j, among_numbers(
+    return asks_about("scores", (i, j), among_numbers(
         say("What is the dot product of the rows of {query} and {key} in X?",
             query=example.names[i], key=example.names[j]),
         (dot, say("Multiply the numbers in pairs and add the products."), say("the products of the pairs, added up")),
@@ -71,7 +71,7 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.tokens), random)
     x, query, key = example.x, example.names[i], example.names[j]
     there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
-    return asks_about("scores", j, i, among(
+    return asks_about("scores", (j, i), among(
         say("In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the "
             "column of {query}?", query=query, key=key),
         Card(say("The same number."),

@@ -14,6 +14,7 @@ from lessons.questions.base import (
     among_counts,
     among_numbers,
     among_things,
+    asks_about,
     below,
     beyond_figure,
     one_of,
@@ -78,7 +79,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
     """A sliced head has smaller projections than one that reads all features."""
     h, d_head = sizes(2, random)
     d_model = h * d_head
-    return among_counts(
+    return asks_about("sliced", (h, d_head), among_counts(
         say("Suppose each of {heads} heads read only its own {d_head} of {d_model} features. How many numbers would "
             "all W_q, W_k and W_v hold together, without bias?", heads=h, d_head=d_head, d_model=d_model),
         (3 * h * d_head**2,
@@ -90,7 +91,7 @@ def cost_of_slices(trace: SideBySide, head: int, random: torch.Generator) -> Que
         (4 * h * d_head**2, say("That counts W_o as well, as if it were sliced, too."),
                             say("three small matrices for each head, and W_o like them")),
         (h * d_head**2, say("That is one of the three: queries, keys and values need one each."),
-                        say("one small matrix for each head")))  # fmt: skip
+                        say("one small matrix for each head"))))  # fmt: skip
 
 
 def who_notices(trace: SideBySide, head: int, random: torch.Generator) -> Question | None:
@@ -162,7 +163,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
         return None
     key = one_of(attention.visible[query], random)
     weight, kept = float(attention.weights[query, key]), Number(1 - p)
-    return among_numbers(
+    return asks_about("row without", (query, key), among_numbers(
         lambda shown: say(
             "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. "
             "What does the row sum to then?", p=Number(p), key=tokens[key], weight=shown(weight), query=tokens[query]),
@@ -175,7 +176,7 @@ def row_after_dropout(trace: SideBySide, head: int, random: torch.Generator) -> 
         (1 - p, say("That is the share of weights that stay on average, not the sum of this row."),
                 say("the share that stays on average")),
         (1 / (1 - p), say("That forgets that the weight itself is gone."),
-                      say("one whole, divided by the share that stays")))  # fmt: skip
+                      say("one whole, divided by the share that stays"))))  # fmt: skip
 
 
 @beyond_figure

@@ -16,7 +16,7 @@ def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: Attention
     a, b = example.names[query], example.names[key]
     before = Number(float(free.weights[query, key]))
     zero_score = Number(float(softmax_rows(free.scaled[query].where(masked.visible[query], 0.0)[None])[0, key]))
-    return asks_about("weights", query, key, among(
+    return asks_about("weights", (query, key), among(
         say("The mask hides {key} from {query}. How much weight does {query} put on {key}?", query=a, key=b),
         Card(say("None: exactly 0."),
              say("Its score is −∞ before the softmax, and exp(−∞) is exactly 0. Without the mask it was {before}.",
@@ -40,7 +40,7 @@ def visible_weight(example: ExampleTrace, free: AttentionTrace, masked: Attentio
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     hidden = float(free.weights[query].where(~masked.visible[query], 0.0).sum())
     n_visible = int(masked.visible[query].sum())
-    return asks_about("weights", query, key, among_numbers(
+    return asks_about("weights", (query, key), among_numbers(
         lambda shown: say("Without the mask, {query} puts the weight {before} on {key}, which stays visible. What is "
                           "it with the mask?", query=a, key=b, before=shown(before)),
         (after, say("The softmax divides by a smaller sum, so each visible weight grows by the same factor."),

@@ -32,7 +32,7 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
-    return asks_about("output", i, feature, among_numbers(
+    return asks_about("output", (i, feature), among_numbers(
         say("What is feature {feature} of the output of {query}?",
             feature=feature + 1, query=example.names[i]),
         (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up."),

@@ -5,13 +5,23 @@ import math
 from jaxtyping import Float
 from torch import Generator, Tensor
 
-from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
 from lessons.example import ExampleTrace
+from lessons.order_derivation import attention_with
 from lessons.permutation import attend_in_both_orders, attend_with_positions
 from lessons.positioned_head import head_projections
-from lessons.questions.base import Asked, among, among_numbers, below, beyond_figure, numbers_asked, two_alike, two_of
+from lessons.questions.base import (
+    Asked,
+    among,
+    among_numbers,
+    asks_about,
+    below,
+    beyond_figure,
+    numbers_asked,
+    two_alike,
+    two_of,
+)
 from lessons.screen import Card
 from lessons.sentence import Number, Sentence, say
 
@@ -19,17 +29,11 @@ SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by
 CLEARLY_OTHER = 0.02  # a score that differs by less might be taken for the same
 
 
-def attention_with(example: ExampleTrace, head: int, *, causal: bool) -> AttentionTrace:
-    """The head without positions, with the causal mask or with none, whatever the example has."""
-    a = example.heads.select(head)
-    return attend(a.q, a.k, a.v, causal_mask(len(example.tokens)) if causal else None, scale=example.scale)
-
-
 def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
     """A weight belongs to two tokens, not to two positions."""
     (i, j), weights = two_of(len(example.tokens), random), attention_with(example, head, causal=False).weights
     a, b = example.names[i], example.names[j]
-    return among_numbers(
+    return asks_about("weight of two tokens", (i, j), among_numbers(
         say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
             "now stands in row {row}, column {column} of the weights, where {a} is the query and {b} the "
             "key?", a=a, b=b, row=j + 1, column=i + 1),
@@ -41,7 +45,7 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
                                say("what the query token puts on itself")),
         (float(weights[j, j]), say("That is what {b} puts on itself.", b=b), say("what the key token puts on itself")),
         (1 / len(weights), say("Equal shares need equal scores."),
-                           say("without positions all keys get the same")))  # fmt: skip
+                           say("without positions all keys get the same"))))  # fmt: skip
 
 
 def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -52,7 +56,7 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
     masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
-    return among_numbers(
+    return asks_about("output at the front", (i, f), among_numbers(
         lambda shown: say("Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} "
                           "is moved to the front of the sentence. What is feature {feature} of its output now?",
                           feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
@@ -63,8 +67,7 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
         (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself."),
                                    say("its output as if there were no mask")),
         (float(masked.v[:, f].mean()), say("That is the mean of all values. The first token sees only its own."),
-                                       say("all values, mixed evenly")),
-    )  # fmt: skip
+                                       say("all values, mixed evenly"))))  # fmt: skip
 
 
 def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
@@ -72,7 +75,7 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
     x, (i, j), f = example.x, two_of(len(example.tokens), random), below(example.x.shape[-1], random)
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
-    return among_numbers(
+    return asks_about("row at another place", (i, j, f), among_numbers(
         say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row "
             "that goes in for {a} now?", a=a, b=b, feature=f + 1),
         (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b),
@@ -82,7 +85,7 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
         (float(x[i, f]), say("That is its own vector alone. The vector of its position is added."),
                          say("its own vector, just as it is")),
         (float(x[j, f] + added[j, f]), say("That was the row of {b}. The position is the same, the token is not.",
-                                           b=b), say("the row that stood at its new position")))  # fmt: skip
+                                           b=b), say("the row that stood at its new position"))))  # fmt: skip
 
 
 @beyond_figure
@@ -192,7 +195,7 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
     sine = say("The first feature is the sine of the position, which counts as an angle in radians.")
     cosine = say("The second feature is the cosine of the position, which counts as an angle in radians.")
     name, other_name = (say("cosine"), say("sine")) if f else (say("sine"), say("cosine"))
-    return among_numbers(
+    return asks_about("wave", (position, f), among_numbers(
         say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
             "{position}?", feature=f + 1, token=example.names[position], position=position),
         (wave(position), cosine if f else sine, say("the {wave} of its position", wave=name)),
@@ -205,7 +208,7 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
         (-wave(position), say("That has the sign turned round: waves are added as they are."),
                           say("the {wave} of its position, taken away", wave=name)),
         (wave(math.radians(position)), say("That takes the position for degrees. It is in radians."),
-                                       say("the {wave} of its position, in degrees", wave=name)))  # fmt: skip
+                                       say("the {wave} of its position, in degrees", wave=name))))  # fmt: skip
 
 
 QUESTIONS = (weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,

@@ -54,7 +54,7 @@ def score_the_other_way(example: ExampleTrace, head: int, random: Generator) -> 
     """Scores of queries and keys are not symmetric."""
     (a, b), scores = two_of(len(example.tokens), random), example.heads.select(head).scores
     one, other = example.names[a], example.names[b]
-    return asks_about("scores", b, a, among_numbers(
+    return asks_about("scores", (b, a), among_numbers(
         lambda shown: say("The dot product of the query of {one} and the key of {other} is {score}. What is that of "
                           "the query of {other} and the key of {one}?",
                           one=one, other=other, score=shown(float(scores[a, b]))),

@@ -11,7 +11,16 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.randomness import generator
 from lessons.formatting import names
 from lessons.pytorch_parity import Parity, largest_absolute
-from lessons.questions.base import among, among_counts, among_numbers, below, beyond_figure, one_of, shaped
+from lessons.questions.base import (
+    among,
+    among_counts,
+    among_numbers,
+    asks_about,
+    below,
+    beyond_figure,
+    one_of,
+    shaped,
+)
 from lessons.screen import Card, Question
 from lessons.sentence import All, Size, say
 
@@ -22,7 +31,7 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
     """nn.MultiheadAttention blocks where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     true = int(parity.may_attend[i].sum())
-    return among_counts(
+    return asks_about("blocked where True", (i,), among_counts(
         say("A boolean mask has {n} entries in the row of {query}, {true} of them True. nn.MultiheadAttention gets it "
             "as attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], true=true),
@@ -34,14 +43,14 @@ def mask_for_the_module(parity: Parity, random: torch.Generator) -> Question | N
         (1, say("Nothing lets a token look at itself in any case: where the mask is True, this function blocks."),
             say("a token sees itself, and no more")),
         (0, say("A mask that is True somewhere blocks there, not everywhere."),
-            say("one True in the row blocks all of it")))  # fmt: skip
+            say("one True in the row blocks all of it"))))  # fmt: skip
 
 
 def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question | None:
     """F.scaled_dot_product_attention keeps where the mask is True."""
     i, n = below(len(parity.tokens), random), len(parity.tokens)
     false = int((~parity.may_attend[i]).sum())
-    return among_counts(
+    return asks_about("blocked where False", (i,), among_counts(
         say("A boolean mask has {n} entries in the row of {query}, {false} of them False. "
             "F.scaled_dot_product_attention gets it as attn_mask, just as it is. At how many keys may {query} look?",
             n=n, query=names(parity.tokens)[i], false=false),
@@ -52,7 +61,7 @@ def mask_for_the_function(parity: Parity, random: torch.Generator) -> Question |
             say("the mask waits for is_causal=True")),
         (0, say("A row that is True somewhere keeps something."), say("one False in the row blocks all of it")),
         (1, say("A token does not see itself alone: this function keeps where the mask is True."),
-            say("a token sees itself, and no more")))  # fmt: skip
+            say("a token sees itself, and no more"))))  # fmt: skip
 
 
 def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
@@ -62,7 +71,7 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
         return None
     j, who = one_of(parity.may_attend[i], random), names(parity.tokens)
     weights = parity.per_head[:, i, j].tolist()
-    return among_numbers(
+    return asks_about("averaged", (i, j), among_numbers(
         lambda shown: say(
             "Head by head, {query} puts on {key} the weights {weights}. Which weight does nn.MultiheadAttention "
             "report, unless told otherwise?", query=who[i], key=who[j], weights=All(tuple(map(shown, weights)))),
@@ -77,7 +86,7 @@ def reported_weight(parity: Parity, random: torch.Generator) -> Question | None:
         (min(weights), say("That is one head alone, and no other has less. The average over all is reported."),
                        say("the minimum over the heads")),
         (math.prod(weights), say("The heads are averaged, not multiplied."),
-                             say("the product over the heads")))  # fmt: skip
+                             say("the product over the heads"))))  # fmt: skip
 
 
 @beyond_figure
@@ -89,7 +98,7 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
         return None
     i, j, who = below(n, random), below(n, random), names(parity.tokens)
     score, root = float(q[i] @ k[j]), math.sqrt(d_head)
-    return among_numbers(
+    return asks_about("divided twice", (i, j), among_numbers(
         lambda shown: say(
             "In head 1 the score of {key} for {query} is {score}, with {d_head} features. Somebody divides q by "
             "√{d_head}, then calls F.scaled_dot_product_attention without a scale. Which scaled score does it use?",
@@ -104,7 +113,7 @@ def divided_twice(parity: Parity, random: torch.Generator) -> Question | None:
         (score * root, say("Nothing here multiplies. The function divides, and q was divided before."),
                        say("multiplied, and not divided")),
         (score / d_head / root, say("That divides three times: once too often."),
-                                say("divided in q, then for q and k in the function")))  # fmt: skip
+                                say("divided in q, then for q and k in the function"))))  # fmt: skip
 
 
 @beyond_figure

@@ -38,7 +38,7 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     i = below(len(example.tokens), random)
     j = one_of(plain.visible[i], random)
     score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
-    return asks_about("scaled", i, j, among_numbers(
+    return asks_about("scaled", (i, j), among_numbers(
         lambda shown: say("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
                           "the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
@@ -63,7 +63,7 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
-    return asks_about("weights", i, int(divided.weights[i].argmax()), among_numbers(
+    return asks_about("weights", (i, int(divided.weights[i].argmax())), among_numbers(
         lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
                           "largest weight once the scores are divided by √{d_k}?",
                           query=query, weight=shown(before), d_k=d_k),

@@ -58,7 +58,7 @@ def weight_cell(example: ExampleTrace, head: int, i: int, heat: float, random: G
     if scaling:
         switched = (say("That is the weight without scaling. The scores are divided by √d_k first."),
                     say("the softmax of scores not divided by √d_k"))  # fmt: skip
-    return asks_about("weights", i, j, among_numbers(
+    return asks_about("weights", (i, j), among_numbers(
         say("What weight does {query} put on {key} at temperature {temperature}?",
             query=a, key=b, temperature=Number(heat, 1)),
         (float(weights[i, j]), say("Its exp, divided by the sum of the exps of all visible scores in the row."),

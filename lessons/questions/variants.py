@@ -15,6 +15,7 @@ from lessons.questions.base import (
     among,
     among_counts,
     among_numbers,
+    asks_about,
     below,
     beyond_figure,
     drawn_from,
@@ -68,7 +69,7 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "window")
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
     both_sides = 1 if varied.example.example.causal else 2
-    return among_counts(
+    return asks_about("reached", (n_layers,), among_counts(
         say("In each layer, a token looks no further than {reach} to {sides}. After {layers} layers, how many of {n} "
             "tokens can have reached one in the middle, itself included?",
             reach=reach, layers=n_layers, n=n,
@@ -83,7 +84,7 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
         (n, say("Only a global token, or enough layers, would let all of them through."),
             say("layers let all tokens through")),
         (1 + both_sides * reach**n_layers, say("Reaches of layers are added, not multiplied."),
-                                           say("the reaches of the layers multiplied, and itself")))  # fmt: skip
+                                           say("the reaches of the layers multiplied, and itself"))))  # fmt: skip
 
 
 def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
@@ -95,7 +96,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
     collected, n_keys = float(varied.collected[query]), int(varied.plain.visible[query].sum())
     names = varied.example.names
-    return among_numbers(
+    return asks_about("weights", (query, key), among_numbers(
         lambda shown: say("Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
                           "weight. What is left on {key}?", query=names[query], key=names[key], before=shown(before),
                           share=shown(collected)),
@@ -110,7 +111,7 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
         (before / (1 + collected), say("The factor is 1 less the share that the sink collects."),
                                    say("the weight, divided by 1 plus the share")),
         (before * collected, say("That is what the sink takes of it."),
-                             say("the weight, times the share of the sink")))  # fmt: skip
+                             say("the weight, times the share of the sink"))))  # fmt: skip
 
 
 def capped_score(varied: VariedHead, random: Generator) -> Asked:
@@ -121,7 +122,7 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(bent[query], random)
     scaled, cap = float(varied.plain.scaled[query, key]), varied.amount
     names = varied.example.names
-    return among_numbers(
+    return asks_about("masked", (query, key), among_numbers(
         lambda shown: say("The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
                           key=names[key], query=names[query], score=Number(scaled, 4), cap=Number(cap, 1)),
         (float(varied.changed.masked[query, key]), say("The cap times tanh of the score over the cap."),
@@ -133,7 +134,7 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
         (scaled / cap, say("Dividing alone caps nothing."), say("made smaller: the score over the cap")),
         (math.copysign(cap, scaled), say("Only endless scores come to the cap itself."),
                                      say("pushed out to the cap, with the sign of the score")),
-        (cap * scaled, say("That multiplies by the cap."), say("the score, times the cap")))  # fmt: skip
+        (cap * scaled, say("That multiplies by the cap."), say("the score, times the cap"))))  # fmt: skip
 
 
 def biased_score(varied: VariedHead, random: Generator) -> Asked:
@@ -146,7 +147,7 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(others, random)
     scaled, slope, steps = float(varied.plain.scaled[query, key]), varied.slope, abs(query - key)
     names = varied.example.names
-    return among_numbers(
+    return asks_about("masked", (query, key), among_numbers(
         lambda shown: say("The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
                           "of ALiBi is {slope}. What is the score with its bias?", key=names[key], query=names[query],
                           score=Number(scaled, 4), steps=steps, slope=Number(slope, 4)),
@@ -159,7 +160,8 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
         (scaled - slope * (n + 1), say("The distance between the two counts, not the length of the text."),
                                    say("the slope off for all the text, and once more")),
         (scaled * (1 - slope), say("It is taken off, not multiplied."), say("the slope off as a part of the score")),
-        (scaled, say("Only a token's score with itself stays as it is."), say("the score, just as it is")))  # fmt: skip
+        (scaled, say("Only a token's score with itself stays as it is."),
+                 say("the score, just as it is"))))  # fmt: skip
 
 
 @beyond_figure
@@ -174,7 +176,7 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
     pair = below(d_k // 2, random)
     omega = float(rotation_angles(2, d_k)[1, pair])
     names = varied.example.names
-    return among_numbers(
+    return asks_about("turned apart", (query, key, pair), among_numbers(
         lambda shown: say("The features {first} and {second} turn by {omega} radians from each position to the next. "
                           "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
                           "apart?", first=2 * pair + 1, second=2 * pair + 2, omega=Number(omega, 4), query=names[query],
@@ -188,7 +190,7 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
                                     say("the turn of a step, for each step and once more")),
         (omega * key, say("That is the turn of the key alone."), say("the turn of the key alone")),
         (omega / (query - key), say("The further apart, the more they turn."),
-                                say("the turn of a step, over the steps apart")))  # fmt: skip
+                                say("the turn of a step, over the steps apart"))))  # fmt: skip
 
 
 def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
@@ -223,7 +225,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
     kept = tokens_kept(varied, n, True)
-    return among_counts(
+    return asks_about("cached", (n,), among_counts(
         say("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
             "sets of keys and values for {heads} heads?",
             heads=n_heads, sets=kv_heads, d_k=d_k, d_v=d_v, kept=kept),
@@ -236,7 +238,7 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
                                                say("keys, values and weights, once for each set")),
         (kept * n_heads * kv_heads * (d_k + d_v), say("Heads that share keys and values keep them once."),
                                                   say("keys and values of every head, for each set")),
-        (kv_heads * (d_k + d_v), say("That is for one token."), say("keys and values of a single token")))  # fmt: skip
+        (kv_heads * (d_k + d_v), say("That is for one token."), say("keys and values of a single token"))))  # fmt: skip
 
 
 OWN_KIND = {"sink": weight_with_sink, "cap": capped_score, "alibi": biased_score, "rotary": turned_apart,
