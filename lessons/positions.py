@@ -77,7 +77,8 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
                   partial(ran_orders, own, both, mask, choices)),
-        ask=asking("positions", QUESTIONS, own.seed, example, head), derive=partial(derive_in_order, example, head),
+        ask=asking("positions", QUESTIONS, own.seed, example, head, choices.permutation),
+        derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked))  # fmt: skip
 
 

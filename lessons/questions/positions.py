@@ -1,7 +1,8 @@
-"""Does attention know the order? Questions about an example and one of its heads."""
+"""Does attention know the order? Questions about an example, one of its heads, and the shuffle on the screen."""
 
 import math
 
+import torch
 from jaxtyping import Float
 from torch import Generator, Tensor
 
@@ -9,7 +10,7 @@ from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
 from lessons.example import ExampleTrace
 from lessons.order_derivation import attention_with
-from lessons.permutation import attend_in_both_orders, attend_with_positions
+from lessons.permutation import Permutation, attend_in_both_orders, attend_with_positions
 from lessons.positioned_head import head_projections
 from lessons.questions.base import (
     Asked,
@@ -19,6 +20,7 @@ from lessons.questions.base import (
     below,
     beyond_figure,
     numbers_asked,
+    one_of,
     two_alike,
     two_of,
 )
@@ -29,18 +31,26 @@ SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by
 CLEARLY_OTHER = 0.02  # a score that differs by less might be taken for the same
 
 
-def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def moved_row(order: Permutation, random: Generator) -> int:
+    """A random row to which the shuffle moves another token. Raises NothingFits where it moves none."""
+    return one_of(torch.tensor(order) != torch.arange(len(order)), random)
+
+
+def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A weight belongs to two tokens, not to two positions."""
-    (i, j), weights = two_of(len(example.tokens), random), attention_with(example, head, causal=False).weights
+    row, column = moved_row(order, random), moved_row(order, random)
+    (i, j), weights = (order[row], order[column]), attention_with(example, head, causal=False).weights
+    if i == j:
+        return None
     a, b = example.names[i], example.names[j]
     return asks_about("weight of two tokens", (i, j), among_numbers(
-        say("No mask, no positions. {a} and {b} change places, and the head attends again. Which weight "
-            "now stands in row {row}, column {column} of the weights, where {a} is the query and {b} the "
-            "key?", a=a, b=b, row=j + 1, column=i + 1),
+        say("No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends "
+            "again. Which weight now stands in row {row}, column {column} of the weights, where {a} is the query and "
+            "{b} the key?", a=a, b=b, row=row + 1, column=column + 1),
         (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key of "
                                    "{b}, not where they stand.", a=a, b=b), say("what these two tokens had before")),
-        (float(weights[j, i]), say("That stood there before. Weights move with their tokens; they do not stay at their "
-                                   "positions."), say("what stood in this cell before")),
+        (float(weights[row, column]), say("That stood there before. Weights move with their tokens; they do not stay "
+                                          "at their positions."), say("what stood in this cell before")),
         (float(weights[i, i]), say("That is what {a} puts on itself.", a=a),
                                say("what the query token puts on itself")),
         (float(weights[j, j]), say("That is what {b} puts on itself.", b=b), say("what the key token puts on itself")),
@@ -48,17 +58,17 @@ def weight_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> 
                            say("without positions all keys get the same"))))  # fmt: skip
 
 
-def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """The causal mask alone knows who stands first."""
-    if len(example.tokens) < 2:
+    i = order[0]
+    if i == 0:
         return None
-    i = 1 + below(len(example.tokens) - 1, random)
     masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
     return asks_about("output at the front", (i, f), among_numbers(
-        lambda shown: say("Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} "
-                          "is moved to the front of the sentence. What is feature {feature} of its output now?",
+        lambda shown: say("Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
+                          "shuffle moves {token} to the first row. What is feature {feature} of its output now?",
                           feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
         (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask alone "
                                     "reveals order."), say("its own value, and nothing else")),
@@ -70,14 +80,15 @@ def moved_to_the_front(example: ExampleTrace, head: int, random: Generator) -> A
                                        say("all values, mixed evenly"))))  # fmt: skip
 
 
-def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """What is added belongs to the position."""
-    x, (i, j), f = example.x, two_of(len(example.tokens), random), below(example.x.shape[-1], random)
+    x, j, f = example.x, moved_row(order, random), below(example.x.shape[-1], random)
+    i = order[j]
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
     return asks_about("row at another place", (i, j, f), among_numbers(
-        say("Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row "
-            "that goes in for {a} now?", a=a, b=b, feature=f + 1),
+        say("Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
+            "feature {feature} of the row that goes in for {a} now?", a=a, b=b, feature=f + 1),
         (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b),
                                        say("its own vector, plus that of its new position")),
         (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves."),
@@ -89,7 +100,7 @@ def row_after_a_swap(example: ExampleTrace, head: int, random: Generator) -> Ask
 
 
 @beyond_figure
-def same_rotary_score(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """A rotary score depends on the distance alone."""
     if example.example.d_k % 2:
         return None
@@ -128,7 +139,7 @@ def turned(vector: Float[Tensor, " d_k"], position: int) -> Float[Tensor, " d_k"
     return rotate(vector.expand(position + 1, -1))[position]
 
 
-def same_token_at_two_positions(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Without positions the same token comes out the same; with them it does not."""
     first, second = two_alike((example.x[:, None] == example.x).all(dim=-1), random)
     kind = ("none", "sinusoidal")[below(2, random)]
@@ -145,21 +156,18 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, random: Genera
     return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
 
-def sentence_reversed(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Without a mask only the rows move; the causal mask alone changes what a token sees."""
-    n = len(example.tokens)
-    if n < 2:
-        return None
-    i, causal = below(n, random), below(2, random) == 1
+    n, row, causal = len(example.tokens), moved_row(order, random), below(2, random) == 1
     mask = causal_mask(n) if causal else None
     projections, seed = head_projections(example, head), example.example.seed
-    both = attend_in_both_orders(example.x, projections, tuple(reversed(range(n))), "none", seed, mask)
-    gap = float((both.permuted.output[n - 1 - i] - both.plain.output[i]).abs().max())
+    both = attend_in_both_orders(example.x, projections, order, "none", seed, mask)
+    gap = float((both.permuted.output[row] - both.plain.output[order[row]]).abs().max())
     if SAME < gap < OTHER:
         return None
-    prompt = say("{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of "
-                 "{token} compare with before?",
-                 mask=say("Causal mask") if causal else say("No mask"), token=example.names[i])  # fmt: skip
+    prompt = say("{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with "
+                 "before?", mask=say("Causal mask") if causal else say("No mask"), token=example.names[order[row]],
+                 row=row + 1)  # fmt: skip
     stays = float((both.permuted.output - both.plain.output).abs().max())
     still = Card(say("The whole output stays as it is, row by row."),
                  say("The output rows are permuted in the same way as the tokens: they move with them."),
@@ -188,7 +196,7 @@ def same_or_other(
     return among(prompt, *(cards if same else reversed(cards)), *more)
 
 
-def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> Asked:
+def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
@@ -211,5 +219,5 @@ def wave_at_a_position(example: ExampleTrace, head: int, random: Generator) -> A
                                        say("the {wave} of its position, in degrees", wave=name))))  # fmt: skip
 
 
-QUESTIONS = (weight_after_a_swap, moved_to_the_front, row_after_a_swap, same_rotary_score, same_token_at_two_positions,
-             sentence_reversed, wave_at_a_position)  # fmt: skip
+QUESTIONS = (weight_after_a_shuffle, moved_to_the_front, row_after_a_shuffle, same_rotary_score,
+             same_token_at_two_positions, tokens_shuffled, wave_at_a_position)  # fmt: skip

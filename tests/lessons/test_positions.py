@@ -230,30 +230,27 @@ WEIGHT_DIFFERS = (
     "and no weight differs by more."
 )
 MOVED_TO_THE_FRONT = (
-    "Causal mask, no positions: feature {feature} of the output of {token} is {before}. {token} is moved to the front "
-    "of the sentence. What is feature {feature} of its output now?"
+    "Causal mask, no positions: feature {feature} of the output of {token} is {before}. The shuffle moves {token} to "
+    "the first row. What is feature {feature} of its output now?"
 )
 ROTARY = (
     "Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at position {key}, "
     "the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} stand for the same score?"
 )
-SWAPPED_WEIGHT = (
-    "No mask, no positions. {a} and {b} change places, and the head attends again. Which weight now stands in row "
-    "{row}, column {column} of the weights, where {a} is the query and {b} the key?"
+SHUFFLED_WEIGHT = (
+    "No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends again. "
+    "Which weight now stands in row {row}, column {column} of the weights, where {a} is the query and {b} the key?"
 )
-SWAPPED_ROW = (
-    "Sinusoidal positions are added to X. Then {a} and {b} change places. What is feature {feature} of the row that "
-    "goes in for {a} now?"
+SHUFFLED_ROW = (
+    "Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is feature "
+    "{feature} of the row that goes in for {a} now?"
 )
 WAVE = (
     "Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
     "{position}?"
 )
 TWICE = "No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?"
-REVERSED = (
-    "{mask}, no positions. The sentence is reversed: its last token comes first. How does the output of {token} "
-    "compare with before?"
-)
+SHUFFLED = "{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with before?"
 
 
 def moved_before(case, sentence):
@@ -316,13 +313,14 @@ ORACLE = {
     },
     MOVED_TO_THE_FRONT: moved_before,
     ROTARY: rotary_score,
-    REVERSED: lambda case, prompt: {
-        "token": prompt.arguments["token"].position,
-        "mask": {True: "Causal mask", False: "No mask"}[is_masked(prompt)],
+    SHUFFLED: lambda case, prompt: {
+        "mask": english(prompt.arguments["mask"]),
+        "token": case.choices.permutation[prompt.arguments["row"] - 1],
+        "row": prompt.arguments["row"],
     },
     **dict.fromkeys(
         (
-            SWAPPED_WEIGHT, SWAPPED_ROW, WAVE, TWICE,
+            SHUFFLED_WEIGHT, SHUFFLED_ROW, WAVE, TWICE,
             "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
             "stand.",
             "That is what {a} puts on itself.", "That is what {b} puts on itself.",
@@ -339,17 +337,10 @@ ORACLE = {
 # What is asked.
 
 
-def swapped(case, prompt):
-    order = list(range(len(x_of(case))))
-    a, b = (prompt.arguments[name].position for name in "ab")
-    order[a], order[b] = b, a
-    return a, b, order
-
-
-def answer_swapped_weight(case, prompt):
-    a, b, order = swapped(case, prompt)
+def answer_shuffled_weight(case, prompt):
+    order, (a, b) = list(case.choices.permutation), (prompt.arguments[name].position for name in "ab")
     row, column = prompt.arguments["row"] - 1, prompt.arguments["column"] - 1
-    assert (row, column) == (b, a)
+    assert (order[row], order[column]) == (a, b)
     before, after = (run(case, x, "none", False)[0] for x in (x_of(case), x_of(case)[order]))
     return {
         "The weight has moved with its two tokens: it needs the query of {a} and the key of {b}, not where they "
@@ -365,7 +356,8 @@ def answer_swapped_weight(case, prompt):
 
 def answer_front(case, prompt):
     token, f = prompt.arguments["token"].position, prompt.arguments["feature"] - 1
-    order = [token, *(p for p in range(len(x_of(case))) if p != token)]
+    order = list(case.choices.permutation)
+    assert order[0] == token
     return {
         "The first token sees only itself, so its output is its own value. The mask alone reveals order.": run(
             case, x_of(case)[order], "none", True
@@ -383,7 +375,8 @@ def answer_front(case, prompt):
 
 
 def answer_row(case, prompt):
-    a, b, order = swapped(case, prompt)
+    order, (a, b) = list(case.choices.permutation), (prompt.arguments[name].position for name in "ab")
+    assert order[b] == a
     f, added, x = prompt.arguments["feature"] - 1, waves(*x_of(case).shape), x_of(case)
     return {
         "Its own vector, plus the vector of the position where {b} stood.": (x[order] + added)[b, f],
@@ -439,10 +432,11 @@ def is_masked(prompt):
     return spoken(prompt).startswith("Causal mask, ")
 
 
-def answer_reversed(case, prompt):
-    i, n = prompt.arguments["token"].position, len(x_of(case))
-    before, after = (run(case, x, "none", is_masked(prompt))[1] for x in (x_of(case), x_of(case)[::-1]))
-    same = np.abs(after[n - 1 - i] - before[i]).max() < 1e-3
+def answer_shuffled(case, prompt):
+    order, row = list(case.choices.permutation), prompt.arguments["row"] - 1
+    assert order[row] == prompt.arguments["token"].position
+    before, after = (run(case, x, "none", is_masked(prompt))[1] for x in (x_of(case), x_of(case)[order]))
+    same = np.abs(after[row] - before[order[row]]).max() < 1e-3
     still = "The output rows are permuted in the same way as the tokens: they move with them."
     moved = {still: ...} if np.abs(after - before).max() > 1e-3 else {}
     return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ...} | moved
@@ -465,13 +459,13 @@ def answer_wave(case, prompt):
 
 
 ANSWERS = {
-    SWAPPED_WEIGHT: answer_swapped_weight,
+    SHUFFLED_WEIGHT: answer_shuffled_weight,
     MOVED_TO_THE_FRONT: answer_front,
-    SWAPPED_ROW: answer_row,
+    SHUFFLED_ROW: answer_row,
     ROTARY: answer_rotary,
     WAVE: answer_wave,
     TWICE: answer_twice,
-    REVERSED: answer_reversed,
+    SHUFFLED: answer_shuffled,
 }
 
 

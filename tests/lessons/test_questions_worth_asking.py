@@ -41,6 +41,7 @@ from lessons.example import Example, run_example
 from lessons.formatting import spoken, written
 from lessons.heads_example import heads_example, run_heads
 from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
+from lessons.permutation import random_permutation
 from lessons.pytorch_parity import compare_with_pytorch
 from lessons.questions.base import asking
 from lessons.reading import ReadChoices, all_heads, read
@@ -110,6 +111,11 @@ def reading(number):
     return read(ReadChoices(layer=layer, head=head))
 
 
+def positions_order(seed):
+    """Of seed 1 that of the first screen, else a shuffle of its own."""
+    return (5, 4, 3, 2, 1, 0) if seed == 1 else random_permutation(6, seed)
+
+
 # What the questions of a lesson are about, for a seed.
 ABOUT = {
     "tokens": lambda seed: (example_of(seed),),
@@ -120,7 +126,7 @@ ABOUT = {
     "softmax": lambda seed: (example_of(seed), 0, 5, 1.0),
     "output": lambda seed: (example_of(seed), 0, 5),
     "heads": lambda seed: (several_heads(seed % FEW), 0),
-    "positions": lambda seed: (example_of(seed), 0),
+    "positions": lambda seed: (example_of(seed), 0, positions_order(seed)),
     "pytorch": lambda seed: (parity(seed % FEW),),
     "backward": lambda seed: (mistake(seed % FEW),),
     "cost": lambda seed: (sizes_of_example(example_of(seed)),),
