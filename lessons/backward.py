@@ -33,7 +33,8 @@ from lessons.sentence import say
 HEADING = say("How does it learn from a mistake?")
 OPENING = say(
     "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient**, how that "
-    "changes as a number grows."
+    "changes as a number grows. With d_ before a name, such as d_scores, is meant the gradient of the loss with "
+    "respect to what has that name: here the scores."
 )
 
 BackView = Literal["way", "softmax", "sums", "update", "check"]

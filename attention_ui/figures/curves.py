@@ -128,14 +128,20 @@ NAMES = pa.schema(
 
 
 def line_names(figure: Curves) -> Iterator[dict[str, object]]:
-    """The name of each line near its end: off the line, in the picture, and clear of the names before."""
-    ends = [(line, float(line.x[-1]), float(line.y[-1])) for line in paths(figure) if len(line.x)]
+    """The name of each line near its end: off the line, in the picture, and clear of the names before.
+
+    Those nearest to an edge of the picture, where there is least choice, have theirs first.
+    """
     least = [] if figure.logarithmic_y else [0.0]
     y_range = figure.y_domain or reach([*least, *(y for line in figure.lines for y in line.y)])
     top = -10 if figure.above else 4  # a title above leaves room below it
     plot, taken = figure.height - AXIS - TITLE_HEIGHT * figure.above, []
-    for line, x, y in sorted(ends, key=lambda end: -end[2]):
-        from_top = plot * (1 - part(y, *y_range, logarithmic=figure.logarithmic_y))
+    ends = [
+        (plot * (1 - part(float(line.y[-1]), *y_range, logarithmic=figure.logarithmic_y)), line)
+        for line in paths(figure) if len(line.x)
+    ]  # fmt: skip
+    for from_top, line in sorted(ends, key=lambda end: min(end[0], plot - end[0])):
+        x, y = float(line.x[-1]), float(line.y[-1])
         places = BELOW if line.y[len(line.y) // 2] > y else ABOVE
         free = [a for a in places if top <= from_top + a <= plot - 4
                 and all(abs(from_top + a - other) >= NAME_HEIGHT for other in taken)]  # fmt: skip

@@ -32,8 +32,8 @@ def most_raised(mistake: Correction, random: Generator) -> Asked:
     right = mistake.tokens.index(said_and_wanted_word(mistake))
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
     return asks_about("d_scores", (asked, int(d_scores.argmin())), among_tokens(
-        say("The model takes one small step against d_scores. Which key's score does {query} raise most?",
-            query=names[asked]),
+        say("d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
+            "against it. Which key's score does {query} raise most?", query=names[asked]),
         names, -d_scores,
         say("weight · (d_weight − mean) is lowest there, and a step goes against it."),
         [(lowest, say("Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
@@ -60,8 +60,8 @@ def hidden_from_gradients(mistake: Correction, random: Generator) -> Asked:
     weights = everywhere.attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return among(
-        say("Every position is asked for its next word. Which of these keys gets a d_score of exactly 0 from {query}?",
-            query=names[query]),
+        say("Every position is asked for its next word, and a d_score is the gradient of the loss with respect to a "
+            "score. Which of these keys gets a d_score of exactly 0 from {query}?", query=names[query]),
         Card(say("{token}", token=names[hidden]),
              say("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.")),
         Card(say("{token}", token=names[query]), say("A token may look at itself, so its own score learns, too.")),
@@ -76,7 +76,8 @@ def only_one_was_asked(mistake: Correction, random: Generator) -> Asked:
     other = below(asked, random)
     about = {"token": mistake.names[other], "query": mistake.names[asked]}
     return among(
-        say("The loss looks at the prediction at {query} alone. Which of these is 0 for {token}?", **about),
+        say("The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
+            "on. Which of these is 0 for {token}?", **about),
         Card(say("d_q of {token}", token=about["token"]),
              say("Its query served its own prediction only, and that does not count here.")),
         Card(say("d_k of {token}", token=about["token"]),
@@ -138,8 +139,9 @@ def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked
     probabilities, right = said_and_wanted(mistake)
     p = probabilities[right]
     return asks_about("d_logits", (mistake.asked[-1], right), among_numbers(
-        lambda shown: say("The model gives the right word, {right}, the probability {p}. What is the d_logit of "
-                          "{right}?", right=word_of(right), p=shown(p)),
+        lambda shown: say("The model gives the right word, {right}, the probability {p}. What is its "
+                          "d_logit, the gradient of the loss with respect to its logit?",
+                          right=word_of(right), p=shown(p)),
         (p - 1, say("Probability minus 1: negative, so a step against it raises the logit."),
                 say("the probability, minus 1")),
         (p, say("So it would be for a wrong word. For the right one 1 is taken away."),

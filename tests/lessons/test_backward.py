@@ -489,18 +489,30 @@ def concept(case, sentence):
     return chosen(case, sentence) | {"concept": True}
 
 
-MOST_RAISED = "The model takes one small step against d_scores. Which key's score does {query} raise most?"
+MOST_RAISED = (
+    "d_scores is the gradient of the loss with respect to the scores, and the model takes one small step against it. "
+    "Which key's score does {query} raise most?"
+)
 WHICH_MAP = (
     "Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v moves "
     "most?"
 )
-HIDDEN = "Every position is asked for its next word. Which of these keys gets a d_score of exactly 0 from {query}?"
-ALONE = "The loss looks at the prediction at {query} alone. Which of these is 0 for {token}?"
+HIDDEN = (
+    "Every position is asked for its next word, and a d_score is the gradient of the loss with respect to a score. "
+    "Which of these keys gets a d_score of exactly 0 from {query}?"
+)
+ALONE = (
+    "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so on. Which "
+    "of these is 0 for {token}?"
+)
 TWICE = (
     "One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss after one step at "
     "twice that rate, from the same weights?"
 )
-LOGIT = "The model gives the right word, {right}, the probability {p}. What is the d_logit of {right}?"
+LOGIT = (
+    "The model gives the right word, {right}, the probability {p}. What is its d_logit, the gradient of the loss with "
+    "respect to its logit?"
+)
 
 
 def longest_map(case, sentence):

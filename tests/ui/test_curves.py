@@ -79,6 +79,12 @@ def test_names_of_several_lines_do_not_lie_on_each_other():
     assert not rows(curves(), "names"), "a single curve is named by its axis"
 
 
+def test_names_at_the_foot_of_a_picture_stand_above_each_other_as_their_lines_end():
+    low = curves(curve("a", (0.04,), (0.0,)), curve("b", (0.09,), (0.0,)), height=140, y_domain=(0, 1))
+    heights = {name["name"]: 72 * (1 - name["y"]) + name["away"] for name in rows(low, "names")}
+    assert heights["b"] <= heights["a"] - 12 and heights["a"] <= 68
+
+
 def test_on_logarithmic_axes_names_stand_where_the_ends_are():
     lines = [curve(key, heights, (1.0, 10.0, 100.0)) for key, heights in (("a", (1.0, 10.0, 90.0)), ("b", (1, 2, 3)))]
     figure = curves(*lines, logarithmic=True, logarithmic_y=True, y_domain=(1, 1000), marks=((say("middle"), 10.0),))
