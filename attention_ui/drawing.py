@@ -1,6 +1,6 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -102,8 +102,8 @@ def say_whose_weights(figure: Figure) -> None:
         st.caption(spoken(figure.weights))
 
 
-def draw_film(lesson: str | None, film: Film) -> None:
-    """Matrices at many moments, and curves: the browser plays them."""
+def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
+    """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
     from attention_ui.figures.film_chart import film_template
 
     first = film.frames[0]
@@ -113,7 +113,7 @@ def draw_film(lesson: str | None, film: Film) -> None:
     shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
     spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film))
     yield_turn()  # the tables take a while
-    show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson)
+    show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson, on_pick=on_pick)
     say_whose_weights(film)
 
 

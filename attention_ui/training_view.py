@@ -3,14 +3,16 @@
 import functools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
+from attention_core.model import ModelConfig
 from attention_core.observe import ObservedTask, observe_task, observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
-from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.lesson import show_notes
+from attention_ui.drawing import draw_film, draw_notice
+from attention_ui.lesson import first_pick, show_notes
 from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
@@ -111,13 +113,16 @@ def draw_film_of(
     steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
     moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
     picture = st.container()
-    head = None if view.training or not view.position else head_to_leave_out(view, which)
+    can_be_left_out = view.position > 0 and not view.training
+    head = head_to_leave_out(view, which) if can_be_left_out else None
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
     yield_turn()
     screen = train_screen(view, moments, still=not view.training, less=less, width=width)
     (film,) = screen.figures
+    film = replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS)))
+    pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
-        draw_figure(None, replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS))))
+        draw_film(None, film, pressed if can_be_left_out else None)
     for figure in (*film.curves, film.frames[-1]):
         draw_notice(None, figure.notice)
     if screen.remarks:
@@ -127,14 +132,26 @@ def draw_film_of(
 
 
 def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
-    """The titles of all heads, as buttons: one press leaves a head out, another brings it back."""
+    """The titles of all heads, as buttons: one press leaves a head out, another brings it back.
+
+    So does a click on its map or on the title of that; the buttons are there for whoever has no pointer as well.
+    """
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        tell("Leave out a head"), heads, format_func=lambda head: spoken(head_name(*head)),
-        key=f"{HEAD_LEFT_OUT}{which}",
+        tell("Leave out a head: click its map, or press here"), heads,
+        format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
         on_change=set_state, args=(FILM_PLAYS, False),
     )  # fmt: skip
     return chosen if chosen in heads else None
+
+
+def press_head(chart: str, buttons: str, model: ModelConfig) -> None:
+    """The head whose map was clicked is left out; if it was, it comes back."""
+    maps = {f"{layer}.{head}": (layer, head) for heads in heads_by_layer(model) for layer, head in heads}
+    head = maps.get(str(first_pick(get_state(chart)).get("head")))
+    if head is not None:
+        set_state(buttons, None if get_state(buttons) == head else head)
+        set_state(FILM_PLAYS, False)
 
 
 @functools.lru_cache(maxsize=8)

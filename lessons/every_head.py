@@ -32,15 +32,19 @@ def every_head(
     *,
     width: int = 630,
     noticed: bool = True,
+    left_out: tuple[int, int] | None = None,
 ) -> Matrices:
     """A row of maps for each layer, or all in one row where a layer has a single head; `targets` are marked.
 
-    What there is to notice is left out where it is not `noticed`: among all weights it takes a while to find.
+    The title of the head that is `left_out` says so, and its map is grey. What there is to notice is not said where it
+    is not `noticed`: among all weights it takes a while to find.
     """
     called = names(tokens)
     look = {"rows": token_axis(tokens, QUERIES), "columns": token_axis(tokens, KEYS), "marked": targets}
     maps = tuple(
-        tuple(map_of(called, trace, layer, head, **look) for head in range(len(trace.weights)))
+        tuple(
+            map_of(called, trace, layer, head, left_out == (layer, head), **look) for head in range(len(trace.weights))
+        )
         for layer, trace in enumerate(layers)
     )
     single = all(len(heads) == 1 for heads in maps)
@@ -51,7 +55,9 @@ def every_head(
                     numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip
 
 
-def map_of(called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, **look: object) -> Matrix:
+def map_of(
+    called: Sequence[Token], trace: AttentionTrace, layer: int, head: int, left_out: bool, **look: object
+) -> Matrix:
     """The weights of one head. There is nothing to follow: only the model as a whole leads to them."""
     weights, visible, name = trace.weights[head].tolist(), trace.visible[head].tolist(), head_name(layer, head)
 
@@ -63,7 +69,8 @@ def map_of(called: Sequence[Token], trace: AttentionTrace, layer: int, head: int
         return Step(says, digits(weights[i][j]), weights[i][j])
 
     key = f"{layer}.{head}"
-    return Matrix(key=key, title=name, values=trace.weights[head], scale="weight", colour="weight", visible=visible,
+    title, colour = (say("{head}: left out", head=name), "muted") if left_out else (name, "weight")
+    return Matrix(key=key, title=title, values=trace.weights[head], scale="weight", colour=colour, visible=visible,
                   step=step, sources=lambda i, j: (Cells(key, row=i),), **look)  # fmt: skip
 
 

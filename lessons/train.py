@@ -48,10 +48,10 @@ def train_screen(
     Of a run that stands `still` more is measured; `less` is the model without one head. `width` is free for all of it:
     where that is narrow, the curves stand below the heads.
     """
-    without = () if less is None else (less.sentence,)
+    without, left_out = ((), None) if less is None else ((less.sentence,), less.now.ablated[0])
     curves = (loss_figure(history, less), *([right_answers(history)] if history.evaluations else []))
     heads_width = width - (BESIDE_ROOM if width > 2 * BESIDE_ROOM else BELOW_ROOM)
-    frames = tuple(observed_heads(moment, heads_width, noticed=moment is moments[-1]) for moment in moments)
+    frames = tuple(observed_heads(moment, heads_width, moment is moments[-1], left_out) for moment in moments)
     said = moment_sentences(history, moments)
     film = Film(
         key="run", name=say("A training run"), frames=frames, moments=said, curves=curves, width=width,
@@ -113,9 +113,9 @@ def ran_steps(settings: TrainingSettings) -> Ran:
     return Ran({"settings": settings}, ("import itertools", *lines), {"losses": losses})
 
 
-def observed_heads(observed: Observed, width: int, *, noticed: bool) -> Matrices:
+def observed_heads(observed: Observed, width: int, noticed: bool, left_out: tuple[int, int] | None) -> Matrices:
     """Every head on the text, or on the example of the task with its target cells marked."""
-    how = {"width": width, "noticed": noticed}
+    how = {"width": width, "noticed": noticed, "left_out": left_out}
     if isinstance(observed, ObservedText):
         return every_head(observed.tokens, observed.layers, **how)
     example, target = observed.example, observed.example.target_attention

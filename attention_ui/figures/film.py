@@ -62,7 +62,26 @@ def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table
         weights = np.full(len(table), np.nan, np.float32)
         weights[is_weight] = numbers_of_frame(frame, layout)
         table = table.append_column(f"{MOMENT}{moment}", pa.array(weights, from_pandas=True))
-    return table
+    return table.append_column("head", pa.array(meant_by_clicks(table, layout))).append_column(
+        "standing", pa.array([greyed(film.frames[-1])] * len(table))
+    )
+
+
+def meant_by_clicks(table: pa.Table, layout: Layout) -> list[str]:
+    """For each thing that is drawn, the key of the matrix that a click on it means: its own, and that of its title."""
+    titles = {(place.left, place.top - place.header): place.matrix.key for place in layout.places}
+    drawn = table.select(["cell_tag", "kind", "gx", "gy"]).to_pylist()
+    return [
+        one["cell_tag"].strip("|").rsplit(" ", 1)[0] if one["cell_tag"]
+        else titles.get((one["gx"], one["gy"]), "") if one["kind"] == "title" else ""
+        for one in drawn
+    ]  # fmt: skip
+
+
+def greyed(frame: Matrices) -> str:
+    """The key of the matrix that is left out. A click says it, too: so the next click on the same cell says another
+    thing, and the browser tells of it."""
+    return next((matrix.key for matrix in frame.matrices if matrix.colour == "muted"), "")
 
 
 def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:

@@ -3,6 +3,8 @@
 The browser plays it. Vega-Lite hands a parameter's `on` to Vega as it is, so a timer can move the moment.
 """
 
+from collections.abc import Iterator
+
 import altair as alt
 
 from attention_ui.figures.cells import cell_layers, fields, layer, name_layers, on_cells
@@ -22,6 +24,7 @@ USUAL_PACE = 5  # so that one can follow how a head forms
 SAID, REST, ROOM_TO_SAY = 19, 14, 700  # pixels: letters, and from where on there is room for the large ones
 NOWHERE = -1  # the choice of a jump before there was one
 MATRICES = "matrices"  # the view that is made of cells
+PRESSED = "pressed"  # the layer that is clicked
 CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
 
 
@@ -49,8 +52,24 @@ def film_template(
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
     spec = template(film_chart, width, beside, *shapes)
+    whole = {"name": "cell", "value": cell}, picking(spec)
     moment = playing(n_frames, plays, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
-    return with_cells(spec, cell) | {"params": [*spec.get("params", ()), {"name": "cell", "value": cell}, *moment]}
+    return with_cells(spec, cell) | {"params": [*spec.get("params", ()), *whole, *moment]}
+
+
+def picking(spec: dict) -> dict:
+    """A click picks a matrix. Vega hears it on all layers of its view that have a tooltip, were it an empty one."""
+    names = (part["name"] for view in views_of(spec) for part in view.get("layer", ()) if "name" in part)
+    layer_clicked = next(name for name in names if name.startswith(PRESSED))  # Altair numbers the names
+    point = {"type": "point", "fields": ["head", "standing"], "on": "click", "toggle": False}
+    return {"name": "pick", "views": [layer_clicked], "select": point}
+
+
+def views_of(view: dict) -> Iterator[dict]:
+    """A specification and all the views that stand in it."""
+    yield view
+    for part in (*view.get("vconcat", ()), *view.get("hconcat", ())):
+        yield from views_of(part)
 
 
 def with_cells(view: dict, cell: int) -> dict:
@@ -116,9 +135,10 @@ def moving_matrices() -> alt.LayerChart:
     weight = f"datum['{MOMENT}' + moment]"
     tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title=tell("weight"), format=".3f")]
     pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
-    masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1])
+    masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1]).properties(name="masked")
     titles, _, *names = name_layers()
+    titles = titles.encode(tooltip=alt.TooltipValue(None)).properties(name="titles")
     written = f"datum.kind === 'weight' && datum.text ? format({weight}, '.2f') : datum.text"
-    parts = (*cell_layers(fields()), titles, *names, masked, pointed)
+    parts = (*cell_layers(fields()), titles, *names, masked, pointed.properties(name=PRESSED))
     moving = (part.transform_calculate(v=weight, text=written) for part in parts)
     return on_cells(alt_layer(), *moving).properties(name=MATRICES)

@@ -258,6 +258,20 @@ def test_a_head_is_left_out_and_brought_back_with_the_keyboard(visit):
     without.wait_for(state="detached")
 
 
+def test_a_click_on_the_map_of_a_head_or_on_its_title_leaves_it_out_and_another_brings_it_back(visit):
+    tab = played(visit(), "task=previous&steps=120")
+    title = tab.page.locator(f"{FILM} [class*=titles] text")
+    masked = tab.page.locator(f"{FILM} [class*=masked] path").first
+    for clicked in (title, masked, masked, title):
+        out = title.text_content().endswith(": left out")
+        clicked.click(force=True)  # of a text, its letters leave gaps
+        tab.page.locator(f"{FILM} text:text('without')").wait_for(state="detached" if out else "visible")
+        assert title.text_content() == "layer 1, head 1" + ("" if out else ": left out")
+        pressed = tab.page.locator(".st-key-left_out [data-selected=true]")
+        pressed.wait_for(state="detached" if out else "visible")
+        tab.settled()
+
+
 def test_the_picture_keeps_its_size_while_the_film_moves(visit):
     """However long its sentences are: nothing jumps, and nothing is cut."""
     tab = played(visit(), "train_heads=1&window=2&steps=200")

@@ -1,15 +1,19 @@
 """The training page as a visitor uses it."""
 
 import threading
+from unittest.mock import patch
 
 import pytest
 from visiting import ROOT, chart, open_page, texts
 
+from attention_core.model import ModelConfig
 from attention_core.observe import ablate_heads
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
+from attention_ui import training_view
 from attention_ui.server import process
 from attention_ui.training_runs import FIRST, RUN
+from attention_ui.training_view import press_head
 from lessons.comparison import COMPARISONS, differences
 from lessons.formatting import number, spoken, together
 from lessons.future_leak import measure_future_leak
@@ -436,6 +440,30 @@ def test_one_press_leaves_a_head_out_and_another_brings_it_back(at):
     assert any("Without layer 1, head 3 the evaluation loss is" in line for line in texts(at))
     at.pills(key="left_out").set_value(None).run()
     assert not [row for row in film(at)["loss_curves"] if row["line"].startswith("without")]
+
+
+def titles(at):
+    return [(row["text"], row["tone"]) for row in film(at)["cells"] if row["kind"] == "title"]
+
+
+@pytest.mark.parametrize("said", ["1.7", "", None, 3, "0.0 or 1=1"])
+def test_a_click_on_what_is_no_head_leaves_none_out(at, said):
+    state = {"run_chart": {"selection": {"pick": [{"head": said, "standing": ""}]}}}
+    with patch.object(training_view, "get_state", state.get), patch.object(training_view, "set_state") as kept:
+        press_head("run_chart", "left_out", ModelConfig(vocabulary=3, context=5, d_model=6, n_layers=1, n_heads=2))
+    kept.assert_not_called()
+
+
+def test_the_map_of_a_head_that_is_left_out_is_grey_and_its_title_says_so(at):
+    at.selectbox(key="task").set_value("last").run()
+    at.button(key="one_step").click().run()
+    assert titles(at) == [(f"layer 1, head {n}", "weight") for n in (1, 2, 3, 4)]
+    at.pills(key="left_out").set_value((0, 2)).run()
+    assert titles(at)[2] == ("layer 1, head 3: left out", "muted") and titles(at)[1] == ("layer 1, head 2", "weight")
+    rows = film(at)["cells"]
+    assert {row["standing"] for row in rows} == {"0.2"}
+    assert [row["head"] for row in rows if row["kind"] == "title"] == ["0.0", "0.1", "0.2", "0.3"]
+    assert all(row["cell_tag"].startswith(f"|{row['head']} ") for row in rows if row["cell_tag"])
 
 
 def test_a_head_that_the_new_model_does_not_have_is_not_left_out(at):
