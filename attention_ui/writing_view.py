@@ -1,26 +1,35 @@
 """Writing on the screen: the text so far, and the newest token with what led to it."""
 
 import functools
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 
 import streamlit as st
 
-from attention_core.generation import MAX_NEW_TOKENS, NewToken, generate, regenerate_last
+from attention_core import generation
+from attention_core.generation import MAX_NEW_TOKENS, NewToken, regenerate_last
 from attention_core.language_model import language_model
 from attention_core.model import TinyTransformer
 from attention_core.sampling import Sampling
 from attention_core.tokens import Vocabulary
+from attention_ui.contents import opening
 from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.lesson import show_notes
+from attention_ui.lesson import covered, say_covered, show_notes
+from attention_ui.links import hidden
+from attention_ui.panels.question import Ask, current_question, question_panel
 from attention_ui.server.process import redrawn_picture
 from attention_ui.state import get_state, set_state
 from attention_ui.writing_controls import PLAYED_TO, PLAYS, Request
+from lessons import generate
 from lessons.formatting import spoken
 from lessons.generate import WRITES, Writing, code_of_writing, generate_screen
-from lessons.screen import Code, Screen
+from lessons.screen import Code, Part, Parts
 from lessons.sentence import reason, say
 from lessons.writing_pieces import written_pieces
 from runs.checkpoint import Checkpoint
 
+ADDRESS = "generate"
 PLAY_SECONDS = 0.6
 CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
 
@@ -33,7 +42,7 @@ def written_ahead(
 
     How each token was drawn is left out: a dozen texts with it would take megabytes.
     """
-    written = generate(*who_writes(checkpoint), start, length, sampling, seed)
+    written = generation.generate(*who_writes(checkpoint), start, length, sampling, seed)
     return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
 
 
@@ -65,14 +74,35 @@ def code_of(request: Request) -> Code:
     return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
 
 
-def live_writing(request: Request) -> Screen | None:
-    """The text and the newest token, in place while it plays. None while it plays, and where nothing is written."""
+def live_writing(request: Request, top: AbstractContextManager) -> None:
+    """The text and the newest token, in place while it plays; on top, where it stands still, what is asked of it.
+
+    The distribution over the next token is the question, so its numbers wait until that is answered.
+    """
     playing = bool(get_state(PLAYS))
+    ask = None if playing else asks_about_newest(request)
+    question = ask and current_question(ADDRESS, ask)
+    asks = question is not None and not hidden("predict")
+    with top:
+        if asks:
+            question_panel(ADDRESS, question, about=spoken(generate.HEADING))
+        else:
+            opening(generate)
+    say_covered(ADDRESS if asks else None)
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
-    if playing:
-        return None
+    if asks:
+        st.markdown(spoken(generate.OPENING))
+
+
+def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Tokens as in a dictionary: the order of their probabilities would tell the likeliest."""
+    return tuple(sorted(parts, key=lambda part: part.name))
+
+
+def asks_about_newest(request: Request) -> Ask | None:
+    """What asks about the newest token; None where nothing is written."""
     try:
-        return generate_screen(writing_so_far(request, request.length))
+        return generate_screen(writing_so_far(request, request.length)).ask
     except ValueError:
         return None
 
@@ -100,11 +130,15 @@ def draw_text_of(request: Request, length: int) -> bool:
     with st.container(key="written"):
         st.code(writing.text, language=None, wrap_lines=True)
     screen = generate_screen(writing)
+    waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
     widths = [figure.width for figure in screen.figures]
     for place, figure in zip(st.columns(widths) if not get_state("large") else [st] * 2, screen.figures, strict=True):
+        lesson = None  # what the heads looked at tells nothing
+        if waits and isinstance(figure, Parts):
+            lesson, figure = waits, replace(figure, parts=in_no_order(figure.parts))
         with place.container():
-            draw_notice(None, figure.notice)
-            draw_figure(None, figure)
+            draw_notice(lesson, figure.notice)
+            draw_figure(lesson, figure)
     for remark in screen.remarks:
         st.text(spoken(remark))
     return True

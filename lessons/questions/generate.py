@@ -9,7 +9,7 @@ from attention_core.generation import GeneratedToken
 from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
 from lessons.formatting import seen
-from lessons.questions.base import CLEAR_LEAD, among, among_counts, among_numbers, among_things, below
+from lessons.questions.base import CLEAR_LEAD, among, among_counts, among_numbers, among_things, below, beyond_figure
 from lessons.screen import Card, Question
 from lessons.sentence import Number, Sentence, Share, Token, say
 
@@ -35,12 +35,34 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
     ]
     return among_things(
         say("The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
-            "find the likeliest to come next?", ending="".join(map(seen, new.window[-ENDING:]))),
+            "find the likeliest to come next?", ending=ending_of(new)),
         (called[best], say("Its probability is {probability}: no other has as much.",
                            probability=Number(float(says[best]), 3))),
         *((called[token], mend) for token, mend in wrong if token != best))  # fmt: skip
 
 
+def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
+    """The likeliest has more than any other, which may be much or little."""
+    says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), all_tokens(vocabulary)
+    if says[order[0]] - says[order[1]] < CLEAR_LEAD:
+        return None
+    return among_numbers(
+        say("The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
+            "give the token that it finds the likeliest to come next?", ending=ending_of(new)),
+        (float(says[order[0]]), say("That token is {token}; all others together have the rest.",
+                                    token=called[order[0]])),
+        (1 / len(vocabulary), say("So it would be if all were alike. What the model has learnt makes some likelier.")),
+        (1.0, say("Then nothing else could ever be drawn. A softmax leaves every token something.")),
+        (float(says[order[1]]), say("That is what {token} has, which comes second.", token=called[order[1]])),
+        (0.5, say("The likeliest has more than any other, whether that is more than a half or less.")))  # fmt: skip
+
+
+def ending_of(new: GeneratedToken) -> str:
+    """The last tokens of the text that was read."""
+    return "".join(map(seen, new.window[-ENDING:]))
+
+
+@beyond_figure
 def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Temperature divides the scores, not the probabilities."""
     best = ranked(new.draw.logits).tolist()[0]
@@ -102,6 +124,7 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
              say("heat brings other tokens to the top")))  # fmt: skip
 
 
+@beyond_figure
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
     return among(
@@ -122,4 +145,4 @@ def all_tokens(vocabulary: Vocabulary) -> list[Token]:
     return [Token(text, place) for place, text in enumerate(vocabulary.tokens)]
 
 
-QUESTIONS = (most_probable, warmer, survivors, only_one, same_seed)
+QUESTIONS = (most_probable, how_sure, warmer, survivors, only_one, same_seed)

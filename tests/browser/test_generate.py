@@ -82,7 +82,7 @@ def test_a_model_that_was_downloaded_can_be_brought_back(visit, tmp_path):
 
 
 def test_pointing_at_a_bar_says_its_numbers_without_asking_the_server(visit):
-    tab = opened(visit())
+    tab = opened(visit(), "cover=false")
     tab.page.wait_for_timeout(500)
     sent = len(tab.sent)
     tab.page.locator(".st-key-distribution [aria-label^='“o”: score']").first.hover()

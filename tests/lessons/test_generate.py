@@ -255,6 +255,18 @@ def answer_likeliest(case, prompt):
     }
 
 
+def answer_how_sure(case, prompt):
+    chances = sorted(says(case), reverse=True)
+    assert prompt.arguments["ending"] == "".join(case.choices.newest.window).replace(" ", "␣")
+    return {
+        "That token is {token}; all others together have the rest.": chances[0],
+        "So it would be if all were alike. What the model has learnt makes some likelier.": 1 / 8,
+        "Then nothing else could ever be drawn. A softmax leaves every token something.": 1.0,
+        "That is what {token} has, which comes second.": chances[1],
+        "The likeliest has more than any other, whether that is more than a half or less.": 0.5,
+    }
+
+
 def answer_warmer(case, prompt):
     logits = logits_of(case)
     best = ranking(logits)[0]
@@ -310,6 +322,8 @@ def answer_same_seed(case, prompt):
 ANSWERS = {
     "The text so far ends with “{ending}”. Before any temperature or cut, which token does the model find the "
     "likeliest to come next?": answer_likeliest,
+    "The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model give the "
+    "token that it finds the likeliest to come next?": answer_how_sure,
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?": answer_warmer,
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?": answer_survivors,
     "Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?": answer_only_one,
@@ -317,6 +331,9 @@ ANSWERS = {
     "position?": answer_same_seed,
 }
 ORACLE |= {
+    "That token is {token}; all others together have the rest.":
+        lambda case, sentence: {"token": ranking(logits_of(case))[0]},
+    "That is what {token} has, which comes second.": lambda case, sentence: {"token": ranking(logits_of(case))[1]},
     "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?":
         lambda case, sentence: {"token": ranking(logits_of(case))[0], "now": max(says(case))},
     "At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?":

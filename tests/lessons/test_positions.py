@@ -314,7 +314,7 @@ ORACLE = {
     MOVED_TO_THE_FRONT: moved_before,
     ROTARY: rotary_score,
     SHUFFLED: lambda case, prompt: {
-        "mask": english(prompt.arguments["mask"]),
+        "mask": spoken(prompt.arguments["mask"]),
         "token": case.choices.permutation[prompt.arguments["row"] - 1],
         "row": prompt.arguments["row"],
     },

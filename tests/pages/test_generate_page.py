@@ -6,7 +6,7 @@ import json
 
 import pytest
 import torch
-from visiting import ROOT, answer, asked, chart, chosen, in_drawer, open_page, source_shown, texts
+from visiting import ROOT, answer, ask_about_the_figure, asked, chart, chosen, in_drawer, open_page, source_shown, texts
 
 from attention_core.generation import generate
 from attention_core.language_model import language_model, measured_model
@@ -283,11 +283,36 @@ def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
 def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
     question = generate_screen(expected()).ask(0)
-    assert spoken(question.prompt) == asked(at, "header")
+    assert spoken(question.prompt) == asked(at)
     answer(at, "generate", "ABCD"[question.right])
     assert f"Yes. {spoken(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
     assert chosen(at, "generate") is None
+
+
+def bars(at):
+    """The names of the tokens from top to bottom, and the shares that are written beside their bars."""
+    rows = chart(at, 0)[1]["bars"]
+    names = [row["text"].removeprefix("▸ ") for row in rows if row["kind"] == "name"]
+    return names, [row["text"] for row in rows if row["kind"] not in ("name", "title") and row["text"]]
+
+
+def test_the_distribution_waits_for_the_answer_and_its_order_does_not_tell_it():
+    at, parts = open_page(PAGE, cover="true"), [part.name for part in generate_screen(expected()).figures[0].parts]
+    ask_about_the_figure(at, "generate")
+    assert bars(at) == (sorted(parts), [])
+    assert not any("The new token is" in text for text in texts(at))
+    assert any("the last token read" in text for text in texts(at)), "that tells nothing"
+    answer(at, "generate", "A")
+    names, shares = bars(at)
+    assert names == parts != sorted(parts) and len(shares) == 3 * len(parts)
+    assert any("The new token is" in text for text in texts(at))
+
+
+def test_a_text_that_moves_asks_nothing_and_hides_nothing():
+    at = open_page(PAGE)
+    at.button(key="write_play").click().run()
+    assert at.title[0].value == "How does it write?" and bars(at)[1]
 
 
 def test_the_source_shown_is_the_source_that_ran():
