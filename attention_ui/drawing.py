@@ -1,6 +1,7 @@
 """Figures of every kind on the page: each becomes a table for a template that is built once."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -10,7 +11,7 @@ from attention_ui.figures.became import film_of_matrices
 from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
 from attention_ui.figures.flow import flow_rows
-from attention_ui.figures.grid import SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
 from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.parts import line_height, parts_table
@@ -18,7 +19,7 @@ from attention_ui.figures.passing import passing_table
 from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import Picked, covered, first_pick, fold, liked, show_chart, show_rows
+from attention_ui.lesson import Picked, covered, first_pick, fold, least_letters, liked, show_chart, show_rows
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
@@ -33,6 +34,8 @@ from lessons.sharing import Sharing
 from lessons.voted import Flow
 from words import FIRST, language
 
+CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
+PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
@@ -62,13 +65,16 @@ def matrices_template(layout: Layout) -> tuple[dict, bool]:
     """The template with which a figure of matrices fits the screen of a laptop; and whether its cells have numbers.
 
     Unless the figure says so itself, they have where they leave room for them; elsewhere areas and lengths
-    show the whole and the numbers come when a cell is pointed at.
+    show the whole and the numbers come when a cell is pointed at. So they do on a projector where they would be small.
     """
     figure = layout.figure
     columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))
     cell = liked(cell_size(columns, figure.width, numbered=bool(figure.numbered)))
     numbered = cell >= SMALLEST_CELL if figure.numbered is None else figure.numbered
-    return sized(written_template("grid_chart"), cell), numbered
+    if least_letters() and numbered:
+        numbered = cell >= PROJECTED_CELL or layout.columns * PROJECTED_CELL <= PROJECTED_WIDTH
+        cell = max(cell, PROJECTED_CELL) if numbered else cell
+    return sized(written_template("grid_chart"), cell, least_letters()), numbered
 
 
 def drawn_width(figure: Matrices) -> int:
@@ -81,8 +87,11 @@ def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
 
+    if letters := least_letters():
+        figure = replace(figure, width=CURVES_WIDER * figure.width // 10, height=CURVES_WIDER * figure.height // 10)
     shape = covered_shape(figure) if covered(lesson) else shape_of(figure)
-    show_chart(figure, template(curves_chart, *shape), curves_tables(figure), lesson)
+    chart = template(curves_chart, *shape._replace(letters=letters))
+    show_chart(figure, chart, curves_tables(figure, letters), lesson)
     say_whose_weights(figure)
 
 
@@ -111,7 +120,8 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
     cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
     shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
-    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film))
+    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
+                         letters=least_letters())  # fmt: skip
     yield_turn()  # the tables take a while
     show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson, on_pick=on_pick)
     say_whose_weights(film)
@@ -121,7 +131,8 @@ def draw_parts(lesson: str | None, figure: Parts) -> None:
     """Bars for the parts of a whole."""
     from attention_ui.figures.parts_chart import parts_chart
 
-    chart = template(parts_chart, len(figure.rows), figure.width, liked(line_height(figure)))
+    sizes = liked(figure.width), liked(line_height(figure)), least_letters()
+    chart = template(parts_chart, len(figure.rows), *sizes)
     show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
 
 
@@ -131,7 +142,7 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
 
     if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
         set_state("film", film_of_sharing(figure))
-    chart = template(sharing_chart, len(figure.portions))
+    chart = template(sharing_chart, len(figure.portions), least_letters())
     return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
 
 

@@ -25,6 +25,7 @@ from words import language, speaking
 CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, and no switch does
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
+PROJECTED_LETTERS = 18  # pixels of the smallest letters on a projector
 COVERED = say("The numbers wait until you have chosen an answer above.")
 UNTIL_EXPLAINED = say("The numbers wait until the class has voted and the answer is shown.")
 LEFT_OUT = say("What there is to notice is left for you to find.")
@@ -33,6 +34,11 @@ LEFT_OUT = say("What there is to notice is left for you to find.")
 def liked(cell: int) -> int:
     """The size of a cell as this visitor likes it: larger for a projector."""
     return LARGER * cell // 10 if get_state("large") else cell
+
+
+def least_letters() -> int:
+    """The pixels that letters in figures have at least: 0 where their figure may decide."""
+    return PROJECTED_LETTERS if get_state("large") else 0
 
 
 def covered(lesson: str | None) -> bool:

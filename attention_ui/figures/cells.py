@@ -14,7 +14,7 @@ from attention_ui.figures.template import template, write_down
 def font_expression(font: tuple[float, float]) -> str:
     """The size of this font, as `font_size` has it, computed in the browser."""
     least, share = font
-    return f"max({least}, {share} * cell)"
+    return f"max({least}, letters, {share} * cell)"
 
 
 # How long the bar of a number is, where 1 is half a cell.
@@ -38,7 +38,10 @@ def grid_chart() -> alt.LayerChart:
 
 
 def on_cells(*layers: alt.Chart) -> alt.LayerChart:
-    """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels."""
+    """Layers on the grid, whose lengths are expressions of the parameter `cell`, the width of a cell in pixels.
+
+    `letters` are the pixels of the smallest letters, where a projector needs them larger than cells would have them.
+    """
     return alt.layer(*layers).resolve_scale(color="independent", fill="independent", stroke="independent")
 
 
@@ -46,7 +49,7 @@ def made_of_cells(*layers: alt.Chart) -> alt.LayerChart:
     """As `on_cells`, as a picture of its own."""
     return (
         on_cells(*layers)
-        .add_params(alt.param(name="cell", value=LARGEST_CELL))
+        .add_params(alt.param(name="cell", value=LARGEST_CELL), alt.param(name="letters", value=0))
         .properties(autosize=alt.AutoSizeParams(type="pad"))
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )
@@ -144,7 +147,8 @@ def name_layers() -> list[alt.Chart]:
     looks = {
         "title": {"fontSize": TITLE_SIZE, "fontWeight": "bold", "align": "left", "dx": "1 - cell / 2"},
         "shape": {"fontSize": f"{SMALL} + 0.5", "align": "left", "dx": "1 - cell / 2"},
-        "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5", "limit": "max(cell * 3, 56)"},
+        "row": {"fontSize": f"{SMALL} + 1.5", "align": "right", "dx": "cell / 2 - 5"}
+        | {"limit": "max(cell * 3, 56, letters * 5)"},
         "column": {"fontSize": f"{SMALL} + 0.5", "align": "left", "angle": 315, "dx": "-cell * 0.3"}
         | {"dy": "cell * 0.3", "limit": "cell * 2.2"},
         "letter": {"fontSize": f"{SMALL} + 1.5", "align": "center"},
@@ -164,7 +168,8 @@ def measured(look: dict) -> dict:
 
 def hint_layers() -> list[alt.Chart]:
     """Below the figure: what to do, and once a cell is pointed at, what it says."""
-    look = {"aria": False, "fontSize": 13, "align": "left", "dx": alt.ExprRef("-cell / 2")}
+    look = {"aria": False, "fontSize": "max(13, letters)", "align": "left", "dx": "-cell / 2"}
+    look = measured(look)
     unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
     said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
     return [

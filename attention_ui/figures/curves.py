@@ -13,7 +13,7 @@ from lessons.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
-NAME_HEIGHT = 12
+NAME_HEIGHT, LETTERS_OF_NAMES = 12, 11
 ABOVE, BELOW = (-9, 14, -22, 28), (14, -9, 28, -22)  # pixels from the end of a line to its name, the best first
 HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
 ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
@@ -40,6 +40,7 @@ class CurveShape(NamedTuple):
     logarithmic_y: bool = False
     unnumbered: bool = False  # the y axis is a line without numbers
     film: str = ""  # where the curves stand above a film: what their tables are called by
+    letters: int = 0  # pixels of the smallest letters, where these must be larger than usual
 
 
 def shape_of(figure: Curves, film: str = "") -> CurveShape:
@@ -67,13 +68,14 @@ def paths(figure: Curves) -> list[Line]:
     return [line for line in figure.lines if line.style != "dots"]
 
 
-def curves_tables(figure: Curves) -> dict[str, pa.Table]:
-    """The points of all lines, the names at their ends and the levels."""
+def curves_tables(figure: Curves, letters: int = 0) -> dict[str, pa.Table]:
+    """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least."""
     points = pa.concat_tables(map(points_of, figure.lines))
+    stretch = max(1.0, letters / LETTERS_OF_NAMES)
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),
-        "names": pa.Table.from_pylist(list(line_names(figure)) if len(paths(figure)) > 1 else [], NAMES),
+        "names": pa.Table.from_pylist(list(line_names(figure, stretch)) if len(paths(figure)) > 1 else [], NAMES),
         "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
         "marks": pa.Table.from_pylist(list(marks_of(figure)), MARKS),
     }
@@ -127,24 +129,25 @@ NAMES = pa.schema(
 )
 
 
-def line_names(figure: Curves) -> Iterator[dict[str, object]]:
+def line_names(figure: Curves, stretch: float = 1.0) -> Iterator[dict[str, object]]:
     """The name of each line near its end: off the line, in the picture, and clear of the names before.
 
-    Those nearest to an edge of the picture, where there is least choice, have theirs first.
+    Those nearest to an edge of the picture, where there is least choice, have theirs first. Letters that are larger
+    than usual `stretch` all lengths.
     """
     least = [] if figure.logarithmic_y else [0.0]
     y_range = figure.y_domain or reach([*least, *(y for line in figure.lines for y in line.y)])
     top = -10 if figure.above else 4  # a title above leaves room below it
-    plot, taken = figure.height - AXIS - TITLE_HEIGHT * figure.above, []
+    plot, taken = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above), []
     ends = [
         (plot * (1 - part(float(line.y[-1]), *y_range, logarithmic=figure.logarithmic_y)), line)
         for line in paths(figure) if len(line.x)
     ]  # fmt: skip
     for from_top, line in sorted(ends, key=lambda end: min(end[0], plot - end[0])):
         x, y = float(line.x[-1]), float(line.y[-1])
-        places = BELOW if line.y[len(line.y) // 2] > y else ABOVE
+        places = [round(a * stretch) for a in (BELOW if line.y[len(line.y) // 2] > y else ABOVE)]
         free = [a for a in places if top <= from_top + a <= plot - 4
-                and all(abs(from_top + a - other) >= NAME_HEIGHT for other in taken)]  # fmt: skip
+                and all(abs(from_top + a - other) >= NAME_HEIGHT * stretch for other in taken)]  # fmt: skip
         away = (free or places)[0]
         taken.append(from_top + away)
         yield {

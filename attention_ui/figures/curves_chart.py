@@ -2,7 +2,7 @@
 
 import altair as alt
 
-from attention_ui.figures.curves import CurveShape
+from attention_ui.figures.curves import LETTERS_OF_NAMES, CurveShape
 from attention_ui.figures.layers import layered, role_colour
 from lessons.formatting import tell
 
@@ -12,7 +12,7 @@ DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 def curves_chart(*settings: object) -> alt.LayerChart:
     """The template for one shape."""
     shape = CurveShape(*settings)
-    title = {"title": alt.TitleParams(shape.y, fontSize=13, offset=10)} if shape.above else {}
+    title = {"title": alt.TitleParams(shape.y, fontSize=max(13, shape.letters), offset=10)} if shape.above else {}
     return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title)
 
 
@@ -35,12 +35,22 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
         names = table(shape, "names").mark_text(
-            align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=11
+            align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=letters_of(shape)
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
     if shape.marked:
         layers += marks(shape, x)  # last, above what finds the nearest point: they can be clicked
     return layers
+
+
+def letters_of(shape: CurveShape) -> int:
+    """The pixels of the letters of names."""
+    return max(LETTERS_OF_NAMES, shape.letters)
+
+
+def letters_of_axis(shape: CurveShape) -> dict[str, int]:
+    """The pixels of the letters of an axis, where the theme shall not say so."""
+    return dict.fromkeys(("labelFontSize", "titleFontSize"), shape.letters) if shape.letters else {}
 
 
 def table(shape: CurveShape, name: str) -> alt.Chart:
@@ -53,7 +63,7 @@ def x_axis(shape: CurveShape) -> alt.X:
     kind = {"type": "log", "base": 2} if shape.logarithmic else {"nice": False}
     ends = {} if shape.x_domain is None else {"domain": list(shape.x_domain)}
     steps = {"tickMinStep": 1} if shape.whole else {}
-    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps)
+    axis = alt.Axis(tickCount=5 if shape.logarithmic else 6, titlePadding=4, **steps, **letters_of_axis(shape))
     return alt.X("x:Q", title=shape.x, scale=alt.Scale(**kind, **ends), axis=axis)
 
 
@@ -64,7 +74,7 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
     scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
     written = {"format": "%"} if shape.percent else {"format": "~g"} if shape.logarithmic_y else {}
     bare = {"values": []} if shape.unnumbered else {}
-    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **bare)
+    axis = alt.Axis(tickCount=5, titlePadding=8, **written, **bare, **letters_of_axis(shape))
     return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)
 
 
@@ -73,7 +83,10 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
     side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
-    rule, name = source.mark_rule(strokeDash=[4, 4], strokeWidth=1), source.mark_text(dy=-7, fontSize=11, **side)
+    rule, name = (
+        source.mark_rule(strokeDash=[4, 4], strokeWidth=1),
+        source.mark_text(dy=-7, fontSize=letters_of(shape), **side),
+    )
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
 
 
@@ -82,7 +95,7 @@ def marks(shape: CurveShape, x: alt.X) -> list[alt.Chart]:
     source, tone = table(shape, "marks"), role_colour()
     down = alt.ExprRef(f"datum.from_top * {shape.height} + datum.down")
     beside = {"align": alt.ExprRef("datum.align"), "dx": alt.ExprRef("datum.away"), "fontWeight": "bold"}
-    name = source.mark_text(y=down, fontSize=11, cursor="pointer", **beside)
+    name = source.mark_text(y=down, fontSize=letters_of(shape), cursor="pointer", **beside)
     rule = source.mark_rule(strokeDash=[2, 3], strokeWidth=2, cursor="pointer")
     tip = alt.Tooltip("x:Q", title=shape.x)  # without one Vega-Lite would let nobody point at them or click them
     return [rule.encode(x, tone, tooltip=tip), name.encode(x, tone, text="name:N", tooltip=tip)]

@@ -42,17 +42,17 @@ def film_chart(width: int, beside: bool, *shapes: tuple) -> alt.VConcatChart:
 
 @cached_by_language(maxsize=64)
 def film_template(
-    n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = ()
+    n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
 ) -> dict:
     """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
 
-    `jumps` are names of moments and their frames.
+    `jumps` are names of moments and their frames; `letters` of matrices have so many pixels at least.
     The matrices stand beside the curves where `width` has room for both. A film that `plays` begins by itself.
     """
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
     spec = template(film_chart, width, beside, *shapes)
-    whole = {"name": "cell", "value": cell}, picking(spec)
+    whole = {"name": "cell", "value": cell}, {"name": "letters", "value": letters}, picking(spec)
     moment = playing(n_frames, plays, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell) | {"params": [*spec.get("params", ()), *whole, *moment]}
 

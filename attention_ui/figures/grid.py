@@ -19,6 +19,7 @@ POINT_AT_CELL = say("Point at a cell to see its number and where it comes from."
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 23, 32
+PROJECTED_CELL = 42  # the smallest in which the letters of a projector have room for a number
 SMALLEST_CELL_WITHOUT_NUMBER = 7  # so that a head of 64 features fits the page
 PLACES_IN_A_LINE = 10_000  # more than any grid has
 MOMENT = "moment "  # before the number of a frame: what the column of its numbers is called
@@ -159,9 +160,10 @@ def cell_size(columns: int, width: int, *, numbered: bool = True) -> int:
     return max(smallest, min(LARGEST_CELL, width // max(columns, 1)))
 
 
-def sized(spec: dict, cell: int) -> dict:
-    """A template made of cells, for cells of this many pixels."""
-    params = [param | {"value": cell} if param["name"] == "cell" else param for param in spec["params"]]
+def sized(spec: dict, cell: int, letters: int = 0) -> dict:
+    """A template made of cells, for cells of this many pixels, and letters of at least so many."""
+    sizes = {"cell": cell, "letters": letters}
+    params = [param | {"value": sizes[param["name"]]} if param["name"] in sizes else param for param in spec["params"]]
     return spec | {"width": {"step": cell}, "height": {"step": cell}, "params": params}
 
 

@@ -6,14 +6,14 @@ from attention_ui.figures.layers import layered, role_colour, tone_scale
 from attention_ui.figures.parts import BAR_PANEL_WIDTH, LABEL_WIDTH
 
 
-def parts_chart(panels: int, width: int, step: int) -> alt.LayerChart:
+def parts_chart(panels: int, width: int, step: int, letters: int = 0) -> alt.LayerChart:
     """The template: panels of bars in one view; a part that nothing is left of is a dashed outline and says why."""
     end_of_figure = panels * BAR_PANEL_WIDTH + LABEL_WIDTH
     x_scale = alt.Scale(domain=[-LABEL_WIDTH, end_of_figure], nice=False)
     y = alt.Y("line:O", axis=None, scale=alt.Scale(paddingInner=0.25, paddingOuter=0.1))
     outline = alt.Stroke("tone:N", scale=tone_scale(), legend=None)
     start, end = alt.X("from:Q", axis=None, scale=x_scale), alt.X2("to:Q")
-    font = max(10, min(13, step * 0.55))
+    font = max(letters, 10, min(13, step * 0.55))
 
     def words(kinds: tuple[str, ...], colour: str, at: str, **look) -> alt.Chart:
         where = alt.X(f"{at}:Q", axis=None, scale=x_scale)

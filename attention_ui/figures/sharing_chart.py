@@ -11,8 +11,11 @@ SERIF = "Source Serif, Georgia, serif"
 SLOT = "(width - gutter) / slots"
 
 
-def sharing_chart(slots: int) -> alt.LayerChart:
-    """The template for so many keys. It fills the width of the page, whatever that is."""
+def sharing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
+    """The template for so many keys. It fills the width of the page, whatever that is.
+
+    On a page wider than a phone, `letters` have so many pixels at least.
+    """
     pick = alt.selection_point(
         name="pick", fields=["cell_tag"], on="click", clear="dblclick", toggle=False, empty=False
     )
@@ -25,10 +28,10 @@ def sharing_chart(slots: int) -> alt.LayerChart:
         .mark_area(aria=False, opacity=0.25, orient="horizontal")
         .encode(at("px"), down(), role_colour(), x2="px2:Q", detail="key:N"),
         pointed("whole", cornerRadius=3),
-        *writing(),
+        *writing(letters),
     ]
     params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=slots)]
-    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER}"))
+    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
     return (
         alt.layer(alt_layer(), *layers)
         .add_params(*params)
@@ -69,9 +72,9 @@ def pointed(kind: str, **look: object) -> alt.Chart:
     )  # fmt: skip
 
 
-def writing() -> list[alt.Chart]:
+def writing(letters: int) -> list[alt.Chart]:
     """Names, numbers, shares, and what each line is."""
-    narrow_font, small = "clamp((width - gutter) / slots / 3.4, 10, 14)", "narrow ? 13 : 15"
+    narrow_font, small = "clamp((width - gutter) / slots / 3.4, 10, 14)", f"(narrow ? 13 : {max(15, letters)})"
     looks = {
         "names": {"font": SERIF, "fontSize": f"narrow ? {narrow_font} : clamp({SLOT} / 3.6, 12, 22)", "limit": SLOT},
         "values": {"fontSize": f"clamp({SLOT} / 2.8, 9, {small})"},
@@ -80,12 +83,13 @@ def writing() -> list[alt.Chart]:
         "asks": {"fontSize": small},
     }
     roomy = "narrow ? datum.narrow : datum.wide"
-    fitting = {"shares": {"fontSize": small}, "inside": {"font": SERIF, "fontSize": "narrow ? 14 : 18"}}
+    inside = {"font": SERIF, "fontSize": f"narrow ? 14 : {max(18, letters)}"}
+    fitting = {"shares": {"fontSize": small}, "inside": inside}
     return [
         *(words(kind, **look) for kind, look in looks.items()),
         *(words(kind, opacity=f"({roomy}) ? 1 : 0", **look) for kind, look in fitting.items()),
         beside("labels", fontSize=f"{small} + 1", fontWeight="bold"),
-        beside("ways", fontSize="13", opacity="narrow ? 0 : 1"),
+        beside("ways", fontSize=f"narrow ? 13 : {max(13, letters)}", opacity="narrow ? 0 : 1"),
     ]
 
 

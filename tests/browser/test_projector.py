@@ -10,6 +10,37 @@ SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, 
     .map(one => one.textContent)"""
 
 
+LETTERS_IN_FIGURES = """() => [...document.querySelectorAll('.stVegaLiteChart svg text')]
+    .filter(one => one.textContent.trim() && one.getBoundingClientRect().width)
+    .map(one => parseFloat(getComputedStyle(one).fontSize))"""
+ONE_HEAD = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
+
+
+def seen_whole(tab, selector):
+    """True where all of this stands on the screen as it is opened."""
+    boxes = [place.bounding_box() for place in tab.page.locator(selector).all()]
+    return boxes and all(box["y"] >= 0 and box["y"] + box["height"] <= 720 for box in boxes)
+
+
+@pytest.mark.parametrize("page", ONE_HEAD)
+def test_letters_in_figures_are_large_and_question_and_answer_are_seen_without_scrolling(visit, page):
+    tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true")
+    tab.page.wait_for_selector(".stVegaLiteChart svg.marks")
+    tab.settled()
+    cards = "[class*=st-key-cards_] button"
+    assert seen_whole(tab, f"h1, {cards}") and min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
+    figure = tab.page.locator(".stVegaLiteChart svg.marks").first
+    assert figure.bounding_box()["y"] < 560, "it has begun"
+    tab.page.locator(cards).first.click()
+    tab.page.wait_for_selector("[class*=st-key-cards_] button[kind=primary]")
+    tab.settled()
+    reply = "[class*=_quiz] [data-testid=stText] >> nth=-1"
+    assert seen_whole(tab, f"h1, {cards}") and seen_whole(tab, reply)
+    assert tab.page.locator(reply).inner_text().startswith(("Yes. ", "Not quite. "))
+    assert min(tab.page.evaluate(LETTERS_IN_FIGURES)) >= LEAST
+    assert tab.page.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
 @pytest.mark.parametrize("page", ["softmax", "mask", "generate"])
 def test_words_are_large_and_the_sidebar_leaves_its_room_to_the_figure(visit, page):
     tab = visit(viewport={"width": 1280, "height": 720}).open(f"{page}?large=true")

@@ -125,7 +125,7 @@ def test_another_size_of_cells_needs_no_other_template():
 @pytest.mark.parametrize("cell", [11, 24, 25, 48])
 def test_the_browser_and_the_saved_picture_compute_the_same_font_sizes(cell):
     for font, expression in ((NUMBER_FONT, SMALL), (TITLE_FONT, TITLE_SIZE)):
-        assert eval(expression, {"max": max, "cell": cell}) == font_size(font, cell)
+        assert eval(expression, {"max": max, "cell": cell, "letters": 0}) == font_size(font, cell)
 
 
 def test_builders_return_altair_charts():
