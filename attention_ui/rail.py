@@ -15,7 +15,13 @@ from attention_ui.figures.roles import role_styles
 from lessons.formatting import tell
 
 SIDEBAR, ROOM_FOR_A_GROUP, ANY = 272, 1200, 10_000  # pixels
-LETTER, WIDE_LETTER, AROUND, BETWEEN_GROUPS, MARGIN = 5.75, 11.7, 13, 7, 20  # pixels of a name, of what is around it
+NARROW_LETTER, WIDE_LETTER, AROUND, BETWEEN_GROUPS, AT_THE_END = (
+    5.75,
+    11.7,
+    13,
+    7,
+    20,
+)  # pixels of a name, of what is around it
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 
@@ -48,12 +54,14 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
 def room_for_all() -> int:
     """The width of a screen on which all names fit beside the sidebar, in the reader's language."""
     groups = len({entry.section for entry in CONTENTS}) - 1
-    return round(SIDEBAR + MARGIN + BETWEEN_GROUPS * groups + sum(AROUND + width_of(entry.name) for entry in CONTENTS))
+    return round(
+        SIDEBAR + AT_THE_END + BETWEEN_GROUPS * groups + sum(AROUND + width_of(entry.name) for entry in CONTENTS)
+    )
 
 
 def width_of(name: str) -> float:
     """About how many pixels a name takes: a letter of Chinese or Japanese is twice as wide."""
-    return sum(WIDE_LETTER if unicodedata.east_asian_width(letter) in "WF" else LETTER for letter in name)
+    return sum(WIDE_LETTER if unicodedata.east_asian_width(letter) in "WF" else NARROW_LETTER for letter in name)
 
 
 def without_names(links: str) -> str:

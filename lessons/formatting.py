@@ -11,8 +11,10 @@ from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
-WIDE = "[\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
-BETWEEN_WIDE = re.compile(f"(?<={WIDE}) (?={WIDE})")  # a space that a number needs and a Chinese word in its place not
+WIDE_SIGN = "[\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
+BETWEEN_WIDE = re.compile(
+    f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})"
+)  # a space that a number needs and a Chinese word in its place not
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 

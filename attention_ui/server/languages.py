@@ -25,7 +25,8 @@ class SpokenPage:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer as the app does; a page of HTML says its language."""
-        if scope["type"] != "http" or scope["method"] != "GET":
+        # The page that runs a learner's code is told its language by the app.
+        if scope["type"] != "http" or scope["method"] != "GET" or scope["path"].endswith("/runner"):
             return await self.app(scope, receive, send)
         if "text/html" in Headers(scope=scope).get("accept", ""):  # a small page, which comes as it can be read here
             scope = scope | {"headers": [entry for entry in scope["headers"] if entry[0] != b"accept-encoding"]}

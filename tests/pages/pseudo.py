@@ -35,6 +35,7 @@ def spoken_by_all(monkeypatch):
     pseudo = words.Language(CODE, Widened(), ",", ".", "{} %", True, lambda items: " + ".join(items))
     known = words.language_of.__wrapped__
     monkeypatch.setattr(words, "language_of", functools.cache(lambda code: pseudo if code == CODE else known(code)))
+    monkeypatch.setitem(words.LANGUAGES, CODE, "Wide")
     monkeypatch.setattr("attention_ui.language.chosen_language", lambda *asked: CODE)
     with words.speaking(CODE):
         yield

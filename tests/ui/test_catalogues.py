@@ -125,8 +125,8 @@ def test_a_language_is_read_when_it_is_needed_and_takes_little_memory(code):
 
 def test_whoever_reads_english_needs_no_catalogue():
     program = (
-        "import sys, lessons.formatting as f; from lessons.sentence import say, Share; f.spoken(say('{a}', a=Share(.5)));"
-        "print([name for name in sys.modules if name.startswith('babel')])"
+        "import sys, lessons.formatting as f; from lessons.sentence import say, Share;"
+        "f.spoken(say('{a}', a=Share(0.5))); print([name for name in sys.modules if name.startswith('babel')])"
     )
     said = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert said.stdout.strip() == "[]"
