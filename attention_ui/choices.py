@@ -17,9 +17,9 @@ from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.formatting import tell, written
 from lessons.sentence import reason, say
-from lessons.stages import STAGES
+from lessons.stages import STAGE_NAMES, STAGES
 
-STEPS = {"x": "X", "qkv": "Q K V"} | {stage: stage for stage in STAGES[2:]}
+STEPS = {"x": "X", "qkv": "Q K V"} | {stage: STAGE_NAMES[stage] for stage in STAGES[2:]}
 VIEWS = {
     "view": {"one": say("one query"), "all": say("all at once"), "equal": say("by loops and by matrices")},
     "role": {"q": say("Q: queries"), "k": say("K: keys"), "v": say("V: values"), "mirror": say("X Xᵀ beside Q Kᵀ")},

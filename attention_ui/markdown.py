@@ -12,6 +12,7 @@ from types import MappingProxyType
 from lessons.formatting import listed, template_of, written
 from lessons.sentence import All, Argument, Sentence, Token
 
+ENDS_A_LINE = re.compile(r"[^\S\u00a0\u202f]+")  # all white space but what holds words together
 APART = "\u2060"  # the word joiner: no width, and no line breaks at it
 SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
 OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
@@ -20,7 +21,7 @@ ROLE_COLOURS = {"query": "blue", "key": "orange"}
 
 def literal(text: str) -> str:
     """Any text as Markdown that reads as exactly this text, on one line."""
-    return SIGN.sub(rf"{APART}\\\1", " ".join(text.split()))
+    return SIGN.sub(rf"{APART}\\\1", ENDS_A_LINE.sub(" ", text).strip(" "))
 
 
 def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from attention_ui.panels.question import LETTERS
 from lessons.formatting import labels_of, spoken, tell, together
 from lessons.screen import Matrix, Question
-from lessons.sentence import Sentence
+from lessons.sentence import Sentence, say
 from lessons.worksheet.sheet import SheetChoices, sheet_code
 from lessons.worksheet.tasks import (
     PAPER_HEADINGS,
@@ -25,7 +25,7 @@ from lessons.worksheet.tasks import (
 )
 from words import language, tag_of
 
-PAPER_SIZES = {"a4": "A4", "letter": "Letter"}  # as style sheets name them, too
+PAPER_SIZES = {"a4": "A4", "letter": say("Letter")}  # by their names in style sheets
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
 CORNER = '<td class="corner"></td>'
 Cell = Callable[[int, int], str]  # from a row and a column to a cell of a table
@@ -38,7 +38,7 @@ def whole_file(title: str, sections: Iterable[str], paper: str) -> Iterator[str]
         f"<title>{escape(title)}</title>\n"
         f'<meta http-equiv="Content-Security-Policy" content="{ALLOWED}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<style>@page {{ size: {PAPER_SIZES[paper]}; margin: 15mm; }}\n{style_of_paper()}</style></head>\n"
+        f"<style>@page {{ size: {paper.title()}; margin: 15mm; }}\n{style_of_paper()}</style></head>\n"
         "<body><main>\n"
     )
     yield from sections

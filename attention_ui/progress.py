@@ -58,9 +58,8 @@ def load_progress(file: bytes) -> tuple[Progress, int]:
         raise InputError("It is of another version than {saved_version}, the only one that can be read here.",
                          saved_version=SAVED_VERSION)  # fmt: skip
     if set(said) != {SAVED_AS, *KNOWN}:
-        expected = ", ".join(KNOWN)
-        raise InputError("It should hold {expected}, and nothing else. Choose one that was saved here.",
-                         expected=expected)  # fmt: skip
+        raise InputError("It should hold {one} and {other}, and nothing else. Choose one that was saved here.",
+                         **dict(zip(("one", "other"), KNOWN, strict=True)))  # fmt: skip
     for kind in KNOWN:
         if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
             raise InputError("Its {kind} should be a list of names. Choose one that was saved here.", kind=kind)

@@ -7,10 +7,10 @@ says where one is.
 """
 
 import itertools
-import unicodedata
 from collections.abc import Collection
 
 from attention_ui.contents import CONTENTS, Entry
+from attention_ui.figures.letters import is_wide_letter
 from attention_ui.figures.roles import role_styles
 from lessons.formatting import tell
 
@@ -61,7 +61,7 @@ def room_for_all() -> int:
 
 def width_of(name: str) -> float:
     """About how many pixels a name takes: a letter of Chinese or Japanese is twice as wide."""
-    return sum(WIDE_LETTER if unicodedata.east_asian_width(letter) in "WF" else NARROW_LETTER for letter in name)
+    return sum(WIDE_LETTER if is_wide_letter(letter) else NARROW_LETTER for letter in name)
 
 
 def without_names(links: str) -> str:

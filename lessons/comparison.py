@@ -8,7 +8,7 @@ from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.formatting import percent
 from lessons.future_leak import measure_future_leak
-from lessons.sentence import Argument, Number, Sentence, Share, Size, say
+from lessons.sentence import Argument, Number, Numeral, Sentence, Share, Size, say
 from lessons.task_texts import texts_of
 from lessons.training_curves import asks_for_next, may_read_ahead
 
@@ -117,10 +117,12 @@ def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]
         (say("d_v"), say("features ÷ heads") if model.d_v is None else str(model.d_v)),
         (say("the heads"), HEAD_WORDS[model.heads]), (say("positions"), POSITION_WORDS[model.positions]),
         *((name, say("on") if switch else say("off")) for name, switch in switches),
-        (say("standard deviation of the embedding"), f"{model.embedding_std:g}"), (say("context"), str(model.context)),
-        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]), (say("learning rate"), f"{settings.learning_rate:g}"),
-        (say("weight decay"), f"{settings.weight_decay:g}"),
-        (say("longest gradient"), say("any length") if settings.clip is None else f"{settings.clip:g}"),
+        (say("standard deviation of the embedding"), Numeral(f"{model.embedding_std:g}")),
+        (say("context"), str(model.context)),
+        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
+        (say("learning rate"), Numeral(f"{settings.learning_rate:g}")),
+        (say("weight decay"), Numeral(f"{settings.weight_decay:g}")),
+        (say("longest gradient"), say("any length") if settings.clip is None else Numeral(f"{settings.clip:g}")),
         (say("steps"), str(settings.steps)), (say("sequences per step"), str(settings.batch_size)),
         (say("seed"), str(settings.seed)),
         (say("gradients"), ENGINE_WORDS[settings.engine]),

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from attention_core.errors import Phrase
 from lessons.screen import Array, Axis, Step
-from lessons.sentence import All, Argument, Count, Number, Sentence, Share, Size, Token, said_by, say
+from lessons.sentence import All, Argument, Count, Number, Numeral, Sentence, Share, Size, Token, said_by, say
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
@@ -103,11 +103,13 @@ def seen(token: str) -> str:
     return token.replace(" ", "␣")
 
 
+LABELLED = say("{meaning}: {arithmetic}")
 QUOTED_TOKEN, REPEATED_TOKEN = say("“{token}”"), say("“{token}” ({position})")
 TWO_SENTENCES = say("{one} {other}")
 UNDER, OVER = say("under {share}"), say("over {share}")
 WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
     str: str,
+    Numeral: localised,
     int: str,
     Token: quoted,
     Sentence: spoken,
@@ -195,9 +197,14 @@ def labels_of(axis: Axis) -> tuple[str, ...]:
     return tuple(map(written, axis.labels))
 
 
+def labelled(name: str | Sentence, what: str | Sentence) -> str:
+    """Two texts with a colon between, as the language writes it."""
+    return template_of(LABELLED).format(meaning=written(name), arithmetic=written(what))
+
+
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
-    result = digits(step.value)
+    result = digits(step.value) if step.value == step.value else tell("not a number")
     return localised(step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}")
 
 

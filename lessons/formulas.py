@@ -3,9 +3,10 @@
 import re
 
 from lessons.example import ExampleTrace
-from lessons.formatting import spoken
+from lessons.formatting import POINT, spoken
 from lessons.heads_example import HeadsTrace, SideBySide
 from lessons.sentence import say
+from words import language
 
 # Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
 Q, K, V, A = (
@@ -25,7 +26,8 @@ IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")
 def spoken_formula(formula: str) -> str:
     """A formula whose words are in the reader's language."""
     words = {said.template: spoken(said) for said in WORDS_IN_FORMULAS}
-    return IN_TEXT.sub(lambda found: rf"\text{{{words.get(found[1], found[1])}}}", formula)
+    formula = IN_TEXT.sub(lambda found: rf"\text{{{words.get(found[1], found[1])}}}", formula)
+    return POINT.sub("{,}", formula) if language().decimal == "," else formula
 
 
 def stage_formula(stage: str, trace: ExampleTrace) -> str:

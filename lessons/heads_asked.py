@@ -6,7 +6,7 @@ from lessons.formatting import digits, factor
 from lessons.heads_derivation import derive_heads
 from lessons.heads_example import SideBySide
 from lessons.screen import Step
-from lessons.sentence import say
+from lessons.sentence import Numeral, say
 
 
 def derive_of_heads(trace: SideBySide, head: int, number: str, *place: int) -> Iterable[Step]:
@@ -24,7 +24,7 @@ def sliced_numbers(n_heads: int, d_head: int) -> Iterator[Step]:
 
 def row_without(trace: SideBySide, head: int, query: int, key: int) -> Iterator[Step]:
     """What a row of weights sums to in training, where one of them is dropped and the others stay."""
-    own, kept = derive_heads(trace).head(head), digits(1 - trace.example.dropout)
+    own, kept = derive_heads(trace).head(head), Numeral(digits(1 - trace.example.dropout))
     weights = [weight for m, weight in enumerate(own.numbers["weights"][query]) if own.visible[query][m] and m != key]
     left = sum(weights)
     yield own.step("weights", query, key)

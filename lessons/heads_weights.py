@@ -10,7 +10,7 @@ from lessons.heads_notices import notice_difference, notice_dropout, was_dropped
 from lessons.heads_way import heads_figure
 from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
 from lessons.screen import Cells, Matrices, Matrix, Step
-from lessons.sentence import All, Sentence, Share, Token, say
+from lessons.sentence import All, Numeral, Sentence, Share, Token, say
 
 HEATMAPS_IN_A_BAND = 4
 SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
@@ -94,7 +94,7 @@ def called(trace: SideBySide, number: int) -> Sentence:
 
 def dropout_figure(trace: SideBySide, derivation: ManyHeadsDerivation, head: int) -> Matrices:
     """The weights of one head outside training and in training, each with the sums of its rows."""
-    dropped, own, kept = dropped_out(trace), derivation.head(head), digits(1 - trace.example.dropout)
+    dropped, own, kept = dropped_out(trace), derivation.head(head), Numeral(digits(1 - trace.example.dropout))
     rest, training = own.numbers["weights"], dropped.weights[head].tolist()
 
     def in_training(i: int, j: int) -> Step:

@@ -16,6 +16,10 @@ class Number:
     decimals: int = 2
 
 
+class Numeral(str):
+    """A number that was written already, with a point, as Python writes it."""
+
+
 @dataclass(frozen=True)
 class Share:
     """A part of a whole, written as a percentage."""

@@ -15,6 +15,10 @@ from lessons.sentence import All, Number, Sentence, Token, say, say_count
 
 Stage = Literal["x", "qkv", "scores", "scaled", "masked", "weights", "output"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
+STAGE_NAMES = {
+    "scores": say("scores"), "scaled": say("scaled"), "masked": say("masked"), "weights": say("weights"),
+    "output": say("output"),
+}  # fmt: skip
 
 
 def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Sentence, ...]:

@@ -74,7 +74,7 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
 
     different_rows = x[[first[i] for i in rows]]
     tokens = tuple(f"{token_id}  {seen(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
-    different = tuple(f"{token_id}: {seen(example.tokens[first[token_id]])}" for token_id in rows)
+    different = tuple(f"{token_id}  {seen(example.tokens[first[token_id]])}" for token_id in rows)
     return (
         Matrix(key="x", title=say("X"), values=x, rows=Axis(say("ids"), tokens, named=True), columns=features,
                step=of_x, sources=lambda i, j: same_id(ids[i])),

@@ -8,7 +8,7 @@ from functools import cached_property
 from lessons.derivation import VECTORS, HeadDerivation, exponential
 from lessons.formatting import digits, factor, power
 from lessons.screen import Step
-from lessons.sentence import All, Sentence, say
+from lessons.sentence import All, Numeral, Sentence, say
 
 Adjusted = tuple[Sentence, str]  # what is done to a score, and its arithmetic
 
@@ -74,13 +74,13 @@ def capped(cap: float, scaled: float, i: int, j: int) -> Adjusted:
     decay = f"e^(−2·{factor(abs(scaled))} ÷ {factor(cap)})"
     sign = "−" if scaled < 0 else ""
     text = f"{sign}{factor(cap)}·(1 − {decay}) ÷ (1 + {decay})"
-    return say("capped: {cap} · tanh(score ÷ {cap})", cap=digits(cap)), text
+    return say("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(cap))), text
 
 
 def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
     """The score less the slope for each step between query and key."""
     steps = abs(i - j)
-    says = say("with its bias: the slope {slope} times the distance {steps} is taken off", slope=digits(slope),
+    says = say("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
                steps=steps)  # fmt: skip
     return says, f"{factor(scaled)} + (−1)·{factor(slope)}·{steps}"
 

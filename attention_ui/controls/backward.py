@@ -13,6 +13,7 @@ from lessons.example import Limit
 from lessons.formatting import tell
 from lessons.learner import PRONOUNS, UPDATES
 from lessons.sentence import say
+from lessons.stages import STAGE_NAMES
 
 BACK_VIEWS = {
     "way": say("the way back"),
@@ -21,7 +22,12 @@ BACK_VIEWS = {
     "update": say("one update"),
     "check": say("is it right?"),
 }
-BACK_STAGES = {stage: stage for stage in STAGES_BACK} | {"qkv": "Q K V", "maps": "W", "x": "X"}
+BACK_STAGES = {stage: STAGE_NAMES.get(stage, "") for stage in STAGES_BACK} | {
+    "loss": say("loss"),
+    "qkv": "Q K V",
+    "maps": "W",
+    "x": "X",
+}
 SENTENCES = Limit(0, 9999)
 VALUES = Limit(1, PRONOUNS.window)
 UPDATES_MADE, SCORE_SIZES, RATES_MADE = (

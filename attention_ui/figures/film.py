@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from attention_ui.figures.curves import curves_tables
 from attention_ui.figures.grid import MOMENT, Grid
 from attention_ui.figures.matrices import Layout, fill
-from lessons.formatting import number, percent, spoken
+from lessons.formatting import labelled, listed, number, percent, spoken
 from lessons.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
@@ -48,7 +48,7 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     named: dict[float, list[str]] = {}
     for name, x in film.curves[0].marks if film.curves else ():
         named.setdefault(x, []).append(spoken(name))
-    return tuple((f"{x:g}: {', '.join(names)}", frame_at(film, x)) for x, names in named.items())
+    return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
 
 
 def film_table(film: Film, layout: Layout, *, numbered: bool = True) -> pa.Table:

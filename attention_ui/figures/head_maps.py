@@ -4,7 +4,7 @@ import math
 
 import pyarrow as pa
 
-from lessons.formatting import number, quoted, spoken
+from lessons.formatting import labelled, number, quoted, spoken
 from lessons.screen import HeadMaps
 
 LARGEST_MAP, LARGEST_MAP_CELL, ABOVE_MAP, BETWEEN = 190, 24, 40, 12  # pixels
@@ -36,7 +36,7 @@ def map_cells(figure: HeadMaps) -> pa.Table:
         called = spoken(one.name)
         for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
-            said = f"{called}: {names[query]} → {names[key]} {number(weight)}"
+            said = labelled(called, f"{names[query]} → {names[key]} {number(weight)}")
             side = size * math.sqrt(weight)  # its area is the weight
             gap = (size - side) / 2
             rows.append((left + key * size + gap, top + query * size + gap, side, weight, said))

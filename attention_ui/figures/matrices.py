@@ -9,15 +9,26 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.formatting import apart, digits, equation, labels_of, localised, spoken, tell, template_of, written
+from attention_ui.figures.letters import letters, wrapped
+from lessons.formatting import (
+    apart,
+    digits,
+    equation,
+    labelled,
+    labels_of,
+    localised,
+    spoken,
+    tell,
+    written,
+)
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import say
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
-LETTER = 0.26  # of a cell, in a title
+LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
+LINES_OF_WEIGHTS = 3
 LONGEST = 150  # letters of the arithmetic in a tooltip
-SAID_STEP = say("{meaning}: {arithmetic}")
 WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
 FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
 
@@ -132,7 +143,7 @@ def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
 
 def room(matrix: Matrix) -> int:
     """Columns of the grid that a matrix needs, as wide as its title at least."""
-    return max(matrix.values.shape[1], math.ceil(len(spoken(matrix.title)) * LETTER))
+    return max(matrix.values.shape[1], math.ceil(letters(spoken(matrix.title)) * LETTER))
 
 
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
@@ -154,8 +165,9 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
     bottom = grid.height
     if figure.weights is not None:
-        grid.text(spoken(figure.weights), 0, bottom, "shape", "ink")
-        bottom += 1
+        for line in wrapped(spoken(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS):
+            grid.text(line, 0, bottom, "shape", "ink")
+            bottom += 1
     usual = POINT_AT if numbered else POINT_AT_CELL
     grid.text(spoken(usual if figure.hint is None else figure.hint), 0, bottom, "hint")
     return grid.table()
@@ -166,7 +178,7 @@ def name_matrix(grid: Grid, place: Place) -> None:
     matrix, left, top = place.matrix, place.left, place.top
     title = spoken(matrix.title)
     if place.header == 1 and matrix.remark is not None:
-        title = f"{title}: {spoken(matrix.remark)}"
+        title = labelled(title, matrix.remark)
     grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
     if not matrix.columns.named and place.header > 1:
         shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else spoken(matrix.remark)
@@ -228,7 +240,7 @@ def tooltip(matrix: Matrix, i: int, j: int) -> str:
     if matrix.step is None:
         at = f"{spoken(matrix.title)}, {written(matrix.rows.labels[i])} → {written(matrix.columns.labels[j])}"
         value = drawn.cell_text(matrix.values[i][j]) if matrix.sees(i, j) else tell("masked")
-        text = tell("{cell}: {value}", cell=at, value=value)
+        text = labelled(at, value)
     else:
         step = matrix.step(i, j)
         text = spoken(step.meaning) if not matrix.sees(i, j) else said(step)
@@ -243,4 +255,4 @@ def said(step: Step) -> str:
     """A step in one line; of arithmetic that is too long for it, the result."""
     meaning, arithmetic = spoken(step.meaning), equation(step)
     short = arithmetic if len(arithmetic) <= LONGEST else localised(digits(step.value))
-    return template_of(SAID_STEP).format(meaning=meaning, arithmetic=short)
+    return labelled(meaning, short)

@@ -3,11 +3,9 @@
 Places along the sentence are in ems, the size of its letters, which the browser chooses by the width of the page.
 """
 
-import textwrap
-import unicodedata
-
 import pyarrow as pa
 
+from attention_ui.figures.letters import is_wide_letter, wrapped
 from lessons.formatting import percent, quoted, seen, spoken, tell
 from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
 
@@ -27,7 +25,7 @@ def letter_ems(letter: str) -> float:
         return EMS["narrow"]
     if letter in WIDE_LETTERS:
         return EMS["wide"]
-    return EMS["full" if unicodedata.east_asian_width(letter) in "WF" else "usual"]
+    return EMS["full" if is_wide_letter(letter) else "usual"]
 
 
 def slots_of(words: list[str]) -> list[float]:
@@ -104,8 +102,8 @@ def ribbon_says(figure: Ribbons) -> pa.Table:
 
 def in_lines(text: str) -> tuple[str, ...]:
     """A sentence in lines that fit a wide page, and a narrow one."""
-    wrapped = (textwrap.wrap(text, letters, max_lines=most, placeholder=" …") for letters, most in LINES_SAID.values())
-    return tuple("\n".join(lines) for lines in wrapped)
+    lines_of = (wrapped(text, most, lines) for most, lines in LINES_SAID.values())
+    return tuple("\n".join(lines) for lines in lines_of)
 
 
 def typed_table(rows: list[tuple], names: tuple[str, ...]) -> pa.Table:

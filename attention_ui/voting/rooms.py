@@ -6,6 +6,7 @@ import os
 import secrets
 import sqlite3
 import time
+from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -17,6 +18,7 @@ from classes.keys import token_of, typed_code
 from classes.limits import Limiter
 from classes.stages import RefusedError, Room, told_as
 from lessons.sentence import reason
+from words import FIRST, language
 
 log = logging.getLogger(__name__)
 FOLDER_OF_CLASSES, URL_OF_CLASSES = "ATTENTION_LAB_CLASSES", "ATTENTION_LAB_CLASSES_URL"
@@ -149,4 +151,8 @@ def join_link(code: str) -> str:
 
 def time_of(seconds: float) -> str:
     """A time as it is read."""
-    return time.strftime("%d %B, %H:%M UTC", time.gmtime(seconds))
+    if language().code == FIRST:
+        return time.strftime("%d %B, %H:%M UTC", time.gmtime(seconds))
+    from babel.dates import format_datetime
+
+    return format_datetime(datetime.fromtimestamp(seconds, UTC), "long", locale=language().code)

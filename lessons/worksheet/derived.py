@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lessons import dot_product, mask, output, overview, scores
 from lessons.example import ExampleTrace
-from lessons.formatting import equation, spoken
+from lessons.formatting import equation, labelled, spoken
 from lessons.screen import Matrices, Matrix, Question, Screen
 from lessons.sentence import Sentence
 from lessons.worksheet.numbers import is_rounded, with_rounded_weights
@@ -97,7 +97,7 @@ def lines_of_right(question: Question, trace: ExampleTrace, decimals: int) -> tu
     row = place_named(question.prompt, cell.row)
     column = int(matrix.values[row].argmax()) if cell.column is None else place_named(question.prompt, cell.column)
     steps = matrix.derive(row, column)[-cell.lines :]
-    lines = [f"{spoken(step.meaning)}: {equation(step)}" for step in steps]
+    lines = [labelled(step.meaning, equation(step)) for step in steps]
     if is_rounded(steps[-1].value, DECIMALS[-1]):
         lines[-1] += f" ≈ {spoken(question.cards[question.right].text)}"
     return tuple(lines)

@@ -14,7 +14,7 @@ from attention_core.randomness import generator
 from lessons import dot_product, mask, output, overview, projections, scores, softmax, tokens
 from lessons.derivation import VECTORS
 from lessons.example import ExampleTrace
-from lessons.formatting import equation, spoken, tell
+from lessons.formatting import equation, labelled, tell
 from lessons.questions.base import below
 from lessons.screen import Code, Matrix, Question, Screen
 from lessons.sentence import Number, Sentence, say, say_count
@@ -222,7 +222,7 @@ def answers_of(blanks: Blanks, decimals: int) -> tuple[Answered, ...]:
     found = []
     for column in range(len(blanks.matrix.columns.labels)):
         steps = blanks.matrix.derive(blanks.row, column)[-blanks.lines :]
-        lines = [f"{spoken(step.meaning)}: {equation(step)}" for step in steps]
+        lines = [labelled(step.meaning, equation(step)) for step in steps]
         if blanks.matrix.sees(blanks.row, column) and is_rounded(steps[-1].value, decimals):
             lines[-1] += f" ≈ {on_paper(steps[-1].value, decimals)}"
         written = written_cell(blanks.matrix, blanks.row, column, decimals)

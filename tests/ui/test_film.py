@@ -120,7 +120,7 @@ def test_a_mark_leads_to_the_first_moment_that_is_not_before_it(x, frame):
 
 def test_marks_at_one_moment_are_one_jump_and_their_names_stand_below_each_other():
     film = marked_film((0, 20, 40), (say("one"), 20), (say("two"), 20), (say("three"), 60))
-    assert jumps_of(film) == (("20: one, two", 1), ("60: three", 2))
+    assert jumps_of(film) == (("20: one and two", 1), ("60: three", 2))
     rows = tables_of(film)["loss_marks"]
     assert [row["align"] for row in rows] == ["left", "left", "right"], "a name stays in the picture"
     places = [row["from_top"] * 250 + row["down"] for row in rows]

@@ -1,0 +1,91 @@
+"""Other languages in a real browser: the menu, the browser's own language, room for words, letters that exist."""
+
+import re
+
+import pytest
+
+from attention_ui.contents import CONTENTS
+from words import FIRST, LANGUAGES, speaking, tag_of
+
+CODES = [code for code in LANGUAGES if code != FIRST]
+# Each page in one language, each language on several pages; `python docs/contact_sheet.py` shows all in all.
+ROUND = [(entry.address, CODES[place % len(CODES)]) for place, entry in enumerate(CONTENTS)]
+PHONE = {"viewport": {"width": 390, "height": 844}}
+
+# What is cut off: a text that leaves the screen, or its own box, and that nothing lets one scroll to.
+CUT_OFF = """() => {
+  const scrolls = (e) => e && (/auto|scroll/.test(getComputedStyle(e).overflowX) || scrolls(e.parentElement));
+  const own = (e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+  const found = [];
+  for (const e of document.querySelectorAll("[data-testid='stMain'] *")) {
+    if (!own(e) || e.closest("svg, .katex, [data-testid='stCode'], iframe") || !e.checkVisibility()) continue;
+    const box = e.getBoundingClientRect(), look = getComputedStyle(e);
+    if (box.width < 2 || box.height < 2 || look.clipPath !== "none" || scrolls(e)) continue;
+    const leaves = box.right > innerWidth + 1 || box.left < -1;
+    const clipped = look.overflowX !== "visible" && e.scrollWidth > e.clientWidth + 1;
+    if (leaves || clipped) found.push(e.textContent.trim().slice(0, 80));
+  }
+  if (document.documentElement.scrollWidth > innerWidth) found.push("the page scrolls sideways");
+  return found;
+}"""
+
+# Letters that no font has are all drawn as the same box.
+MISSING = """(letters) => {
+  const draw = (letter, font) => {
+    const canvas = document.createElement("canvas"), pen = canvas.getContext("2d");
+    [canvas.width, canvas.height] = [60, 60];
+    pen.font = `40px ${font}`;
+    pen.fillText(letter, 5, 45);
+    return canvas.toDataURL();
+  };
+  const fonts = new Set([...document.querySelectorAll("svg text, h1, p")].map((e) => getComputedStyle(e).fontFamily));
+  return [...fonts].flatMap((font) => {
+    const box = draw("\\u{10ffff}", font);
+    return letters.filter((letter) => draw(letter, font) === box).map((letter) => `${letter} in ${font}`);
+  });
+}"""
+
+
+@pytest.mark.parametrize(("address", "code"), ROUND)
+def test_nothing_is_cut_off_on_a_phone(visit, address, code):
+    with speaking(code):
+        someone = visit(**PHONE)
+        someone.open(f"{'' if address == 'home' else address}?lang={tag_of(code)}")
+        someone.settled()
+    assert someone.page.evaluate("document.documentElement.lang") == tag_of(code)
+    assert someone.page.evaluate(CUT_OFF) == []
+
+
+@pytest.mark.parametrize(("code", "sample"), [("zh", "词元权重查询"), ("ja", "トークンの重み概要")])
+def test_every_letter_is_drawn(visit, code, sample):
+    someone = visit()
+    someone.open(f"softmax?lang={code}")
+    someone.settled()
+    assert someone.page.evaluate(MISSING, list(sample)) == []
+
+
+def test_the_menu_opens_the_same_screen_in_another_language(visit):
+    someone = visit()
+    someone.open("softmax?seed=3&temperature=0.5")
+    someone.settled()
+    menu = someone.page.locator(".lab-languages")
+    menu.locator("summary").focus()
+    someone.page.keyboard.press("Enter")
+    with someone.page.expect_navigation():
+        menu.get_by_role("link", name="Deutsch").click()
+    someone.settled()
+    assert someone.page.evaluate("document.documentElement.lang") == "de"
+    assert "seed=3" in someone.page.url and "temperature=0.5" in someone.page.url
+    assert someone.page.title().startswith("Softmax · ")
+    someone.page.get_by_text("Andere Frage").wait_for()
+    someone.page.reload()
+    someone.page.get_by_text("Andere Frage").wait_for()
+
+
+def test_the_browsers_language_decides_and_a_link_does_not_bring_the_teachers(visit):
+    someone = visit(locale="fr-FR")
+    someone.open("mask?mask=window&width=2")
+    someone.settled()
+    assert someone.page.evaluate("document.documentElement.lang") == "fr"
+    assert "lang=" not in someone.page.url and "mask=window" in someone.page.url
+    assert re.search(r"fenêtre", someone.page.locator(".stMain").inner_text())
