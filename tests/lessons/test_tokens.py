@@ -56,15 +56,31 @@ def same_token(case, sentence):
     return {"tokens": positions}
 
 
-def unknown(case, sentence):
+def vocabulary_of(case):
     task = task_of(case.example.example)
-    known = list(dict.fromkeys(case.example.tokens)) if task is None else task.vocabulary.tokens
+    return list(dict.fromkeys(case.example.tokens)) if task is None else task.vocabulary.tokens
+
+
+def unknown(case, sentence):
+    known = vocabulary_of(case)
     words = tokenize(case.choices.words, case.example.example.unit)[:12]
+    refused = REFUSES.format(**refusal(case, sentence))
     return {
-        "refusal": sentence.arguments["refusal"],
+        "refusal": refused,
         "row": len(known),
         "count": len({word for word in words if word not in known}),
     }
+
+
+REFUSES = "these tokens are not in the vocabulary of {n}: {tokens}"
+
+
+def refusal(case, sentence):
+    """All strangers, at most five of them by their names."""
+    known = vocabulary_of(case)
+    words = tokenize(case.choices.words, case.example.example.unit)[:12]
+    strangers = list(dict.fromkeys(word for word in words if word not in known))
+    return {"n": len(known), "tokens": ", ".join(map(repr, strangers[:5])) + (", …" if len(strangers) > 5 else "")}
 
 
 def counted(case, sentence):
@@ -105,6 +121,7 @@ ORACLE = {
     "{tokens} are the same token, so they fetch the same row.": same_token,
     "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
     "the others), the unknown word gets that row.": unknown,
+    REFUSES: refusal,
     "feature {feature}": chosen,
     "{rows}\u00a0×\u00a0{columns}": chosen,
     SHAPE: chosen,
