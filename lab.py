@@ -102,6 +102,8 @@ def missing_packages() -> dict[str, str]:
         missing["haproxy"] = "several servers behind a proxy"
     if not shutil.which("pg_ctlcluster"):
         missing["postgresql"] = "votes that several servers share"
+    if platform.system() == "Linux" and not any(Path("/usr/share/fonts").rglob("*CJK*")):
+        missing["fonts-noto-cjk"] = "letters of Chinese and Japanese"
     return missing
 
 

@@ -10,9 +10,9 @@ import itertools
 from collections.abc import Collection
 
 from attention_ui.contents import CONTENTS, Entry
-from attention_ui.figures.letters import is_wide_letter
 from attention_ui.figures.roles import role_styles
 from lessons.formatting import tell
+from lessons.letters import is_wide_letter
 
 SIDEBAR, ROOM_FOR_A_GROUP, ANY = 272, 1200, 10_000  # pixels
 NARROW_LETTER, WIDE_LETTER, AROUND, BETWEEN_GROUPS, AT_THE_END = (

@@ -1,12 +1,15 @@
 """Every page in every look on a few large pictures: `python docs/contact_sheet.py http://localhost:8501 [page …]`.
 
+With `--lang de` in another language, on a laptop and on a phone.
+
 One picture a look, in `screenshots/` (which git ignores): before and after an answer, wide and narrow, light and dark,
 on a projector, with the longest and the shortest sentence. Made to be looked at.
 """
 
+import argparse
 import shutil
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -54,12 +57,24 @@ LOOKS = (
 )
 
 
-def main(url: str, pages: list[str]) -> None:
+def looks_in(lang: str) -> tuple[Look, ...]:
+    """How the pages of another language are looked at."""
+    wide, _, dark, _, phone, *_ = LOOKS
+    return tuple(replace(look, name=f"{look.name} {lang}", query=f"lang={lang}") for look in (wide, dark, phone))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("url")
+    parser.add_argument("pages", nargs="*")
+    parser.add_argument("--lang", help="a language, such as pt-BR")
+    asked = parser.parse_args()
+    url, pages, looks = asked.url, asked.pages, looks_in(asked.lang) if asked.lang else LOOKS
     OUT.mkdir(exist_ok=True)
     entries = [entry for entry in CONTENTS if not pages or entry.address in pages]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for look in LOOKS:
+        for look in looks:
             pictures = []
             for entry in entries:
                 address = "" if entry is CONTENTS[0] else entry.address
@@ -113,4 +128,4 @@ def sheet(pictures: list[tuple[str, Image.Image]], look: Look) -> Image.Image:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2:])
+    main()

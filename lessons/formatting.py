@@ -11,10 +11,12 @@ from lessons.sentence import All, Argument, Count, Number, Numeral, Sentence, Sh
 from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
-WIDE_SIGN = "[\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
+WIDE_SIGN = "[\u201c\u201d\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
 BETWEEN_WIDE = re.compile(
     f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})"
 )  # a space that a number needs and a Chinese word in its place not
+# In Chinese a space stands between a character and a letter or digit.
+BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[0-9A-Za-z−√])")
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 
@@ -62,7 +64,8 @@ def quoted(name: Token) -> str:
 
 def listed(words: Sequence[str]) -> str:
     """a, b and c."""
-    return language().listed(words)
+    here = language()
+    return here.listed(words) if here.spaced else BESIDE_WIDE.sub(" ", here.listed(words))
 
 
 def number(value: float, decimals: int = 2) -> str:

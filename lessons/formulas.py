@@ -17,7 +17,7 @@ Q, K, V, A = (
 # All words that stand in a formula of ours; names of tensors stay as they are.
 WORDS_IN_FORMULAS = (
     say("no mask: "), say(" stays as it is"), say(" where "), say("each row sums to "), say(" for each "),
-    say(" at once"), say(" may not look at "), say(" of "), say("right"), say("rate"), say("first"), say("second"),
+    say(" at once"), say(" may not look at "), say(" of "), say("right"), say("rate"),
     say("multiplications"), say("scores, softmax, mixture"),
 )  # fmt: skip
 IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")

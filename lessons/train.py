@@ -11,8 +11,9 @@ from attention_core.tasks import TaskExample
 from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
 from lessons.ablation import WithoutHead, without_heads
 from lessons.every_head import every_head
-from lessons.formatting import seen
+from lessons.formatting import seen, tell
 from lessons.head_jobs import by_step, formed_heads, formed_sentences
+from lessons.letters import letters
 from lessons.notebook_runs import beside_the_printed
 from lessons.program import Ran
 from lessons.questions.base import asking
@@ -165,6 +166,8 @@ def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:
     said = [NOTHING if r == NOTHING else seen(p) for r, p in zip(right, predicted, strict=True)]
     wrong = ["×" if r != s else " " for r, s in zip(right, said, strict=True)]
     widths = [max(map(len, column)) for column in zip(asked, right, said, strict=True)]
-    rows = {"tokens": asked, "right answer": right, "its answer": said, "": wrong}
-    lines = (f"{title:<12}  " + " ".join(map(str.ljust, row, widths)) for title, row in rows.items())
+    rows = {tell("tokens"): asked, tell("right answer"): right, tell("its answer"): said, "": wrong}
+    beside = max(map(letters, rows)) + 2
+    lines = (title + " " * (beside - letters(title)) + " ".join(map(str.ljust, row, widths))
+             for title, row in rows.items())  # fmt: skip
     return "\n".join(map(str.rstrip, lines))

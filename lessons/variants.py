@@ -37,7 +37,7 @@ VARIANT_FORMULAS = {
     "alibi": r"s'_{{ij}} = s_{{ij}} - {slope} \cdot |i - j|",
     "rotary": r"s_{{ij}} = q_i R^{{\,j-i}} k_j^\top / \sqrt{{d_k}}",
     "grouped": r"K_g = X W_k^{{\,g}}, \quad V_g = X W_v^{{\,g}}, \quad g = 1 \ldots {groups}",
-    "cross": r"Q = X_{{\text{{second}}}} W_q, \quad K = X_{{\text{{first}}}} W_k, \quad V = X_{{\text{{first}}}} W_v",
+    "cross": r"Q = X_2 W_q, \quad K = X_1 W_k, \quad V = X_1 W_v",
 }
 
 

@@ -72,7 +72,7 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
     ends = {} if shape.y_domain is None else {"domain": list(shape.y_domain)}
     kind = {"type": "log", "base": 10} if shape.logarithmic_y else {}
     scale = {"scale": alt.Scale(**kind, **ends)} if kind or ends else {}
-    written = {"format": "%"} if shape.percent else {"format": "~g"} if shape.logarithmic_y else {}
+    written = {"format": "%"} if shape.percent else {"format": ",~g"} if shape.logarithmic_y else {}
     bare = {"values": []} if shape.unnumbered else {}
     axis = alt.Axis(tickCount=5, titlePadding=8, **written, **bare, **letters_of_axis(shape))
     return alt.Y(f"{field}:Q", title=None if shape.above else shape.y, axis=axis, **scale)

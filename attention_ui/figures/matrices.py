@@ -9,7 +9,6 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from attention_ui.figures.letters import letters, wrapped
 from lessons.formatting import (
     apart,
     digits,
@@ -21,6 +20,7 @@ from lessons.formatting import (
     tell,
     written,
 )
+from lessons.letters import letters, wrapped
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import say
 
@@ -165,9 +165,9 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
     bottom = grid.height
     if figure.weights is not None:
-        for line in wrapped(spoken(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS):
-            grid.text(line, 0, bottom, "shape", "ink")
-            bottom += 1
+        lines = wrapped(spoken(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
+        grid.text("\n".join(lines), 0, bottom, "shape", "ink")
+        bottom += 1 + len(lines) // 2  # a line takes half a cell
     usual = POINT_AT if numbered else POINT_AT_CELL
     grid.text(spoken(usual if figure.hint is None else figure.hint), 0, bottom, "hint")
     return grid.table()

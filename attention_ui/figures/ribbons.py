@@ -5,8 +5,8 @@ Places along the sentence are in ems, the size of its letters, which the browser
 
 import pyarrow as pa
 
-from attention_ui.figures.letters import is_wide_letter, wrapped
 from lessons.formatting import percent, quoted, seen, spoken, tell
+from lessons.letters import is_wide_letter, wrapped
 from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
 
 FIRST_RIBBONS = (7, 16, False)  # words, moments, large: those of the first screen, whose template is written down

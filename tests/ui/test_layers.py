@@ -15,6 +15,7 @@ FORBIDDEN = {
     "lessons": SCREEN | {"runs", "attention_ui", "pages"},
     "runs": SCREEN | {"lessons", "attention_ui", "pages"},
     "classes": SCREEN | {"attention_core", "lessons", "runs", "attention_ui", "pages"},
+    "words": SCREEN | {"attention_core", "lessons", "runs", "classes", "attention_ui", "pages"},
     "attention_ui": {"pages"},
     "training": SCREEN | {"runs", "attention_ui", "pages"},  # it trains the model that the lessons open with
     "attention_ui/figures": {"streamlit", "pages"},
