@@ -11,6 +11,7 @@ A test file of a lesson offers
 """
 
 import re
+import string
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -207,6 +208,7 @@ def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
     text = spoken(sentence)
     assert "{" not in text or "{" in "".join(map(written, sentence.arguments.values())), text
     assert "  " not in text, text
+    check_names(sentence)
     check_shares(sentence)
     template = sentence.template
     if computed(sentence) or SUPERLATIVE.search(template):
@@ -227,6 +229,14 @@ def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
             if isinstance(inner, Sentence):
                 used |= check_sentence(case, inner, oracle)
     return used
+
+
+def check_names(sentence: Sentence) -> None:
+    """Whatever its count, it has all that its templates name: languages with one form for all counts need it."""
+    for template in filter(None, (sentence.template, sentence.many)):
+        if sentence.arguments:
+            names = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+            assert names <= set(sentence.arguments), template
 
 
 def computed(sentence: Sentence) -> bool:
