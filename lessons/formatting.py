@@ -22,16 +22,17 @@ POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 def spoken(sentence: Sentence) -> str:
     """The sentence as it is read."""
-    template = template_of(sentence)
+    here = language()
+    template = here.template(sentence.template, sentence.many, sentence.count)
     if not sentence.arguments:
         return template
     said = template.format_map({name: written(value) for name, value in sentence.arguments.items()})
-    return said if language().spaced else BETWEEN_WIDE.sub("", said)
+    return said if here.spaced else BETWEEN_WIDE.sub("", said)
 
 
 def template_of(sentence: Sentence) -> str:
     """The template of a sentence in the language of whoever reads it, for its count."""
-    return language().template(sentence.template, sentence.many, sentence.count) if sentence.template else ""
+    return language().template(sentence.template, sentence.many, sentence.count)
 
 
 def tell(template: str, **arguments: Argument) -> str:

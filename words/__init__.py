@@ -47,6 +47,8 @@ class Language:
 
     def template(self, one: str, many: str | None = None, count: int = 1) -> str:
         """The translation of a template, in the form for this count; the template itself where there is none."""
+        if self.code == FIRST or not one:  # of nothing, gettext says the head of its catalogue
+            return one if many is None or count == 1 else many
         return self.texts.gettext(one) if many is None else self.texts.ngettext(one, many, count)
 
     def digits(self, number: str) -> str:
