@@ -10,6 +10,7 @@ from lessons.formatting import spoken, tell
 from lessons.sentence import say
 from lessons.worksheet.sheet import SheetChoices, sheet_code, sheets_of_class
 from lessons.worksheet.tasks import in_order_of_lessons, paper_task
+from words import FIRST, speaking
 
 ZIP = "application/zip"
 NO_LONGER_KEPT = say(
@@ -19,15 +20,30 @@ NO_LONGER_KEPT = say(
 
 @dataclass(frozen=True)
 class ClassOrder:
-    """The sheet of the first student, how many students there are, and the paper."""
+    """The sheet of the first student, how many students there are, the paper, and the language of the sheets."""
 
     choices: SheetChoices
     sheets: int
     paper: str
+    language: str = FIRST
 
 
 def written_class(order: ClassOrder) -> Iterator[object]:
-    """Write the file in pieces: the code of each student when the sheet is done, at the end the whole file."""
+    """Write the file in pieces: the code of each student when the sheet is done, at the end the whole file.
+
+    It is written far from the visit that asked for it, so between two pieces its language is forgotten.
+    """
+    pieces, end = pieces_of_class(order), object()
+    while True:
+        with speaking(order.language):
+            piece = next(pieces, end)
+        if piece is end:
+            return
+        yield piece
+
+
+def pieces_of_class(order: ClassOrder) -> Iterator[object]:
+    """The same, in the language of whoever is spoken to."""
     held, keys, codes = io.BytesIO(), [], []
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
         with packed.open("sheets.html", "w") as file:

@@ -30,7 +30,7 @@ from lessons.worksheet.sheet import (
     words_on_paper,
 )
 from lessons.worksheet.tasks import sheet_tasks
-from words import cached_by_language
+from words import cached_by_language, language
 
 PAPER_VIEWS = {
     "sheet": say("Worksheet"),
@@ -83,7 +83,7 @@ def worksheet_panel() -> None:
         offer_paper(tell("Save this sheet"), choices, paper, key=False)
         offer_paper(tell("Save its key"), choices, paper, key=True)
         if sheets > 1:
-            class_panel(ClassOrder(choices, sheets, paper))
+            class_panel(ClassOrder(choices, sheets, paper, language().code))
     st.caption(tell("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
     preview(choices, paper, False, tell("The worksheet as it is printed"))
 

@@ -12,9 +12,8 @@ from words import language
 
 BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
 WIDE_SIGN = "[\u201c\u201d\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
-BETWEEN_WIDE = re.compile(
-    f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})"
-)  # a space that a number needs and a Chinese word in its place not
+# A template has a space beside a name for the sake of numbers; where a Chinese word stands in for one, none belongs.
+BETWEEN_WIDE = re.compile(f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})")
 # In Chinese a space stands between a character and a letter or digit.
 BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[0-9A-Za-z−√])")
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
@@ -71,8 +70,13 @@ def listed(words: Sequence[str]) -> str:
 
 def number(value: float, decimals: int = 2) -> str:
     """A number with a true minus sign, and no minus before a zero."""
+    return localised(with_point(value, decimals))
+
+
+def with_point(value: float, decimals: int) -> str:
+    """The same with a point before its decimals, whatever the language."""
     text = f"{value:.{decimals}f}"
-    return localised(text.replace("-", "−") if float(text) else text.removeprefix("-"))
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
 
 
 def magnitude(value: float) -> str:

@@ -14,7 +14,7 @@ from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
 from lessons.edits import Edit
 from lessons.example import Example, ExampleTrace, run_afresh
-from lessons.formatting import number
+from lessons.formatting import localised, with_point
 from lessons.worksheet.sheet import SheetChoices
 
 WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}
@@ -30,8 +30,9 @@ def rounded_number(value: float, decimals: int) -> float:
 
 def on_paper(value: float, decimals: int, fixed: bool = False) -> str:
     """A number as the sheet writes it: rounded with all its decimals; exact, or not `fixed`, with as few as it has."""
-    text = number(rounded_number(value, decimals), decimals)
-    return text if fixed or is_rounded(value, decimals) else text.rstrip("0").rstrip(".") if "." in text else text
+    text = with_point(rounded_number(value, decimals), decimals)
+    exact = not (fixed or is_rounded(value, decimals)) and "." in text
+    return localised(text.rstrip("0").rstrip(".") if exact else text)
 
 
 def is_rounded(value: float, decimals: int) -> bool:

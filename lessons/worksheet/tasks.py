@@ -234,8 +234,9 @@ def what_they_sum_to(blanks: Blanks, decimals: int) -> Sentence | None:
     """Where a row of rounded weights does not sum to 1: what it sums to."""
     if blanks.matrix.scale != "weight":
         return None
-    row = [float(answer.text) for answer in answers_of(blanks, decimals)]
-    total = round(sum(row), decimals)
+    row = blanks.matrix.values[blanks.row]
+    seen = [float(row[column]) for column in range(len(row)) if blanks.matrix.sees(blanks.row, column)]
+    total = round(sum(rounded_number(weight, decimals) for weight in seen), decimals)
     if total == 1:
         return None
     return say("Rounded, these weights sum to {total}; before that, to 1.", total=Number(total, decimals))

@@ -8,9 +8,10 @@ import pytest
 
 from attention_ui.class_sheets import ClassOrder, file_in_place_of_class, written_class
 from attention_ui.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
-from lessons.formatting import spoken
+from lessons.formatting import spoken, tell
 from lessons.worksheet.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
+from words import speaking
 
 HOSTILE = [
     "<script>alert(1)</script> x", '"><img src=x onerror=alert(1)> y', "</table></main><h1>caught</h1> &lt;b&gt;",
@@ -130,3 +131,13 @@ def test_the_file_of_a_class_holds_a_sheet_and_a_key_for_each_student_and_every_
 def test_what_is_no_longer_kept_is_told_in_the_file():
     with zipfile.ZipFile(io.BytesIO(file_in_place_of_class())) as packed:
         assert b"no longer kept" in packed.read("read me.txt")
+
+
+def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
+    order = ClassOrder(SheetChoices(), 2, "a4", "de")
+    *_, held = written_class(order)
+    with zipfile.ZipFile(io.BytesIO(held)) as packed:
+        sheets = packed.read("sheets.html").decode()
+    with speaking("de"):
+        assert f"<h1>{tell('Attention on paper')}</h1>" in sheets
+    assert '<html lang="de">' in sheets and tell("Attention on paper") not in sheets
