@@ -10,6 +10,7 @@ import torch
 from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
+from tests.chromium import FLAGS
 from tests.trained_apart import trained_apart
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
@@ -18,17 +19,14 @@ torch.set_num_threads(1)
 settings.register_profile("core", max_examples=30, deadline=None, derandomize=True, phases=set(Phase) - {Phase.explain})
 settings.load_profile("core")
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-SERVERS = ("browser", "hostile", "server")  # the folders whose tests start servers
+SERVERS = ("hostile", "server")  # the folders whose tests start servers of their own
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
-    """Where several workers share the tests, a file stays whole, and one worker has all servers and the browser.
+    """Where several workers share the tests, a file stays whole, and one worker has all tests of what servers endure.
 
-    Two servers and two browsers at a time would wait for each other longer than a test allows.
+    The files of tests/browser are shared: each worker has a server and a browser for them.
     """
     for item in items:
         group = "servers" if item.path.parent.name in SERVERS else str(item.path.relative_to(item.config.rootpath))

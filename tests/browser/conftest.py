@@ -8,6 +8,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Error
 
 ROOT = Path(__file__).parent.parent.parent
 WAIT = 20_000  # milliseconds a slow machine may take
@@ -82,19 +83,62 @@ MARK = """selector => {
 MARKED = "selector => document.querySelectorAll(`:is(${selector})[data-mine=yes]`).length"
 
 
+class Tabs:
+    """Tabs with a profile of their own. One that was left is lent again, emptied: it has read the scripts of the app,
+    and that is half of the work of opening a page.
+    """
+
+    def __init__(self, browser):
+        self.browser, self.left = browser, {}
+
+    def lend(self, url, viewport=None, color_scheme="light", reduced_motion="no-preference", **others):
+        """A tab that knows nothing of any visit, and what to call when it is left."""
+        free = self.left.setdefault((url, *sorted(others.items())), [])
+        page = free.pop() if free else self.browser.new_context(**others).new_page()
+        page.set_default_timeout(WAIT)
+        page.set_viewport_size(viewport or {"width": 1440, "height": 900})
+        page.emulate_media(media="null", color_scheme=color_scheme, reduced_motion=reduced_motion)
+
+        def leave():
+            try:
+                self.empty(page, url)
+            except Error:  # whatever keeps it from being emptied goes with it
+                page.context.close()
+            else:
+                free.append(page)
+
+        return page, leave
+
+    def empty(self, page, url):
+        """Away from the app, without anything that it kept, without other tabs, the pointer where there is nothing."""
+        for other in page.context.pages:
+            if other != page:
+                other.close()
+        if page.url.startswith(url):
+            page.evaluate("sessionStorage.clear()")
+        page.goto("about:blank")
+        page.mouse.move(0, 0)
+        page.context.clear_cookies()
+        devtools = page.context.new_cdp_session(page)
+        devtools.send("Storage.clearDataForOrigin", {"origin": url, "storageTypes": "all"})
+        devtools.detach()
+
+
 class Visit:
     """A tab of its own, and all that went wrong or left the machine while it was open."""
 
-    def __init__(self, browser, url, **settings):
+    def __init__(self, tabs, url, **settings):
         self.url = url
-        self.context = browser.new_context(**({"viewport": {"width": 1440, "height": 900}} | settings))
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(WAIT)
+        self.page, self._leave = tabs.lend(url, **settings)
         self.errors, self.foreign, self.sent = [], [], []
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.on("request", self._request)
-        self.page.on("websocket", lambda ws: ws.on("framesent", lambda frame: self.sent.append(frame)))
+        self._heard = {
+            "console": self._console,
+            "pageerror": lambda error: self.errors.append(str(error)),
+            "request": self._request,
+            "websocket": lambda ws: ws.on("framesent", lambda frame: self.sent.append(frame)),
+        }
+        for what, heard in self._heard.items():
+            self.page.on(what, heard)
 
     def open(self, path=""):
         """Open a link. On a lesson, numbers do not wait for an answer and the weights are the first notebook's, unless
@@ -141,7 +185,9 @@ class Visit:
         return self.page.locator(f'[aria-label="{tag}"]')
 
     def close(self):
-        self.context.close()
+        for what, heard in self._heard.items():
+            self.page.remove_listener(what, heard)
+        self._leave()
 
     def _console(self, message):
         # On a deep link Streamlit first looks for itself below the page's own path.
@@ -155,13 +201,18 @@ class Visit:
             self.foreign.append(request.url)
 
 
+@pytest.fixture(scope="session")
+def tabs(chromium):
+    return Tabs(chromium)
+
+
 @pytest.fixture
-def visit(chromium, url):
+def visit(tabs, url):
     """Opens tabs; at the end none of them may have seen an error or asked another host for anything."""
     visits = []
 
     def new(**settings):
-        visits.append(Visit(chromium, settings.pop("url", url), **settings))
+        visits.append(Visit(tabs, settings.pop("url", url), **settings))
         return visits[-1]
 
     yield new

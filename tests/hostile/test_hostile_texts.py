@@ -8,6 +8,8 @@ from urllib.parse import quote
 import pytest
 from playwright.async_api import async_playwright
 
+from tests.chromium import FLAGS
+
 WAIT = 20_000  # milliseconds a slow machine may take
 TEXTS = {
     "an image in Markdown": "![seen](URL/markdown.png)",
@@ -48,7 +50,7 @@ def listener():
 @contextlib.asynccontextmanager
 async def open_tab(browser_path):
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox", "--disable-gpu"])
+        browser = await playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         tab = await browser.new_page(viewport={"width": 1440, "height": 900})
         tab.set_default_timeout(WAIT)
         yield tab
