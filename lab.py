@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 CPU_BUILDS = "https://download.pytorch.org/whl/cpu"
-# Two at a time: files stay whole, and one of the two has all servers and the browser (tests/conftest.py).
+# Two at a time: files stay whole, and so do the tests of the browser and those of servers (tests/conftest.py).
 TWO_WORKERS = ("-n", "2", "--dist", "loadgroup", "--no-loadscope-reorder")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 PROXY_PATH = os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"])

@@ -19,17 +19,19 @@ torch.set_num_threads(1)
 settings.register_profile("core", max_examples=30, deadline=None, derandomize=True, phases=set(Phase) - {Phase.explain})
 settings.load_profile("core")
 
-SERVERS = ("hostile", "server")  # the folders whose tests start servers of their own
+# What one worker does from beginning to end, by the folders that belong to it.
+TOGETHER = {"browser": "browser", "hostile": "servers", "server": "servers"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
 def pytest_collection_modifyitems(items):
-    """Where several workers share the tests, a file stays whole, and one worker has all tests of what servers endure.
+    """Where several workers share the tests, a file stays whole, and one worker has all tests of the screens in a
+    browser; another one starts and ends the servers of visitors who mean no good.
 
-    The files of tests/browser are shared: each worker has a server and a browser for them.
+    Two workers with screens in a browser would wait for each other longer than a test allows.
     """
     for item in items:
-        group = "servers" if item.path.parent.name in SERVERS else str(item.path.relative_to(item.config.rootpath))
+        group = TOGETHER.get(item.path.parent.name, str(item.path.relative_to(item.config.rootpath)))
         item.add_marker(pytest.mark.xdist_group(group))
 
 

@@ -6,7 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from attention_ui.exercise_view import EDITOR_WORDS
 from attention_ui.server.runner import runner_page
+from lessons.formatting import spoken
 
 # Ways to reach another host from a worker, in a learner's Python. {url} is where to.
 REACH = {
@@ -112,6 +114,7 @@ def runner(chromium, listener):
             page.evaluate("window.answer = null")
             job = json.dumps({"entry": "done", "returns": [], "cases": []})
             args = {"exercise": code, "seed": 1, "job": job, "starter": "", "code": code, "limit": 4000}
+            args |= {"lang": "en", "words": {name: spoken(said) for name, said in EDITOR_WORDS.items()}}
             page.evaluate("args => postMessage({type: 'streamlit:render', args}, '*')", args)
             page.locator("#run:enabled").click()
             page.wait_for_function("window.answer")
