@@ -355,5 +355,5 @@ def test_both_runs_of_a_question_stand_side_by_side(visit):
         film, room = (tab.page.locator(f".st-key-{key}{what}").bounding_box() for what in (" svg.marks", ""))
         assert film["width"] <= room["width"], "each film has room in its half"
         assert tab.page.locator(f".st-key-{key} svg.marks").count() == 1
-    assert "task=Reverse" in tab.page.url
+    assert "task=reverse" in tab.page.url
     assert "train_positions=none" in tab.page.url
