@@ -4,6 +4,7 @@ import pytest
 
 from attention_ui.controls.variants import VARIANTS
 from lessons.example import learnt_example, run_example
+from lessons.formatting import written
 from lessons.screen import Table
 from lessons.variants import Choices, screen
 
@@ -29,7 +30,7 @@ def charts_of(variant):
 def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
     tab = drawn(visit().open(LINK))
     for variant in [*list(VARIANTS)[1:], "window"]:
-        tab.page.get_by_role("radio", name=VARIANTS[variant], exact=True).click()
+        tab.page.get_by_role("radio", name=written(VARIANTS[variant]), exact=True).click()
         for key in charts_of(variant):
             tab.page.wait_for_selector(f".st-key-{key} svg.marks")
         drawn(tab)
