@@ -69,7 +69,8 @@ def example_controls(
     from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
     would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
     takes seed, mask and scaling. What is folded is drawn from when it is opened on, or where something in it may not be
-    as it is at first.
+    as it is at first; beside open tables too, for only a field that stands already takes what is typed there into the
+    address.
     """
     with st.sidebar:
         st.subheader(tell("The running example"))
@@ -99,7 +100,8 @@ def example_controls(
         edits, notes = (), ()
         if not own_sizes:
             with st.expander(tell("More"), key="more", on_change="rerun") as more:
-                if more.open or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
+                opened = more.open or get_state("editing_open")
+                if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
                     if learnt:
                         choices |= more_of_model(source)
                     elif preset and not preset.fixed:
