@@ -71,7 +71,7 @@ def forget_once() -> None:
 
 def start_up() -> None:
     """Import what the first page takes a second to import, while the browser loads, and warm it up."""
-    with failure_known("the warming-up failed"):
+    with failure_known():
         import attention_ui.controls.look
         import attention_ui.lesson_page  # noqa: F401
         import lessons.overview  # noqa: F401
@@ -84,7 +84,7 @@ def start_up() -> None:
 
 def finish() -> None:
     """Import every lesson, and what keeps later pages quick."""
-    with failure_known("the settling down failed"):
+    with failure_known():
         import attention_ui.link_rules  # noqa: F401
         from attention_ui.server.process import settle_down
 
@@ -92,13 +92,13 @@ def finish() -> None:
 
 
 @contextmanager
-def failure_known(event: str) -> Iterator[None]:
-    """What fails in it is known at once, to /healthz and the log, and ends nothing else."""
+def failure_known() -> Iterator[None]:
+    """What fails in it is known at once, to /healthz and the log, and ends nothing else; the frames say what it was."""
     try:
         yield
     except Exception:
         health.failed_to_start()
-        log.exception(event)
+        log.exception("the start failed")
 
 
 MIDDLEWARE = [

@@ -6,7 +6,6 @@ import os
 import secrets
 import sqlite3
 import time
-from datetime import UTC, datetime
 
 import streamlit as st
 
@@ -155,4 +154,4 @@ def time_of(seconds: float) -> str:
         return time.strftime("%d %B, %H:%M UTC", time.gmtime(seconds))
     from babel.dates import format_datetime
 
-    return format_datetime(datetime.fromtimestamp(seconds, UTC), "long", locale=language().code)
+    return format_datetime(seconds, "long", locale=language().code)

@@ -31,7 +31,7 @@ VISITS = {
     "a model in training": ("softmax", "", [("model_d_k", 3), ("trained_for", 60), ("model_heads", 2), ("seed", 5)]),
     "numbers changed by hand": (
         "",
-        "example=journey&picture=steps",
+        "example=journey&picture=steps&edits=q2,1=1",
         [("edits", "q1,2=0.5"), ("edits", "q1,2=0.5;x3,1=-1"), ("d_k", 3), ("edits", "")],
     ),
     "a training": (

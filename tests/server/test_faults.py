@@ -169,7 +169,7 @@ def test_a_trainer_that_raises_ends_its_own_run_and_nobody_elses(monkeypatch, ca
             wait_for(lambda: bad.recording.ended and good.recording.ended, seconds=10)
         finally:
             scheduler.stop()
-    assert "no memory left" in bad.recording.problem
+    assert "no memory left" in str(bad.recording.problem)
     assert (good.recording.newest, good.recording.problem) == (5, None)
 
 
