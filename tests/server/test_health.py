@@ -110,12 +110,12 @@ def test_a_failed_warming_up_is_known_at_once(replicas, tmp_path):
     script = tmp_path / "broken.py"
     script.write_text(BROKEN.format(root=str(ROOT), frame=str(ROOT / "attention_ui" / "frame.py")))
     replica = replicas(script=str(script)).start(healthy=False)
-    wait_for(lambda: "the warming-up failed" in replica.words(), replica.words)
+    wait_for(lambda: "the start failed" in replica.words(), replica.words)
     answer = replica.get("/healthz")
     assert (answer.status, json.loads(answer.body)["status"]) == (503, "failing")
     assert "could not get ready" in json.loads(answer.body)["reason"]
     [line] = [json.loads(line) for line in replica.words().splitlines() if line.startswith("{")]
-    assert line["event"] == "the warming-up failed"
+    assert line["event"] == "the start failed"
     assert line["error"] == ["ValueError"]
     assert any(frame.startswith("app.py:") for frame in line["frames"])
     assert "a learner wrote this" not in replica.words()
