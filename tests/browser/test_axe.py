@@ -25,6 +25,7 @@ def violations(tab, width, scheme):
     tab.page.set_viewport_size({"width": width, "height": 900})
     tab.page.emulate_media(color_scheme=scheme)
     tab.page.wait_for_function(f"document.querySelector('.stApp').clientWidth === {width}")
+    tab.page.wait_for_function(f"getComputedStyle(document.querySelector('.stApp')).colorScheme === '{scheme}'")
     tab.settled()
     tab.page.wait_for_function(FADED)  # colours fade from one scheme to the other
     for violation in Axe().run(tab.page, options=RULES).response["violations"]:
