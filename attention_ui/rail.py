@@ -15,13 +15,8 @@ from lessons.formatting import tell
 from lessons.letters import is_wide_letter
 
 SIDEBAR, ROOM_FOR_A_GROUP, ANY = 272, 1200, 10_000  # pixels
-NARROW_LETTER, WIDE_LETTER, AROUND, BETWEEN_GROUPS, AT_THE_END = (
-    5.75,
-    11.7,
-    13,
-    7,
-    20,
-)  # pixels of a name, of what is around it
+NARROW_LETTER, WIDE_LETTER = 5.75, 11.7  # pixels of a name
+AROUND, BETWEEN_GROUPS, AT_THE_END = 13, 7, 20  # pixels of what is around it
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
 
 

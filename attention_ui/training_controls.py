@@ -39,14 +39,11 @@ SIZES = {
     )
 }
 CHOICES = {
-    key: (label, options)
-    for key, label, options in (
-        ("train_positions", say("Positions"), POSITION_WORDS),
-        ("kind", say("The heads"), HEAD_WORDS),
-        ("query_features", say("$d_k$ of each head"), QUERY_FEATURES),
-        ("optimiser", say("Optimiser"), OPTIMISER_WORDS),
-        ("engine", say("Gradients"), ENGINE_WORDS),
-    )
+    "train_positions": (say("Positions"), POSITION_WORDS),
+    "kind": (say("The heads"), HEAD_WORDS),
+    "query_features": (say("$d_k$ of each head"), QUERY_FEATURES),
+    "optimiser": (say("Optimiser"), OPTIMISER_WORDS),
+    "engine": (say("Gradients"), ENGINE_WORDS),
 }
 SWITCHES = {
     "train_causal": say("Causal mask"),

@@ -75,7 +75,7 @@ Argument = int | str | Number | Share | Size | Count | Token | All | Sentence | 
 
 def reason(error: Exception) -> Argument:
     """Why something could not be: what the error says, so that each language can say it; or else its text."""
-    return said_by(error) if hasattr(error, "template") else str(error)
+    return argument_of(error)
 
 
 def said_by(phrase: Phrase) -> Sentence:
