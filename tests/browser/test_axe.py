@@ -15,6 +15,11 @@ NOT_OURS = (
     ("scrollable-region-focusable", 'class="katex-display'),
     ("scrollable-region-focusable", "<pre class="),
 )
+# Waits are functions: the app's own policy lets no text become code, and a wait looks again inside the page.
+LOOKING = """([width, scheme]) => {
+    const app = document.querySelector('.stApp')
+    return app.clientWidth === width && getComputedStyle(app).colorScheme === scheme
+}"""
 FADED = """() => document.getAnimations().every(fading =>
     fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
 # Two looks at a page, which differ in everything; pages take turns, so that all looks are met.
@@ -24,8 +29,7 @@ LOOKS = (((1440, "light"), (390, "dark")), ((390, "light"), (1440, "dark")))  # 
 def violations(tab, width, scheme):
     tab.page.set_viewport_size({"width": width, "height": 900})
     tab.page.emulate_media(color_scheme=scheme)
-    tab.page.wait_for_function(f"document.querySelector('.stApp').clientWidth === {width}")
-    tab.page.wait_for_function(f"getComputedStyle(document.querySelector('.stApp')).colorScheme === '{scheme}'")
+    tab.page.wait_for_function(LOOKING, arg=[width, scheme])
     tab.settled()
     tab.page.wait_for_function(FADED)  # colours fade from one scheme to the other
     for violation in Axe().run(tab.page, options=RULES).response["violations"]:

@@ -117,7 +117,7 @@ def runner(chromium, listener):
             args |= {"lang": "en", "words": {name: spoken(said) for name, said in EDITOR_WORDS.items()}}
             page.evaluate("args => postMessage({type: 'streamlit:render', args}, '*')", args)
             page.locator("#run:enabled").click()
-            page.wait_for_function("window.answer")
+            page.wait_for_function("() => window.answer")
             return json.loads(page.evaluate("window.answer"))
 
         return run
