@@ -1,16 +1,18 @@
 """What all tests share."""
 
+import gc
 import os
 import shutil
 import sys
 from functools import cache
 
+import jaxtyping
 import pytest
 import torch
 from hypothesis import Phase, settings
 from playwright.sync_api import sync_playwright
 
-from tests.chromium import FLAGS
+from tests.chromium import FLAGS, Tabs
 from tests.trained_apart import trained_apart
 
 # As on the server: more threads for small matrices only fight each other, and results would differ.
@@ -33,6 +35,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         group = TOGETHER.get(item.path.parent.name, str(item.path.relative_to(item.config.rootpath)))
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+def pytest_collection_finish():
+    """What has been imported and collected stays to the end: the collector need not walk over it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish():
@@ -61,6 +69,12 @@ def packages_read_once():
         yield
 
 
+@pytest.fixture
+def shapes_taken_for_granted(monkeypatch):
+    """For sweeps over everything: looking at each shape takes longer than computing, and the other tests look."""
+    monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
+
+
 @pytest.fixture(scope="session")
 def browser_path():
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
@@ -77,3 +91,8 @@ def chromium(browser_path):
         browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def tabs(chromium):
+    return Tabs(chromium)

@@ -1,16 +1,13 @@
 """Texts that want to be more than text, looked at by a real browser: nothing is fetched, nothing runs."""
 
-import contextlib
 import http.server
 import threading
 from urllib.parse import quote
 
 import pytest
-from playwright.async_api import async_playwright
 
-from tests.chromium import FLAGS
+from tests.chromium import SETTLED
 
-WAIT = 20_000  # milliseconds a slow machine may take
 TEXTS = {
     "an image in Markdown": "![seen](URL/markdown.png)",
     "an image in HTML": "<img src=URL/tag.png onerror=window.caught=1>",
@@ -47,140 +44,104 @@ def listener():
     there.server_close()
 
 
-@contextlib.asynccontextmanager
-async def open_tab(browser_path):
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
-        tab = await browser.new_page(viewport={"width": 1440, "height": 900})
-        tab.set_default_timeout(WAIT)
-        yield tab
-        await browser.close()
+@pytest.fixture
+def tab(tabs, server):
+    page, leave = tabs.lend(server.url)
+    yield page
+    leave()
 
 
-async def settle(tab):
-    await tab.wait_for_function(
-        "() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'"
-    )
-    await tab.wait_for_selector("svg.marks")
+def settle(tab):
+    tab.wait_for_function(SETTLED)
+    tab.wait_for_selector("svg.marks")
 
 
-async def assert_only_text(tab, listener, what):
+def assert_only_text(tab, listener, what):
     """Nothing of the text became part of the page, and nothing was asked of the other server."""
     url, arrivals = listener
-    assert await tab.evaluate("window.caught") is None, what
+    assert tab.evaluate("window.caught") is None, what
     elements = f"""() => [...document.querySelectorAll('img, iframe, script, link, style, a')].filter(
         e => (e.outerHTML.includes('{url}') || e.outerHTML.includes('window.caught')) && !e.closest('svg')).length"""
-    assert await tab.evaluate(elements) == 0, what
-    assert await tab.locator("[data-testid=stException]").count() == 0, what
+    assert tab.evaluate(elements) == 0, what
+    assert tab.locator("[data-testid=stException]").count() == 0, what
     assert arrivals == [], what
 
 
-def test_the_listener_would_notice(server, finish, browser_path, listener):
+def test_the_listener_would_notice(tab, listener):
     """Without this the tests below would prove nothing."""
-
-    async def look():
-        async with open_tab(browser_path) as tab:
-            await tab.goto(f"{listener[0]}/asked")
-
-    finish(look())
-    assert "/asked" in listener[1]
+    tab.set_content(f"<img src={listener[0]}/asked>")
+    tab.wait_for_function("() => document.images[0].complete")
+    assert listener[1] == ["/asked"]
     listener[1].clear()
 
 
-def test_a_text_in_a_link_stays_a_text(server, finish, browser_path, listener, quiet_log):
-    async def look():
-        async with open_tab(browser_path) as tab:
-            for what, text in TEXTS.items():
-                asked = quote(text.replace("URL", listener[0])[:4000])  # a longer address is refused by the way
-                for path in (f"?example=sentence&text={asked}", f"train?learn={asked}", f"generate?learn={asked}"):
-                    await tab.goto(f"{server.url}/{path}")
-                    await settle(tab)
-                    await assert_only_text(tab, listener, what)
-
-    finish(look())
+def test_a_text_in_a_link_stays_a_text(server, tab, listener, quiet_log):
+    for what, text in TEXTS.items():
+        asked = quote(text.replace("URL", listener[0])[:4000])  # a longer address is refused by the way
+        for path in (f"?example=sentence&text={asked}", f"train?learn={asked}", f"generate?learn={asked}"):
+            tab.goto(f"{server.url}/{path}")
+            settle(tab)
+            assert_only_text(tab, listener, what)
 
 
-def test_a_text_in_a_headline_stays_a_text(server, finish, browser_path, listener, quiet_log):
+def test_a_text_in_a_headline_stays_a_text(server, tab, listener, quiet_log):
     """Headlines and cards are read as Markdown: whatever the token wants to be, it is read there as it was typed."""
-
-    async def look():
-        async with open_tab(browser_path) as tab:
-            for what, text in TEXTS.items():
-                token = "".join(text.replace("URL", listener[0]).split())[:60]
-                for path, key in (("softmax", "softmax_quiz"), ("", "home_headline")):
-                    await tab.goto(f"{server.url}/{path}?example=sentence&text={quote(f'{token} {token}x')}")
-                    await settle(tab)
-                    top = tab.locator(f".st-key-{key}")
-                    assert await top.locator("h1, button").count() >= (3 if path else 1)
-                    assert await top.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
-                    await assert_only_text(tab, listener, what)
-
-    finish(look())
+    for what, text in TEXTS.items():
+        token = "".join(text.replace("URL", listener[0]).split())[:60]
+        for path, key in (("softmax", "softmax_quiz"), ("", "home_headline")):
+            tab.goto(f"{server.url}/{path}?example=sentence&text={quote(f'{token} {token}x')}")
+            settle(tab)
+            top = tab.locator(f".st-key-{key}")
+            assert top.locator("h1, button").count() >= (3 if path else 1)
+            assert top.locator("a, img, em, strong, del, code, .katex, iframe, script").count() == 0, what
+            assert_only_text(tab, listener, what)
 
 
-def test_a_text_typed_into_a_box_stays_a_text(server, finish, browser_path, listener, quiet_log):
-    async def look():
-        async with open_tab(browser_path) as tab:
-            for path, box in (("tokens?example=sentence", "Your sentence"), ("train?task=characters", "Text to learn")):
-                await tab.goto(f"{server.url}/{path}")
-                await settle(tab)
-                for what, text in TEXTS.items():
-                    field = tab.get_by_role("textbox", name=box)
-                    await field.fill(text.replace("URL", listener[0]))
-                    await field.press("Enter")
-                    await tab.wait_for_timeout(150)
-                    await settle(tab)
-                    await assert_only_text(tab, listener, what)
-
-    finish(look())
+def test_a_text_typed_into_a_box_stays_a_text(server, tab, listener, quiet_log):
+    for path, box in (("tokens?example=sentence", "Your sentence"), ("train?task=characters", "Text to learn")):
+        tab.goto(f"{server.url}/{path}")
+        settle(tab)
+        for what, text in TEXTS.items():
+            field = tab.get_by_role("textbox", name=box)
+            field.fill(text.replace("URL", listener[0]))
+            field.press("Enter")
+            tab.wait_for_timeout(150)
+            settle(tab)
+            assert_only_text(tab, listener, what)
 
 
-def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, finish, browser_path, listener, quiet_log):
+def test_a_text_in_the_sentences_of_a_film_stays_a_text(server, tab, listener, quiet_log):
     """What the model writes at each moment is made of the learner's own characters, and often begins alike."""
-
-    async def look():
-        async with open_tab(browser_path) as tab:
-            for what in ("an image in HTML", "a script", "a link", "an expression"):
-                text = TEXTS[what].replace("URL", listener[0])
-                await tab.goto(f"{server.url}/train?learn={quote(text)}&steps=60&rate=0.01")
-                await settle(tab)
-                await tab.get_by_role("button", name="Start", exact=True).click()
-                play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
-                await play.wait_for()
-                await tab.get_by_text("After 60 updates it writes", exact=True).wait_for()
-                await tab.wait_for_function(
-                    "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
-                )
-                await assert_only_text(tab, listener, what)
-
-    finish(look())
+    for what in ("an image in HTML", "a script", "a link", "an expression"):
+        text = TEXTS[what].replace("URL", listener[0])
+        tab.goto(f"{server.url}/train?learn={quote(text)}&steps=60&rate=0.01")
+        settle(tab)
+        tab.get_by_role("button", name="Start", exact=True).click()
+        play = tab.locator(".st-key-run .vega-bindings input[type=checkbox]")
+        play.wait_for()
+        tab.get_by_text("After 60 updates it writes", exact=True).wait_for()
+        tab.wait_for_function(
+            "() => !document.querySelector('.st-key-run .vega-bindings input[type=checkbox]').checked"
+        )
+        assert_only_text(tab, listener, what)
 
 
-def test_markup_is_shown_as_it_was_typed(server, finish, browser_path):
-    async def look():
-        async with open_tab(browser_path) as tab:
-            await tab.goto(f"{server.url}/tokens?example=sentence&text={quote('<b>bold</b> ![seen](x.png)')}")
-            await settle(tab)
-            shown = "".join(await tab.locator("svg.marks").all_text_contents())
-            assert "b>bold</b" in shown
-            assert await tab.locator("b", has_text="bold").count() == 0
-
-    finish(look())
+def test_markup_is_shown_as_it_was_typed(server, tab):
+    tab.goto(f"{server.url}/tokens?example=sentence&text={quote('<b>bold</b> ![seen](x.png)')}")
+    settle(tab)
+    shown = "".join(tab.locator("svg.marks").all_text_contents())
+    assert "b>bold</b" in shown
+    assert tab.locator("b", has_text="bold").count() == 0
 
 
-def test_a_text_on_a_worksheet_stays_a_text(server, finish, browser_path, listener, quiet_log):
+def test_a_text_on_a_worksheet_stays_a_text(server, tab, listener, quiet_log):
     """The sheet is shown in a frame, as the file that is saved: the words of a sentence are nothing but words in it."""
-
-    async def look():
-        async with open_tab(browser_path) as tab:
-            for what, text in TEXTS.items():
-                token = "".join(text.replace("URL", listener[0]).split())[:40]
-                await tab.goto(f"{server.url}/take_home?paper_text={quote(f'{token} {token}x')}")
-                sheet = tab.frame_locator(".st-key-paper_preview iframe")
-                await sheet.locator("h1", has_text="Attention on paper").wait_for()
-                assert await sheet.locator("img, iframe, script, link, a, svg").count() == 0, what
-                assert await sheet.locator("style").count() == 1, what
-                assert await tab.evaluate("window.caught") is None and listener[1] == [], what
-                assert await tab.locator("[data-testid=stException]").count() == 0, what
-
-    finish(look())
+    for what, text in TEXTS.items():
+        token = "".join(text.replace("URL", listener[0]).split())[:40]
+        tab.goto(f"{server.url}/take_home?paper_text={quote(f'{token} {token}x')}")
+        sheet = tab.frame_locator(".st-key-paper_preview iframe")
+        sheet.locator("h1", has_text="Attention on paper").wait_for()
+        assert sheet.locator("img, iframe, script, link, a, svg").count() == 0, what
+        assert sheet.locator("style").count() == 1, what
+        assert tab.evaluate("window.caught") is None and listener[1] == [], what
+        assert tab.locator("[data-testid=stException]").count() == 0, what

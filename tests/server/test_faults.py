@@ -12,6 +12,7 @@ from replicas import ROOT, Answer, wait_for
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
 from runs.scheduler import Scheduler
+from tests.chromium import SETTLED
 
 FIGURE = ".st-key-pipeline svg.marks"
 QUESTION = ".st-key-softmax_quiz h1"
@@ -21,8 +22,6 @@ window.sockets = [];
 const Real = window.WebSocket;
 window.WebSocket = class extends Real { constructor(...a) { super(...a); window.sockets.push(this) } };
 """
-SETTLED = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'
-    && !document.querySelector('[data-testid=stSkeleton]')"""
 
 
 def opened(page, url, figure=FIGURE):
