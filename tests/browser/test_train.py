@@ -56,11 +56,12 @@ def part(tab, kind, key="run"):
 
 
 def played(tab, query=SHORT):
-    """A run that was trained to its end, with its film, which has come to its end as well."""
+    """A run that was trained to its end, with its film, which has been moved to its end as well."""
     opened(tab, query)
     press(tab, "Start")
     part(tab, "input[type=range]").wait_for()
     tab.settled()
+    part(tab, "input[type=range]").press("End")
     wait_for_end(tab)
     return tab
 
@@ -165,6 +166,7 @@ def test_playing_again_begins_anew(visit):
     part(tab, "input[type=checkbox]").check()
     tab.page.wait_for_function(f"() => {{ const at = ({MOMENT})(); return at > 0 && at < 10 }}")
     assert said_moment(tab) < 200
+    part(tab, "select").select_option("40")
     wait_for_end(tab)
     assert said_moment(tab) == 200
     assert len(tab.sent) == sent
