@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.arcs import LETTERS_OF_WORDS, arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.became import film_of_matrices
 from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
@@ -19,7 +19,17 @@ from attention_ui.figures.passing import passing_table
 from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
 from attention_ui.figures.sharing import film_of_sharing, sharing_table
 from attention_ui.figures.template import template, written_template
-from attention_ui.lesson import Picked, covered, first_pick, fold, least_letters, liked, show_chart, show_rows
+from attention_ui.lesson import (
+    Picked,
+    covered,
+    first_pick,
+    fold,
+    is_projected,
+    least_letters,
+    liked,
+    show_chart,
+    show_rows,
+)
 from attention_ui.links import hidden
 from attention_ui.panels.code import show_source
 from attention_ui.server.process import yield_turn
@@ -87,12 +97,19 @@ def draw_curves(lesson: str | None, figure: Curves) -> None:
     """Curves; between two pictures of the same shape only their numbers change."""
     from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
 
-    if letters := least_letters():
-        figure = replace(figure, width=CURVES_WIDER * figure.width // 10, height=CURVES_WIDER * figure.height // 10)
+    letters = least_letters()
+    figure = liked_curves(figure)
     shape = covered_shape(figure) if covered(lesson) else shape_of(figure)
     chart = template(curves_chart, *shape._replace(letters=letters))
     show_chart(figure, chart, curves_tables(figure, letters), lesson)
     say_whose_weights(figure)
+
+
+def liked_curves(figure: Curves) -> Curves:
+    """Curves as large as this visitor likes them: larger for a projector."""
+    if not is_projected():
+        return figure
+    return replace(figure, width=CURVES_WIDER * figure.width // 10, height=CURVES_WIDER * figure.height // 10)
 
 
 def draw_points(lesson: str | None, figure: Points) -> None:
@@ -118,12 +135,15 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     first = film.frames[0]
     layout = Layout(first)
     numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
-    cell = liked(cell_size(layout.columns, first.width, numbered=numbered))
-    shapes = (shape_of(curves, f"{curves.key}_") for curves in film.curves)
+    letters = least_letters()
+    # On a projector no larger than letters need: the maps are to be seen whole while they move.
+    cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
+    film = replace(film, curves=tuple(map(liked_curves, film.curves)))
+    shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
     spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
-                         letters=least_letters())  # fmt: skip
+                         letters=letters)  # fmt: skip
     yield_turn()  # the tables take a while
-    show_chart(film, spec, film_tables(film, layout, numbered=numbered), lesson, on_pick=on_pick)
+    show_chart(film, spec, film_tables(film, layout, numbered=numbered, letters=letters), lesson, on_pick=on_pick)
     say_whose_weights(film)
 
 
@@ -150,13 +170,13 @@ def draw_passing(lesson: str | None, figure: Passing) -> None:
     """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
     from attention_ui.figures.passing_chart import passing_template  # with Altair
 
-    chart = passing_template(len(figure.keys), len(figure.moments))
+    chart = passing_template(len(figure.keys), len(figure.moments), least_letters())
     show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
 
 
 def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
     """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
-    shape = (len(figure.tokens), len(figure.moments), bool(get_state("large")))
+    shape = (len(figure.tokens), len(figure.moments), is_projected())
     if shape == FIRST_RIBBONS and language().code == FIRST:
         spec = written_template("first_ribbons")
     else:
@@ -179,7 +199,10 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     """Arcs above a sentence."""
     from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
 
-    chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure))
+    if letters := least_letters():
+        figure = replace(figure, width=PROJECTED_WIDTH)
+    slants = slanted(figure, max(LETTERS_OF_WORDS, letters))
+    chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slants, letters)
     show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
     st.caption(spoken(figure.hint))
     say_whose_weights(figure)
@@ -198,8 +221,10 @@ def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     """Small maps of many heads."""
     from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
 
-    chart = template(head_maps_chart, figure.width, maps_height(figure))
-    show_chart(figure, chart, {"map_cells": map_cells(figure), "map_frames": map_frames(figure)}, lesson)
+    letters = least_letters()
+    chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)
+    tables = {"map_cells": map_cells(figure, letters), "map_frames": map_frames(figure, letters)}
+    show_chart(figure, chart, tables, lesson)
     st.caption(spoken(figure.hint))
 
 

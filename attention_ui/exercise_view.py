@@ -12,6 +12,7 @@ import streamlit as st
 from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import one_in_row
 from attention_ui.drawing import draw_figure
+from attention_ui.lesson import is_projected
 from attention_ui.links import LinkRule, go_to
 from attention_ui.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.progress_view import EXERCISE_TITLES
@@ -50,7 +51,7 @@ def exercise_panel(exercise: Exercise) -> None:
     take_what_was_kept()
     take_answer()
     st.markdown(spoken(exercise.asks))
-    large = bool(get_state("large"))
+    large = is_projected()
     editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
     with editor, st.container(key="exercise_place"):
         draw_editor(exercise, large)

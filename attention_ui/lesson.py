@@ -31,19 +31,19 @@ UNTIL_EXPLAINED = say("The numbers wait until the class has voted and the answer
 LEFT_OUT = say("What there is to notice is left for you to find.")
 
 
-def projected() -> bool:
+def is_projected() -> bool:
     """True where this visitor shows the page to a room."""
     return bool(get_state("large"))
 
 
 def liked(cell: int) -> int:
     """The size of a cell as this visitor likes it: larger for a projector."""
-    return LARGER * cell // 10 if projected() else cell
+    return LARGER * cell // 10 if is_projected() else cell
 
 
 def least_letters() -> int:
     """The pixels that letters in figures have at least: 0 where their figure may decide."""
-    return PROJECTED_LETTERS if projected() else 0
+    return PROJECTED_LETTERS if is_projected() else 0
 
 
 def covered(lesson: str | None) -> bool:

@@ -12,7 +12,7 @@ from attention_ui.contents import opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
-from attention_ui.lesson import Picked, covered, projected, say_covered
+from attention_ui.lesson import Picked, covered, is_projected, say_covered
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.notebook import notebook_of_path
@@ -67,15 +67,21 @@ def open_lesson(
 
     A lesson with `own_sizes` takes tokens, seed, mask and scaling from the example and nothing else; one with an
     `own_mask` does not offer the switch of the causal mask; one with `own_tokens` takes seed, mask and scaling alone.
-    Controls of its own that are drawn from now on stand above its first figure, or `controls_below` it; on a
-    projector always below, for question, answers and figure are to be seen together.
+    Controls of its own that are drawn from now on stand above its first figure, or `controls_below` it.
     """
     address = address or lesson.__name__.rpartition(".")[2]
     top = st.container()
     example = current_trace(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
     head = head_choice(example) if heads else 0
-    stage = st.container() if controls_below or projected() else NOWHERE_ELSE
-    return LessonPage(lesson, address, top, example, head, stage)
+    return LessonPage(lesson, address, top, example, head, stage_of_page(controls_below=controls_below))
+
+
+def stage_of_page(*, controls_below: bool = False) -> AbstractContextManager:
+    """Where the first figure will stand: above the controls that come now if they belong `controls_below` it.
+
+    On a projector they always do: question, answers and figure are to be seen together.
+    """
+    return st.container() if controls_below or is_projected() else NOWHERE_ELSE
 
 
 def draw_screen(

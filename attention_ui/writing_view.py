@@ -15,7 +15,7 @@ from attention_core.sampling import Sampling
 from attention_core.tokens import Vocabulary
 from attention_ui.contents import opening
 from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.lesson import covered, say_covered, show_notes
+from attention_ui.lesson import covered, is_projected, say_covered, show_notes
 from attention_ui.links import hidden
 from attention_ui.panels.question import Ask, current_question, question_panel
 from attention_ui.server.process import redrawn_picture
@@ -132,7 +132,7 @@ def draw_text_of(request: Request, length: int) -> bool:
     screen = generate_screen(writing)
     waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
     widths = [figure.width for figure in screen.figures]
-    for place, figure in zip(st.columns(widths) if not get_state("large") else [st] * 2, screen.figures, strict=True):
+    for place, figure in zip(st.columns(widths) if not is_projected() else [st] * 2, screen.figures, strict=True):
         lesson = None  # what the heads looked at tells nothing
         if waits and isinstance(figure, Parts):
             lesson, figure = waits, replace(figure, parts=in_no_order(figure.parts))

@@ -6,7 +6,7 @@ from lessons.formatting import number, quoted
 from lessons.screen import Arcs
 
 WIDEST_WORD, NARROWEST_WORD = 64, 19  # pixels of a word's share of the line
-LETTER_WIDTH = 7.5  # pixels
+LETTERS_OF_WORDS, LETTER_WIDTH = 13, 0.58  # pixels of the letters of words, and the width of one in its height
 ARCS_ROUNDED = 4  # words
 MOST_SAID = 3  # keys that pointing at a word names
 
@@ -16,9 +16,9 @@ def word_width(figure: Arcs) -> int:
     return max(NARROWEST_WORD, min(WIDEST_WORD, figure.width // len(figure.tokens)))
 
 
-def slanted(figure: Arcs) -> bool:
-    """Whether the words have no room side by side."""
-    return max(len(token.text) for token in figure.tokens) * LETTER_WIDTH > word_width(figure)
+def slanted(figure: Arcs, letters: int = LETTERS_OF_WORDS) -> bool:
+    """Whether the words have no room side by side, in letters of so many pixels."""
+    return max(len(token.text) for token in figure.tokens) * LETTER_WIDTH * letters > word_width(figure)
 
 
 def longest_arc(figure: Arcs) -> int:

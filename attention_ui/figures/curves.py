@@ -77,7 +77,7 @@ def curves_tables(figure: Curves, letters: int = 0) -> dict[str, pa.Table]:
         "curves": points.append_column("chosen", chosen),
         "names": pa.Table.from_pylist(list(line_names(figure, stretch)) if len(paths(figure)) > 1 else [], NAMES),
         "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
-        "marks": pa.Table.from_pylist(list(marks_of(figure)), MARKS),
+        "marks": pa.Table.from_pylist(list(marks_of(figure, stretch)), MARKS),
     }
 
 
@@ -102,17 +102,20 @@ def levels_of(figure: Curves) -> list[dict[str, object]]:
     return [{"name": "", "y": 0.0}, *named] if low < 0 < high else named
 
 
-def marks_of(figure: Curves) -> Iterator[dict[str, object]]:
-    """The marks, and where their names stand: below each other in the widest gap between levels, on the free side."""
+def marks_of(figure: Curves, stretch: float = 1.0) -> Iterator[dict[str, object]]:
+    """The marks, and where their names stand: below each other in the widest gap between levels, on the free side.
+
+    Letters that are larger than usual `stretch` the distances.
+    """
     least, most = figure.y_domain or reach(
         [0.0, *(y for line in figure.lines for y in line.y), *(y for _, y in figure.levels)]
     )
     edges = sorted({0.0, 1.0, *(1 - part(y, least, most) for _, y in figure.levels)})  # from the top of the plot
     gap, top = max((low - high, high) for high, low in pairwise(edges))
     for place, (name, x) in enumerate(figure.marks):
-        along = along_axis(figure, x)
+        along, line = along_axis(figure, x), NAME_HEIGHT * stretch
         yield {
-            "x": float(x), "from_top": top + gap / 2, "down": NAME_HEIGHT * (2 * place + 1 - len(figure.marks)) / 2,
+            "x": float(x), "from_top": top + gap / 2, "down": line * (2 * place + 1 - len(figure.marks)) / 2,
             "name": "" if name is None else spoken(name), "tone": "ink",
             "align": "right" if along >= HALFWAY else "left", "away": -6 if along >= HALFWAY else 6,
         }  # fmt: skip

@@ -83,10 +83,8 @@ def levels(shape: CurveShape) -> list[alt.Chart]:
     source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
     side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
-    rule, name = (
-        source.mark_rule(strokeDash=[4, 4], strokeWidth=1),
-        source.mark_text(dy=-7, fontSize=letters_of(shape), **side),
-    )
+    rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
+    name = source.mark_text(dy=-0.64 * letters_of(shape), fontSize=letters_of(shape), **side)
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
 
 

@@ -19,10 +19,11 @@ COLON = re.compile(r"\s*:\s+|：")  # as languages write it
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")
 
 
-def film_tables(film: Film, layout: Layout, *, numbered: bool = True) -> dict[str, pa.Table]:
+def film_tables(film: Film, layout: Layout, *, numbered: bool = True, letters: int = 0) -> dict[str, pa.Table]:
     """Everything that is drawn: the matrices, what is said of each moment, the curves, and the moments on them.
 
-    The tables of a curve are called by its key. Raises ValueError where a sentence is missing.
+    The tables of a curve are called by its key; its `letters` have so many pixels at least. Raises
+    ValueError where a sentence is missing.
     """
     if not film.frames or len(film.frames) != len(film.moments):
         raise ValueError(
@@ -30,7 +31,7 @@ def film_tables(film: Film, layout: Layout, *, numbered: bool = True) -> dict[st
         )
     tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
     for curves in film.curves:
-        parts = curves_tables(curves) | {"moments": moments_table(film, curves)}
+        parts = curves_tables(curves, letters) | {"moments": moments_table(film, curves)}
         parts["marks"] = parts["marks"].append_column(
             "frame", pa.array([frame_at(film, x) for _, x in curves.marks], pa.int16())
         )

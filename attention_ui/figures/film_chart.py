@@ -28,14 +28,17 @@ PRESSED = "pressed"  # the layer that is clicked
 CURVE_ROOM, AXIS_ROOM, NAMES_ROOM = 98, 70, 20  # pixels: for a curve beside its own width, for axis or names at left
 
 
-def film_chart(width: int, beside: bool, *shapes: tuple) -> alt.VConcatChart:
-    """What is said at the moment above its matrices, and curves of such shapes `beside` or below these.
+def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VConcatChart:
+    """What is said at the moment above its matrices, and curves of such shapes `beside` these, or below in a line
+    if there is room for that.
 
-    `width` are the pixels for all of it; `film_template` adds what moves the film.
+    `width` are the pixels for all of it, `letters` those of the smallest; `film_template` adds what moves the film.
     """
     curves, matrices = [curves_of_film(CurveShape(*shape)) for shape in shapes], moving_matrices()
-    together = [alt.hconcat(matrices, alt.vconcat(*curves))] if beside else [matrices, *curves]
-    return alt.vconcat(sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM)), *together).properties(
+    in_a_line = len(curves) > 1 and sum(CurveShape(*shape).width + CURVE_ROOM for shape in shapes) <= width
+    below = [alt.hconcat(*curves)] if in_a_line else curves
+    together = [alt.hconcat(matrices, alt.vconcat(*curves))] if beside else [matrices, *below]
+    return alt.vconcat(sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM), letters), *together).properties(
         autosize=alt.AutoSizeParams(type="pad"), usermeta={"embedOptions": {"renderer": "svg", "actions": False}}
     )
 
@@ -46,12 +49,12 @@ def film_template(
 ) -> dict:
     """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
 
-    `jumps` are names of moments and their frames; `letters` of matrices have so many pixels at least.
+    `jumps` are names of moments and their frames; `letters` have so many pixels at least.
     The matrices stand beside the curves where `width` has room for both. A film that `plays` begins by itself.
     """
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
-    spec = template(film_chart, width, beside, *shapes)
+    spec = template(film_chart, width, beside, letters, *shapes)
     whole = {"name": "cell", "value": cell}, {"name": "letters", "value": letters}, picking(spec)
     moment = playing(n_frames, plays, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell) | {"params": [*spec.get("params", ()), *whole, *moment]}
@@ -107,25 +110,27 @@ def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> l
     ]  # fmt: skip
 
 
-def sentence_of_film(width: int) -> alt.LayerChart:
+def sentence_of_film(width: int, letters: int) -> alt.LayerChart:
     """What is said at the moment, in two lines of its own: however long they are, nothing else moves."""
     said = alt.Chart(alt.NamedData(name="said")).transform_filter(NOW)
-    size = SAID if width > ROOM_TO_SAY else REST
+    size, rest = max(SAID if width > ROOM_TO_SAY else REST, letters), max(REST, letters)
     large = said.mark_text(align="left", font=SERIF, fontSize=size, limit=width)
-    small = said.mark_text(align="left", fontSize=REST, limit=width)
-    lines = ((large, "text:N", 12), (small, "rest:N", 38))
+    small = said.mark_text(align="left", fontSize=rest, limit=width)
+    lines = ((large, "text:N", 12), (small, "rest:N", 24 + rest))
     drawn = (text.encode(role_colour(), x=alt.value(0), y=alt.value(y), text=field) for text, field, y in lines)
-    return alt.layer(*drawn).properties(width=width, height=50)
+    return alt.layer(*drawn).properties(width=width, height=36 + rest)
 
 
 def curves_of_film(shape: CurveShape) -> alt.LayerChart:
     """Curves, and on them a line at the moment and the number there."""
     at = alt.Chart(alt.NamedData(name=f"{shape.film}moments")).transform_filter(NOW)
-    number = at.mark_text(align="right", dx=4, fontSize=12, fontWeight="bold")
+    letters = max(12, shape.letters)
+    number = at.mark_text(align="right", dx=4, fontSize=letters, fontWeight="bold")
     marked = [
         at.mark_rule(strokeWidth=1.5).encode(x_axis(shape), role_colour("ink")),
         at.mark_point(filled=True, size=60, opacity=1).encode(x_axis(shape), y_axis(shape, "y"), role_colour("tone")),
-        number.encode(x_axis(shape), role_colour("ink"), y=alt.value(-12), text="text:N"),  # above, clear of all names
+        # above, clear of all names
+        number.encode(x_axis(shape), role_colour("ink"), y=alt.value(-letters), text="text:N"),
     ]
     return alt.layer(*curve_layers(shape), *marked).properties(width=shape.width, height=shape.height)
 

@@ -6,6 +6,7 @@ from attention_ui.figures.flow import BETWEEN_CARDS, STACK, TITLES_FROM
 from attention_ui.figures.layers import layered, role_colour
 
 FLOW_HEIGHT = 300
+VOTE_LETTERS = 18  # pixels of the letters: votes are shown to a room
 
 
 def flow_chart(width: int, cards: int) -> alt.LayerChart:
@@ -40,12 +41,13 @@ def named_side(side: int, x: alt.X) -> alt.Chart:
     """The letters and counts beside a stack."""
     place = of_flow("stack").transform_filter(f"datum.x === {side}")
     place = place.transform_calculate(x=f"{-STACK if side == 0 else 1 + STACK}")
-    text = place.mark_text(align="right" if side == 0 else "left", dx=-8 if side == 0 else 8, fontSize=15, aria=False)
+    align, dx = ("right", -8) if side == 0 else ("left", 8)
+    text = place.mark_text(align=align, dx=dx, fontSize=VOTE_LETTERS, aria=False)
     return text.encode(x, alt.Y("middle:Q", axis=None), role_colour("ink"), text="text:N")
 
 
 def titles_of_votes(x: alt.X) -> alt.Chart:
     """Which vote a stack is, above it."""
     place = of_flow("title").transform_calculate(x=f"datum.x < 0.5 ? {-STACK / 2} : {1 + STACK / 2}")
-    text = place.mark_text(fontSize=15, fontWeight="bold", baseline="middle", aria=False)
+    text = place.mark_text(fontSize=VOTE_LETTERS, fontWeight="bold", baseline="middle", aria=False)
     return text.encode(x, alt.Y("middle:Q", axis=None), role_colour("ink"), text="text:N")

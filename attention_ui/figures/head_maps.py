@@ -7,7 +7,8 @@ import pyarrow as pa
 from lessons.formatting import labelled, number, quoted, spoken
 from lessons.screen import HeadMaps
 
-LARGEST_MAP, LARGEST_MAP_CELL, ABOVE_MAP, BETWEEN = 190, 24, 40, 12  # pixels
+LARGEST_MAP, LARGEST_MAP_CELL, BETWEEN = 190, 24, 12  # pixels
+MAP_NAMES, MAP_SCORES = 13, 11  # pixels of the letters above a map
 
 
 def map_size(figure: HeadMaps) -> int:
@@ -15,24 +16,30 @@ def map_size(figure: HeadMaps) -> int:
     return min(LARGEST_MAP, LARGEST_MAP_CELL * len(figure.tokens))
 
 
-def corner(figure: HeadMaps, which: int) -> tuple[int, int]:
+def above_map(letters: int) -> int:
+    """The pixels of the two lines above a map, whose letters have so many pixels at least."""
+    return max(MAP_NAMES, letters) + max(MAP_SCORES, letters) + 16
+
+
+def corner(figure: HeadMaps, which: int, letters: int) -> tuple[int, int]:
     """Where the upper left corner of a map is."""
+    above = above_map(letters)
     row, column = divmod(which, figure.in_a_row)
     across = figure.width // figure.in_a_row
-    return column * across, row * (map_size(figure) + ABOVE_MAP + BETWEEN) + ABOVE_MAP
+    return column * across, row * (map_size(figure) + above + BETWEEN) + above
 
 
-def maps_height(figure: HeadMaps) -> int:
+def maps_height(figure: HeadMaps, letters: int = 0) -> int:
     """The pixels of all rows of maps."""
-    return corner(figure, len(figure.maps) - 1)[1] + map_size(figure)
+    return corner(figure, len(figure.maps) - 1, letters)[1] + map_size(figure)
 
 
-def map_cells(figure: HeadMaps) -> pa.Table:
+def map_cells(figure: HeadMaps, letters: int = 0) -> pa.Table:
     """A row for each weight that is drawn: its square, and what pointing at it says."""
     size, names = map_size(figure) / len(figure.tokens), [quoted(token) for token in figure.tokens]
     rows = []
     for which, one in enumerate(figure.maps):
-        left, top = corner(figure, which)
+        left, top = corner(figure, which, letters)
         called = spoken(one.name)
         for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
@@ -53,9 +60,9 @@ def map_cells(figure: HeadMaps) -> pa.Table:
     )
 
 
-def map_frames(figure: HeadMaps) -> pa.Table:
+def map_frames(figure: HeadMaps, letters: int = 0) -> pa.Table:
     """A row for each map: its frame, its name and its score."""
-    corners = [corner(figure, which) for which in range(len(figure.maps))]
+    corners = [corner(figure, which, letters) for which in range(len(figure.maps))]
     size = map_size(figure)
     return pa.table(
         {

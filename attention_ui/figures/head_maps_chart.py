@@ -2,11 +2,13 @@
 
 import altair as alt
 
+from attention_ui.figures.head_maps import MAP_NAMES, MAP_SCORES
 from attention_ui.figures.layers import layered, role_colour, tone_scale
 
 
-def head_maps_chart(width: int, height: int) -> alt.LayerChart:
-    """The template: maps at their places in a picture of so many pixels."""
+def head_maps_chart(width: int, height: int, letters: int = 0) -> alt.LayerChart:
+    """The template: maps at their places in a picture of so many pixels, with `letters` of at least so many."""
+    names, scores = max(MAP_NAMES, letters), max(MAP_SCORES, letters)
     across, down = alt.Scale(domain=[0, width], nice=False), alt.Scale(domain=[height, 0], nice=False)
     x, x2 = alt.X("x:Q", axis=None, scale=across), "x2:Q"
     y, y2 = alt.Y("y:Q", axis=None, scale=down), "y2:Q"
@@ -20,9 +22,9 @@ def head_maps_chart(width: int, height: int) -> alt.LayerChart:
             tooltip=alt.Tooltip("say:N", title=" "), description="say:N",
         ),
         frames.mark_rect(filled=False, strokeWidth=1.5, aria=False).encode(x, y, outline, x2=x2, y2=y2),
-        frames.mark_text(fontSize=13, fontWeight="bold", dy=-20, **words).encode(
+        frames.mark_text(fontSize=names, fontWeight="bold", dy=-scores - 9, **words).encode(
             x, y, role_colour("ink"), text="name:N"
         ),
-        frames.mark_text(fontSize=11, dy=-5, **words).encode(x, y, role_colour("muted"), text="score:N"),
+        frames.mark_text(fontSize=scores, dy=-5, **words).encode(x, y, role_colour("muted"), text="score:N"),
         padded=True, width=width, height=height,
     )  # fmt: skip

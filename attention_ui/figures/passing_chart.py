@@ -12,12 +12,20 @@ from words import cached_by_language
 BARS = {"numbers": {}, "sizes": {}, "whole": {}, "output": {}, "waiting": {"filled": False, "strokeDash": [3, 5]}}
 
 
-def passing_chart(slots: int) -> alt.LayerChart:
-    """The template for so many keys. It fills the width of the page, whatever that is."""
+def passing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
+    """The template for so many keys. It fills the width of the page, whatever that is.
+
+    On a page wider than a phone, `letters` have so many pixels at least where there is room for them.
+    """
     drawn = of_moment("block").mark_rect(aria=False, opacity=0.1, cornerRadius=8)
     params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=slots)]
-    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER}"))
-    layers = [placed(drawn), *(boxes_of_moment(kind, **look) for kind, look in BARS.items()), level(), *written_parts()]
+    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
+    layers = [
+        placed(drawn),
+        *(boxes_of_moment(kind, **look) for kind, look in BARS.items()),
+        level(),
+        *written_parts(letters),
+    ]
     layers += [pointed_at("touch", fillOpacity=0), pointed_at("output", fillOpacity=0)]
     return (
         alt.layer(alt_layer(), *layers)
@@ -29,9 +37,9 @@ def passing_chart(slots: int) -> alt.LayerChart:
 
 
 @cached_by_language(maxsize=64)
-def passing_template(slots: int, n_moments: int) -> dict:
+def passing_template(slots: int, n_moments: int, letters: int = 0) -> dict:
     """The whole specification, without data. It stands at its end until somebody plays it."""
-    spec = template(passing_chart, slots)
+    spec = template(passing_chart, slots, letters)
     moves = playing(n_moments, False, ()) if n_moments > 1 else [{"name": "moment", "value": 0}]
     slowly = [param | {"value": PACES[0]} if param["name"] == "pace" else param for param in moves]
     return spec | {"params": [*spec.get("params", ()), *slowly]}
@@ -68,9 +76,9 @@ def level() -> alt.Chart:
     return rule.encode(at("px"), down(), role_colour(), x2="px2:Q", key="place:N")
 
 
-def written_parts() -> list[alt.Chart]:
+def written_parts(letters: int) -> list[alt.Chart]:
     """Names, numbers, and what each line is."""
-    small = "narrow ? 12 : 14"
+    small = f"(narrow ? 12 : {max(14, letters)})"
     fitting = f"clamp({SLOT} / 3, 8, {small})"
     looks = {
         "names": {"font": SERIF, "fontSize": f"narrow ? clamp({SLOT} / 3.4, 9, 13) : clamp({SLOT} / 3.6, 12, 18)"},
@@ -78,9 +86,9 @@ def written_parts() -> list[alt.Chart]:
     }  # fmt: skip
     return [
         *(text_of_moment(kind, "px", "y", **look) for kind, look in looks.items()),
-        text_of_moment("titles", "left", "line", align="left", fontWeight="bold", fontSize="15",
+        text_of_moment("titles", "left", "line", align="left", fontWeight="bold", fontSize=f"{max(15, letters)}",
                        opacity="narrow ? 0 : 1"),
-        text_of_moment("ways", "left", "line", align="left", fontSize="narrow ? 12 : 13"),
+        text_of_moment("ways", "left", "line", align="left", fontSize=f"narrow ? 12 : {max(13, letters)}"),
     ]  # fmt: skip
 
 

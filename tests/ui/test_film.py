@@ -194,7 +194,7 @@ def views(spec):
 
 def test_another_size_of_cells_and_another_length_need_no_other_template():
     shape = shape_of(curves([0, 1], [1.0, 0.5]), "loss_")
-    shared = template(film_chart, 1000, True, shape)
+    shared = template(film_chart, 1000, True, 0, shape)
     before = json.dumps(shared)
     specs = [film_template(count, True, cell, 20, 1000, shape) for count, cell in ((3, 11), (40, 17))]
     for spec, cell in zip(specs, (11, 17), strict=True):
@@ -204,11 +204,11 @@ def test_another_size_of_cells_and_another_length_need_no_other_template():
     assert json.dumps(shared) == before
 
 
-@pytest.mark.parametrize(("columns", "beside"), [(29, True), (30, False)])
-def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(columns, beside):
+@pytest.mark.parametrize(("columns", "width", "in_lines"), [(29, 1000, [2]), (30, 1000, [1, 2]), (30, 700, [1, 1, 1])])
+def test_curves_stand_beside_the_matrices_where_there_is_room_and_else_below(columns, width, in_lines):
     shapes = [shape_of(curves([0, 1], [1.0, 0.5], percent=percent), f"{percent}_") for percent in (True, False)]
-    spec = film_template(7, True, 20, columns, 1000, *shapes)
-    assert any("hconcat" in view for view in views(spec)) == beside
+    spec = film_template(7, True, 20, columns, width, *shapes)
+    assert [len(line.get("hconcat", [line])) for line in spec["vconcat"][1:]] == in_lines, "below what is said"
     (matrices,) = [view for view in views(spec) if view.get("name") == MATRICES]
     assert matrices["width"] == matrices["height"] == {"step": 20}
     assert sum("layer" in view and view is not matrices for view in views(spec)) == 3, "what is said, and two curves"
