@@ -68,14 +68,18 @@ def paths(figure: Curves) -> list[Line]:
     return [line for line in figure.lines if line.style != "dots"]
 
 
-def curves_tables(figure: Curves, letters: int = 0) -> dict[str, pa.Table]:
-    """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least."""
+def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True) -> dict[str, pa.Table]:
+    """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least.
+
+    The height of a figure has its axes within it, but not where curves stand among others in a film.
+    """
     points = pa.concat_tables(map(points_of, figure.lines))
     stretch = max(1.0, letters / LETTERS_OF_NAMES)
+    plot = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),
-        "names": pa.Table.from_pylist(list(line_names(figure, stretch)) if len(paths(figure)) > 1 else [], NAMES),
+        "names": pa.Table.from_pylist(list(line_names(figure, stretch, plot)) if len(paths(figure)) > 1 else [], NAMES),
         "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
         "marks": pa.Table.from_pylist(list(marks_of(figure, stretch)), MARKS),
     }
@@ -132,8 +136,8 @@ NAMES = pa.schema(
 )
 
 
-def line_names(figure: Curves, stretch: float = 1.0) -> Iterator[dict[str, object]]:
-    """The name of each line near its end: off the line, in the picture, and clear of the names before.
+def line_names(figure: Curves, stretch: float, plot: float) -> Iterator[dict[str, object]]:
+    """The name of each line near its end: off the line, in a plot so high, and clear of the names before.
 
     Those nearest to an edge of the picture, where there is least choice, have theirs first. Letters that are larger
     than usual `stretch` all lengths.
@@ -141,7 +145,7 @@ def line_names(figure: Curves, stretch: float = 1.0) -> Iterator[dict[str, objec
     least = [] if figure.logarithmic_y else [0.0]
     y_range = figure.y_domain or reach([*least, *(y for line in figure.lines for y in line.y)])
     top = -10 if figure.above else 4  # a title above leaves room below it
-    plot, taken = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above), []
+    taken = []
     ends = [
         (plot * (1 - part(float(line.y[-1]), *y_range, logarithmic=figure.logarithmic_y)), line)
         for line in paths(figure) if len(line.x)

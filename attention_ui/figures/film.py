@@ -31,7 +31,7 @@ def film_tables(film: Film, layout: Layout, *, numbered: bool = True, letters: i
         )
     tables = {"cells": film_table(film, layout, numbered=numbered), "said": said_table(film)}
     for curves in film.curves:
-        parts = curves_tables(curves, letters) | {"moments": moments_table(film, curves)}
+        parts = curves_tables(curves, letters, axes_within=False) | {"moments": moments_table(film, curves)}
         parts["marks"] = parts["marks"].append_column(
             "frame", pa.array([frame_at(film, x) for _, x in curves.marks], pa.int16())
         )

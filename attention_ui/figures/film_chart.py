@@ -12,7 +12,7 @@ from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.curves_chart import curve_layers, x_axis, y_axis
 from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.layers import alt_layer, role_colour
-from attention_ui.figures.sharing_chart import SERIF
+from attention_ui.figures.sharing_chart import PHONE, SERIF
 from attention_ui.figures.template import template
 from lessons.formatting import tell
 from words import cached_by_language
@@ -22,6 +22,7 @@ TICK = 25  # milliseconds
 PACES = (2, 5, 10, 20, 40)  # moments a second
 USUAL_PACE = 5  # so that one can follow how a head forms
 SAID, REST, ROOM_TO_SAY = 19, 14, 700  # pixels: letters, and from where on there is room for the large ones
+WIDTH_OF_SAID = 0.48  # of a letter, in its height
 NOWHERE = -1  # the choice of a jump before there was one
 MATRICES = "matrices"  # the view that is made of cells
 PRESSED = "pressed"  # the layer that is clicked
@@ -114,7 +115,9 @@ def sentence_of_film(width: int, letters: int) -> alt.LayerChart:
     """What is said at the moment, in two lines of its own: however long they are, nothing else moves."""
     said = alt.Chart(alt.NamedData(name="said")).transform_filter(NOW)
     size, rest = max(SAID if width > ROOM_TO_SAY else REST, letters), max(REST, letters)
-    large = said.mark_text(align="left", font=SERIF, fontSize=size, limit=width)
+    on_a_phone = f"clamp((windowSize()[0] - 70) / length(datum.text) / {WIDTH_OF_SAID}, 10, {REST})"
+    fitting = alt.ExprRef(f"windowSize()[0] < {PHONE} ? {on_a_phone} : {size}")
+    large = said.mark_text(align="left", font=SERIF, fontSize=fitting, limit=width)
     small = said.mark_text(align="left", fontSize=rest, limit=width)
     lines = ((large, "text:N", 12), (small, "rest:N", 24 + rest))
     drawn = (text.encode(role_colour(), x=alt.value(0), y=alt.value(y), text=field) for text, field, y in lines)
