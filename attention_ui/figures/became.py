@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 
 from attention_ui.figures.grid import CELL_GAP, COLOURED, cell_tag
+from attention_ui.figures.roles import FULL
 from lessons.screen import Matrices, Matrix
 
 LEAST = 1e-6  # a smaller weight is not seen, and nothing can be seen to become of it
@@ -20,13 +21,13 @@ PLAYED = "--lab-reshares: lab-reshare; --lab-comes-late: lab-appear; --lab-appea
 def film_of_matrices(figure: Matrices, table: pa.Table, cell: int) -> str:
     """A style that plays how the matrices of this figure became what they are; empty where nothing did.
 
-    Cells are `cell` pixels wide. A square begins around its own middle, as large as the weight that it was: its area is
-    the weight, so its sides go with the root.
+    Cells are `cell` pixels wide. A square begins as large as the weight that it was, around its own middle or, below a
+    number, on the floor of its cell: its area is the weight, so its sides go with the root.
     """
     became = [matrix for matrix in figure.matrices if matrix.began is not None or matrix.came_from is not None]
     if not became:
         return ""
-    drawn = table.select(["kind", "gx", "gy", "cell_tag"]).to_pylist()
+    drawn = table.select(["kind", "gx", "gy", "cell_tag", "text"]).to_pylist()
     rules = (rule for matrix in became for rule in rules_of(f".st-key-{figure.key}", matrix, drawn, cell))
     return "\n".join([f".st-key-{figure.key} {{ {PLAYED} }}", *rules])
 
@@ -58,6 +59,8 @@ def grown(figure: str, number: int, row: dict, before: float, after: float, cell
     """Where a square begins; its number waits until it has grown."""
     x, y = (cell * (row[place] + (1 - CELL_GAP) / 2) for place in ("gx", "gy"))
     yield f"{figure} .numbers_marks text:nth-child({number}) {{ animation-name: var(--lab-comes-late) }}"
+    if row["text"]:  # it stands on the floor of its cell, before as after
+        y += FULL * cell * (1 - math.sqrt(before)) / 2
     if min(before, after) > LEAST:
         begins = f"translate({x:.2f}px, {y:.2f}px) scale({math.sqrt(before / after):.5f})"
         mark = f"{figure} .quantities_marks path:nth-child({number})"

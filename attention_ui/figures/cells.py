@@ -7,7 +7,7 @@ import altair as alt
 
 from attention_ui.figures.grid import CELL_GAP, COLOURED, LARGEST_CELL, NUMBER_FONT, TITLE_FONT
 from attention_ui.figures.layers import alt_layer, tone_scale
-from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, SCORE_DOMAIN, TINT, WITHOUT_NUMBER
+from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, NUMBER_UP, SCORE_DOMAIN, TINT, TIP, WITHOUT_NUMBER
 from attention_ui.figures.template import template, write_down
 
 
@@ -82,19 +82,22 @@ def fields() -> alt.Chart:
 def quantities() -> alt.Chart:
     """What each number draws on its field, in the colour of its matrix.
 
-    A weight is a square whose area is the weight, and a whole fills the field; behind a number it is lighter. Any other
-    number is a bar from the middle of its cell, to the right where it is positive, as long as it is large.
+    A weight is a square whose area is the weight, and a whole fills the field; below a number it is lighter, and stands
+    on the floor of its cell. Any other number is a bar from the middle of its cell, to the right where it is positive,
+    as long as it is large; one that is too long for its cell ends in a point.
     """
-    length = f"clamp({BAR_LENGTHS}, -1, 1)"
-    end = f"round(100 * {length}) / 100"  # of few lengths: Vega keeps each shape
+    end = f"round(100 * clamp({BAR_LENGTHS}, -1, 1)) / 100"  # of few lengths: Vega keeps each shape
+    shoulder = f"(abs({BAR_LENGTHS}) > 1 ? {1 - TIP} : 1) * {end}"
     top, bottom = (f"(datum.text ? {BELOW_NUMBER[at]} : {WITHOUT_NUMBER[at]})" for at in (0, 1))
-    bar = f"'M0,' + {top} + 'H' + {end} + 'V' + {bottom} + 'H0Z'"
+    point = f"'L' + {end} + ',' + ({top} + {bottom}) / 2"
+    bar = f"'M0,' + {top} + 'H' + {shoulder} + {point} + 'L' + {shoulder} + ',' + {bottom} + 'H0Z'"
     area = "datum.kind === 'weight' ? clamp(datum.v, 0, 1) : 1"
     tint = f"datum.text && datum.kind === 'weight' ? (datum.tone === 'ink' ? {TINT['ink']} : {TINT['role']}) : 1"
     look = {
         "shape": f"datum.kind === 'weight' ? 'square' : {bar}",
         "size": f"isValid(datum.v) ? pow({FULL} * cell, 2) * ({area}) : 0",
         "opacity": tint,
+        "yOffset": f"datum.text && datum.kind === 'weight' ? {FULL} * cell * (1 - sqrt({area})) / 2 : 0",
     }
     drawn = {name: alt.ExprRef(value) for name, value in look.items()}
     squares = layer(*COLOURED).mark_point(aria=False, filled=True, strokeWidth=0, **drawn)
@@ -122,6 +125,7 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
     """These fields, what is drawn on them, empty frames, the pattern of what is masked, and marks of what changed."""
     hatch = "M-1,1L1,-1M-1,0L0,-1M0,1L1,0"
     corner = {"shape": "M-1,-1L1,-1L1,1Z", "size": alt.ExprRef("pow(cell * 0.28, 2)")}  # leaves the number alone
+    raised = f"datum.kind === 'weight' ? -{NUMBER_UP} * cell : 0"
     corner |= {"xOffset": alt.ExprRef("cell * 0.33"), "yOffset": alt.ExprRef("-cell * 0.33")}
     return [
         gaps_layer(),
@@ -133,7 +137,7 @@ def cell_layers(cells: alt.Chart) -> list[alt.Chart]:
         .encode(tone())
         .properties(name="hatches"),
         layer(*COLOURED)
-        .mark_text(aria=False, fontSize=alt.ExprRef(SMALL))
+        .mark_text(aria=False, fontSize=alt.ExprRef(SMALL), dy=alt.ExprRef(raised))
         .encode(text="text:N", color=ink())
         .properties(name="numbers"),
         layer("changed")

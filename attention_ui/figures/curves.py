@@ -14,7 +14,7 @@ from lessons.screen import Curves, Line
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
 NAME_HEIGHT, LETTERS_OF_NAMES = 12, 11
-ABOVE, BELOW = (-9, 14, -22, 28), (14, -9, 28, -22)  # pixels from the end of a line to its name, the best first
+ABOVE, BELOW = (-9, 14, -22, 28, -35, 42), (14, -9, 28, -22, 42, -35)  # pixels from the end of a line to its name, the best first
 HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
 ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
 
@@ -137,7 +137,8 @@ NAMES = pa.schema(
 
 
 def line_names(figure: Curves, stretch: float, plot: float) -> Iterator[dict[str, object]]:
-    """The name of each line near its end: off the line, in a plot so high, and clear of the names before.
+    """The name of each line near its end: off the line, in a plot so high, clear of the names before, and above or
+    below these as its line is.
 
     Those nearest to an edge of the picture, where there is least choice, have theirs first. Letters that are larger
     than usual `stretch` all lengths.
@@ -154,9 +155,10 @@ def line_names(figure: Curves, stretch: float, plot: float) -> Iterator[dict[str
         x, y = float(line.x[-1]), float(line.y[-1])
         places = [round(a * stretch) for a in (BELOW if line.y[len(line.y) // 2] > y else ABOVE)]
         free = [a for a in places if top <= from_top + a <= plot - 4
-                and all(abs(from_top + a - other) >= NAME_HEIGHT * stretch for other in taken)]  # fmt: skip
-        away = (free or places)[0]
-        taken.append(from_top + away)
+                and all(abs(from_top + a - other) >= NAME_HEIGHT * stretch for _, other in taken)]  # fmt: skip
+        in_order = [a for a in free if all((from_top - end) * (from_top + a - other) >= 0 for end, other in taken)]
+        away = (in_order or free or places)[0]
+        taken.append((from_top, from_top + away))
         yield {
             "x": x, "y": y, "away": away, "name": spoken(line.name), "tone": line.colour,
             "align": "right" if along_axis(figure, x) >= ROOM_FOR_NAMES else "left",

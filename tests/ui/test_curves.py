@@ -85,6 +85,16 @@ def test_names_at_the_foot_of_a_picture_stand_above_each_other_as_their_lines_en
     assert heights["b"] <= heights["a"] - 12 and heights["a"] <= 68
 
 
+@pytest.mark.parametrize("rising", [True, False])
+@pytest.mark.parametrize("ends", [(0.32, 0.34), (0.34, 0.32), (0.5, 0.51, 0.53), (0.8, 0.86), (0.07, 0.03, 0.11)])
+def test_of_two_lines_the_upper_ones_name_is_the_upper_one(ends, rising):
+    begin = 0.0 if rising else 1.0
+    figure = curves(*(curve(str(end), (begin, (begin + end) / 2, end)) for end in ends), y_domain=(0, 1))
+    names = rows(figure, "names")
+    heights = {float(name["name"]): (figure.height - 68) * (1 - name["y"]) + name["away"] for name in names}
+    assert sorted(heights, key=heights.get) == sorted(ends, reverse=True)
+
+
 def test_on_logarithmic_axes_names_stand_where_the_ends_are():
     lines = [curve(key, heights, (1.0, 10.0, 100.0)) for key, heights in (("a", (1.0, 10.0, 90.0)), ("b", (1, 2, 3)))]
     figure = curves(*lines, logarithmic=True, logarithmic_y=True, y_domain=(1, 1000), marks=((say("middle"), 10.0),))
