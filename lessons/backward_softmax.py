@@ -156,7 +156,7 @@ class RowWayBack:
             total = float(np.exp(row.sized).sum())
             return Step(say("weight of {key}: its part of the sum", key=name),
                         f"{power(float(row.sized[j]))} ÷ {factor(total)}", float(row.weights[j]))  # fmt: skip
-        less = f"{factor(float(row.d_weights[j]))} + (−1)·{factor(row.mean)}"
+        less = f"{factor(float(row.d_weights[j]))} − {factor(row.mean)}"
         if key == "less_mean":
             return Step(say("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
         return Step(say("weight of {key} · (d_weight − mean)", key=name), f"{factor(float(row.weights[j]))}·({less})",

@@ -116,7 +116,7 @@ class ChainRule:
         if i not in self.asked:
             return self._nothing(i, value)
         probability, target = self.numbers["probabilities"][i][t], self.numbers["targets"][i][t]
-        difference = f"{factor(probability)} + (−1)·{factor(target)}"
+        difference = f"{factor(probability)} − {factor(target)}"
         if len(self.asked) == 1:
             says = say("d_logit of {word}: its probability, minus 1 for the right word", word=word_of(t))
             return Step(says, difference, value)
@@ -161,7 +161,7 @@ class ChainRule:
 
     def _less_mean(self, i: int, j: int) -> str:
         weight, gradient = (factor(self.numbers[name][i][j]) for name in ("weights", "d_weights"))
-        return f"{weight}·({gradient} + (−1)·{factor(self.mean(i).value)})"
+        return f"{weight}·({gradient} − {factor(self.mean(i).value)})"
 
     def _of_score(self, i: int, j: int) -> Step:
         value = self.numbers["d_scores"][i][j]

@@ -25,7 +25,7 @@ from lessons.weighted_sum import View, weighted_sum
 HEADING = say("Can tokens attend without learned parameters?")
 OPENING = say(
     "Compare one token with every token by the dot product, turn the scores into weights, and mix the rows by those "
-    "weights. This is attention already, with nothing learned in it."
+    "weights. This is attention already, without W_q, W_k and W_v."
 )
 
 MORE_THAN_ROUNDING = 1e-4

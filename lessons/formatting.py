@@ -192,7 +192,8 @@ def sum_of_products(left: Sequence[float], right: Sequence[float]) -> str:
 
 def subtraction(one: float, other: float) -> str:
     """One number minus another, with digits enough where only the last of them differ."""
-    return f"{one:.12f} + (−1)·({other:.12f})".replace("-", "−")
+    written = f"{other:.12f}"
+    return f"{one:.12f} − {f'({written})' if other < 0 else written}".replace("-", "−")
 
 
 def addition(one: float, other: float) -> str:

@@ -109,7 +109,7 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
     before, after = without.values.tolist(), masked.values.tolist()
 
     def step(i: int, j: int) -> Step:
-        arithmetic = f"{factor(after[i][j])} + (−1)·{factor(before[i][j])}"
+        arithmetic = f"{factor(after[i][j])} − {factor(before[i][j])}"
         return Step(say("with the mask − without"), arithmetic, after[i][j] - before[i][j])
 
     return Matrix(
@@ -133,9 +133,9 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
         pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
         return say("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
                    "each.", pairs=pairs, growth=Share(after - before))  # fmt: skip
-    return say("What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, more "
-               "than any other.", query=example.names[query], key=example.names[key], before=Share(before),
-               after=Share(after))  # fmt: skip
+    return say("{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
+               "{key} grows from {before} to {after}, more than on any other.", query=example.names[query],
+               key=example.names[key], before=Share(before), after=Share(after))  # fmt: skip
 
 
 def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -214,7 +214,7 @@ def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> d
             Step(say("weight of {key}: 0 ÷ 0 has no value", key=names[j]), "0 ÷ 0", nan[j]),
         ],
         "even": lambda j: [
-            Step(say("score of {key} minus the largest", key=names[j]), f"{large} + (−1)·{large}", 0.0),
+            Step(say("score of {key} minus the largest", key=names[j]), f"{large} − {large}", 0.0),
             Step(say("sum of e to that over all keys"), " + ".join([power(0.0)] * n), float(n)),
             Step(say("weight of {key}", key=names[j]), f"{power(0.0)} ÷ {n}", even[j]),
         ],

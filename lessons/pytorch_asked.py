@@ -31,7 +31,7 @@ def keys_left(parity: Parity, derivation: ManyHeadsDerivation, query: int, *, bl
     yield Step(say("of them True: each blocks a key") if blocks else say("of them False: each blocks a key"),
                f"{blocked}", blocked)  # fmt: skip
     yield Step(say("keys at which {query} may look: those that are not blocked", query=who),
-               f"{len(row)} + (−1)·{blocked}", len(row) - blocked)  # fmt: skip
+               f"{len(row)} − {blocked}", len(row) - blocked)  # fmt: skip
 
 
 def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iterator[Step]:

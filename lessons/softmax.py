@@ -158,7 +158,7 @@ class RowDerivation:
         return f"{factor(masked)} ÷ {digits(self.temperature)}"
 
     def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
-        arithmetic = f"{factor(float(row.scores[j]))} + (−1)·{factor(float(row.scores.max()))}"
+        arithmetic = f"{factor(float(row.scores[j]))} − {factor(float(row.scores.max()))}"
         return Step(say("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
 
     def _sum(self, row: RowSoftmax) -> Step:

@@ -191,8 +191,8 @@ def notice_lookup(lookup: Lookup) -> Sentence:
         return say("The table knows every one of these words: each gets its row.")
     strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
     return say_count(
-        "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
+        "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
         "of the others), the unknown word gets that row.",
-        "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
+        "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
         "of the others), all {count} unknown words get that row.",
         strangers, refusal=lookup.refusal, row=lookup.unknown_id)  # fmt: skip

@@ -148,11 +148,11 @@ def moment_sentence(observed: Observed, formed: Sequence[Sentence] = ()) -> Sent
     answers = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
     right = {"share": Share(observed.accuracy), "answers": answers}
     if formed:
-        return say_count("After {count} update, with {formed} formed, {share} of its answers are right: {answers}",
-                         "After {count} updates, with {formed} formed, {share} of its answers are right: {answers}",
+        return say_count("After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
+                         "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
                          observed.step, formed=All(tuple(formed)), **right)  # fmt: skip
-    return say_count("After {count} update {share} of its answers are right: {answers}",
-                     "After {count} updates {share} of its answers are right: {answers}",
+    return say_count("After {count} update {share} of these answers are right: {answers}",
+                     "After {count} updates {share} of these answers are right: {answers}",
                      observed.step, **right)  # fmt: skip
 
 

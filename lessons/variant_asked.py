@@ -36,7 +36,7 @@ def radians_apart(varied: VariedHead, query: int, key: int, pair: int) -> Iterat
         yield Step(say("turn of {token}, at position {place} counted from 0", token=names[token], place=token),
                    f"{token}·{factor(omega)}", token * omega)  # fmt: skip
     says = say("apart: the turn of one step, {omega} radians, for each step between them", omega=Number(omega, 4))
-    yield Step(says, f"({query} + (−1)·{key})·{factor(omega)}", (query - key) * omega)
+    yield Step(says, f"({query} − {key})·{factor(omega)}", (query - key) * omega)
 
 
 def numbers_cached(varied: VariedHead, n_tokens: int) -> Iterator[Step]:

@@ -82,7 +82,7 @@ def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
     steps = abs(i - j)
     says = say("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
                steps=steps)  # fmt: skip
-    return says, f"{factor(scaled)} + (−1)·{factor(slope)}·{steps}"
+    return says, f"{factor(scaled)} − {factor(slope)}·{steps}"
 
 
 def mean_feature(

@@ -11,8 +11,8 @@ from lessons.sentence import All, Sentence, say
 
 HEADING = say("What does the room think?")
 OPENING = say(
-    "A question from any lesson for a whole class: everybody answers, sees how the others answered, argues with a "
-    "neighbour, and answers again. Then the figure shows who was right."
+    "A question from any lesson for a whole class: everybody answers, sees how the others answered, talks it over with "
+    "a neighbour, and answers again. Then the figure shows who was right."
 )
 CARD_LETTERS = "ABCD"
 

@@ -45,7 +45,7 @@ def read_choices() -> ReadChoices:
     layer, head = first_head_named("previous token")
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         chosen = one_in_list(tell("Head"), "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
-        twice = st.toggle(tell("Say it twice"), key="twice", bind="query-params")
+        twice = st.toggle(tell("Repeat the sentence"), key="twice", bind="query-params")
         off = st.toggle(tell("Switch this head off"), key="head_off", bind="query-params")
         swapped = names_in(text) is not None and st.toggle(
             tell("Swap the names"), key="names_swapped", bind="query-params"

@@ -60,8 +60,8 @@ def hidden_from_gradients(mistake: Correction, random: Generator) -> Asked:
     weights = everywhere.attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
     return among(
-        say("Every position is asked for its next word, and a d_score is the gradient of the loss with respect to a "
-            "score. Which of these keys gets a d_score of exactly 0 from {query}?", query=names[query]),
+        say("Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
+            "a score: which of these keys gets a d_score of exactly 0 from {query}?", query=names[query]),
         Card(say("{token}", token=names[hidden]),
              say("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.")),
         Card(say("{token}", token=names[query]), say("A token may look at itself, so its own score learns, too.")),

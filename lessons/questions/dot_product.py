@@ -72,8 +72,8 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     x, query, key = example.x, example.names[i], example.names[j]
     there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
     return asks_about("scores", (j, i), among(
-        say("In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the "
-            "column of {query}?", query=query, key=key),
+        say("In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in "
+            "the column of {one}?", one=query, other=key),
         Card(say("The same number."),
              say("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
                  score=there), say("the same pairs are multiplied")),

@@ -70,8 +70,8 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
     both_sides = 1 if varied.example.example.causal else 2
     return asks_about("reached", (n_layers,), among_counts(
-        say("In each layer, a token looks no further than {reach} to {sides}. After {layers} layers, how many of {n} "
-            "tokens can have reached one in the middle, itself included?",
+        say("In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} "
+            "layers, how many of {n} tokens can have reached one in the middle, itself included?",
             reach=reach, layers=n_layers, n=n,
             sides=say("the left") if both_sides == 1 else say("either side")),
         (1 + both_sides * n_layers * reach, say("Each layer passes on what the one before has gathered: a reach each, "
@@ -81,7 +81,7 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
         (both_sides * n_layers * reach, say("Add itself."), say("a reach for each layer")),
         (n_layers * (1 + both_sides * reach), say("Itself counts once, not once a layer."),
                                               say("a reach and itself, for each layer")),
-        (n, say("Only a global token, or enough layers, would let all of them through."),
+        (n, say("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
             say("layers let all tokens through")),
         (1 + both_sides * reach**n_layers, say("Reaches of layers are added, not multiplied."),
                                            say("the reaches of the layers multiplied, and itself"))))  # fmt: skip

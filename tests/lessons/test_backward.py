@@ -498,8 +498,8 @@ WHICH_MAP = (
     "most?"
 )
 HIDDEN = (
-    "Every position is asked for its next word, and a d_score is the gradient of the loss with respect to a score. "
-    "Which of these keys gets a d_score of exactly 0 from {query}?"
+    "Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to a score: "
+    "which of these keys gets a d_score of exactly 0 from {query}?"
 )
 ALONE = (
     "The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so on. Which "

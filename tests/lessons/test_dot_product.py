@@ -99,8 +99,8 @@ LARGEST = "Take the dot product of the row of {query} in X with every row, its o
 CELL = "What is the dot product of the rows of {query} and {key} in X?"
 SMALLEST = LARGEST.replace("largest", "smallest")
 MIRROR = (
-    "In X Xᵀ, the row of {query} holds a number in the column of {key}. What does the row of {key} hold in the column "
-    "of {query}?"
+    "In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in the "
+    "column of {one}?"
 )
 SAME_PRODUCTS = "Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be."
 NO_SIGN = "Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same products."
@@ -172,7 +172,7 @@ def answer_cell(case, prompt):
 
 
 def answer_mirror(case, prompt):
-    i, j = (prompt.arguments[name].position for name in ("query", "key"))
+    i, j = (prompt.arguments[name].position for name in ("one", "other"))
     assert dot(case, i, j) == pytest.approx(dot(case, j, i))
     return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS))
 

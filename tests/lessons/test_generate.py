@@ -203,7 +203,8 @@ ORACLE = {
         "final": cut(case.choices)[0][case.choices.newest.draw.token]
     },
     "It was drawn from all {size}.": lambda case, sentence: {"size": 8},
-    "On the line from 0 to 1, {token} covers {start} to {end}; the random number was {uniform}.": stretch,
+    "On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random number was "
+    "{uniform}.": stretch,
     "{query} looks at": chosen,
     "{query} looks at, in layer {layer}": chosen,
     "layer {layer}, head {head}": chosen,

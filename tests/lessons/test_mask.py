@@ -105,8 +105,8 @@ def hidden_before(case, sentence):
 
 
 ORACLE = {
-    "What {query} may no longer see is shared out: its weight on {key} grows from {before} to {after}, "
-    "more than any other.": grown_most,
+    "{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on {key} grows "
+    "from {before} to {after}, more than on any other.": grown_most,
     "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
     "each.": several_grown_most,
     "{key} for {query}": chosen,

@@ -553,7 +553,7 @@ def test_the_difference_is_followed_to_its_last_digit():
     gap = figure.matrices[-1]
     for i in range(3):
         *_, step = gap.derive(i, 0)
-        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" + (−1)·"))
+        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" − "))
         assert one - other == pytest.approx(float(gap.values[i, 0]), abs=1e-11)
 
 

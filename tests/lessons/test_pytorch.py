@@ -503,7 +503,7 @@ def test_what_stands_beside_is_ours_theirs_and_the_difference():
         ours, theirs, gap = figure(view).matrices
         assert torch.equal(gap.values, theirs.values - ours.values)
         *_, step = gap.derive(4, 5)
-        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" + (−1)·"))
+        one, other = (float(part.strip("()").replace("−", "-")) for part in step.arithmetic.split(" − "))
         assert one - other == pytest.approx(float(gap.values[4, 5]), abs=1e-11)
 
 

@@ -119,7 +119,7 @@ ORACLE = {
     "{count} number": counted,
     "{count} token": counted,
     "{tokens} are the same token, so they fetch the same row.": same_token,
-    "As it is, the table refuses: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
+    "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean of "
     "the others), the unknown word gets that row.": unknown,
     REFUSES: refusal,
     "feature {feature}": chosen,

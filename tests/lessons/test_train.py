@@ -384,8 +384,8 @@ ORACLE = {
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
     "After {count} update it writes: {sample}": written_again,
     "After {count} updates it writes: {sample}": written_again,
-    "After {count} update {share} of its answers are right: {answers}": answers_of_moment,
-    "After {count} updates {share} of its answers are right: {answers}": answers_of_moment,
+    "After {count} update {share} of these answers are right: {answers}": answers_of_moment,
+    "After {count} updates {share} of these answers are right: {answers}": answers_of_moment,
     "Of the weight of these rows the sinks of the heads collect {share}, on average.": collected_again,
     "Strongest attention: {pair}, {weight}.": one_strongest,
     "Strongest attention, {weight} each: {pairs}.": several_strongest,
@@ -427,7 +427,7 @@ ORACLE = {
     "Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.": formed_again,
     "There before any training: {which}.": formed_again,
     "Not formed so far: {labels}. That takes {enough} of a head's weight on its job.": missing_again,
-    "After {count} update, with {formed} formed, {share} of its answers are right: {answers}":
+    "After {count} update, with {formed} formed, {share} of these answers are right: {answers}":
         lambda case, sentence: answers_of_moment(case, sentence) | {"formed": formed_at(case)},
     "without {head}: {loss}": less_again,
     "Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are right, {left}.":
@@ -668,7 +668,7 @@ def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(nam
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))
-    assert spoken(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of its answers")
+    assert spoken(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of these answers")
 
 
 def test_two_runs_are_compared_by_their_last_evaluations():

@@ -334,9 +334,10 @@ def group_share(case, sentence):
 SAME_NUMBERS = "They are the same {count} numbers, and the values the same {others}: the cache keeps them once."
 STILL = "Heads {both} share keys and values. Which of these can no longer differ between them?"
 REACHED = (
-    "In each layer, a token looks no further than {reach} to {sides}. After {layers} layers, how many of {n} tokens "
-    "can have reached one in the middle, itself included?"
+    "In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} layers, "
+    "how many of {n} tokens can have reached one in the middle, itself included?"
 )
+TOO_FEW = "Each layer adds one reach and no more: {layers} layers are too few for all."
 WITH_SINK = (
     "Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's weight. What is left on "
     "{key}?"
@@ -454,6 +455,7 @@ ORACLE = {
     TURNED: said_turned,
     SHAPE: cut_said,
     KEPT: chosen,
+    TOO_FEW: chosen,
 }
 
 
@@ -474,12 +476,13 @@ def answer_reached(case, prompt):
     assert one_side == example_of(case).example.causal and prompt.arguments["reach"] == reach
     right = heard(reach, layers, one_side, False, 4 * layers * reach + 1)
     others = right - 1
+    assert right < 100, "too few for all"
     return {
         "Each layer passes on what the one before has gathered: a reach each, and itself.": right,
         "That is one layer. The next one sees tokens that have already looked further.": 1 + others // layers,
         "Add itself.": others,
         "Itself counts once, not once a layer.": layers + others,
-        "Only a global token, or enough layers, would let all of them through.": 100,
+        TOO_FEW: 100,
         "Reaches of layers are added, not multiplied.": 1 + (1 if one_side else 2) * reach**layers,
     }
 
