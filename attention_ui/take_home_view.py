@@ -78,7 +78,7 @@ def worksheet_panel() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         seeds = LINK_RULES["paper_seed"]
         st.button(
-            tell("Other numbers"), key="paper_other", on_click=next_number, args=("paper_seed", seeds), type="tertiary"
+            tell("New numbers"), key="paper_other", on_click=next_number, args=("paper_seed", seeds), type="tertiary"
         )
         offer_paper(tell("Save this sheet"), choices, paper, key=False)
         offer_paper(tell("Save its key"), choices, paper, key=True)

@@ -32,8 +32,8 @@ from lessons.sentence import say
 
 HEADING = say("How does it learn from a mistake?")
 OPENING = say(
-    "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient**, how that "
-    "changes as a number grows. With d_ before a name, such as d_scores, is meant the gradient of the loss with "
+    "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient** says how the "
+    "loss changes as a number grows. A name with d_ before it, such as d_scores, is the gradient of the loss with "
     "respect to what has that name: here the scores."
 )
 

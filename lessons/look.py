@@ -18,7 +18,7 @@ from lessons.screen import Code, Screen
 from lessons.sentence import Sentence, Share, Token, say
 from lessons.trained import Trained
 
-HEADING = say("What does a head of attention do?")
+HEADING = say("What does an attention head do?")
 OPENING = say("Every token shares out one whole among the tokens it may look at.")
 
 NEARLY_EVEN = 0.15  # of the even share is the most by which a weight of a nearly even row may differ from it

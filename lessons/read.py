@@ -131,9 +131,9 @@ def about_head(reading: Reading) -> Sentence:
     }  # fmt: skip
     if name is None:
         return say("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
-                   "queries of unread text, where an even head has {even}%.", **about)  # fmt: skip
+                   "queries of unread text; spread evenly it would be {even}%.", **about)  # fmt: skip
     return say("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread "
-               "text, where an even head has {even}%.", **about)  # fmt: skip
+               "text; spread evenly it would be {even}%.", **about)  # fmt: skip
 
 
 def nearest_pattern(layer: int, head: int) -> str:
@@ -167,8 +167,8 @@ def pattern_here(reading: Reading) -> Sentence:
     score, called = reading.scores[name], PATTERN_NAMES[name]
     if score.n == 0:
         return say("This text has nothing for “{name}”.", name=called)
-    return say_count("On this text, {name}: {weight} over {count} query; an even head: {even}.",
-                     "On this text, {name}: {weight} over {count} queries; an even head: {even}.",
+    return say_count("On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
+                     "On this text, {name}: {weight} over {count} queries; spread evenly: {even}.",
                      score.n, name=called, weight=Number(float(score.heads[layer, head])),
                      even=Number(score.even))  # fmt: skip
 

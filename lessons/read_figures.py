@@ -51,14 +51,14 @@ def score_here(reading: Reading, layer: int, head: int) -> Sentence | None:
     score = reading.scores[name]
     if score.n == 0:
         return say("nothing for it here")
-    return say("here {weight}, even {even}", weight=Number(float(score.heads[layer, head])), even=Number(score.even))
+    return say("here {weight}, evenly {even}", weight=Number(float(score.heads[layer, head])), even=Number(score.even))
 
 
 def scores_table(reading: Reading) -> Table:
     """The score of every head for its own pattern, on this text and on text that training did not see."""
     kept = measured_model().heads
-    columns = (say("layer.head"), say("name"), say("measured"), say("on this text"), say("an even head"),
-               say("queries"), say("on unread text"), say("an even head there"), say("untrained heads, at most"),
+    columns = (say("layer.head"), say("name"), say("measured"), say("on this text"), say("spread evenly"),
+               say("queries"), say("on unread text"), say("spread evenly there"), say("untrained heads, at most"),
                say("queries there"))  # fmt: skip
 
     def row(layer: int, head: int) -> tuple[Argument, ...]:

@@ -21,7 +21,9 @@ class TaskTexts:
     @property
     def in_short(self) -> Sentence:
         """What is to be learnt, and what one sees when it has been."""
-        return say("{learns} What you see when it has: {looks_like}", learns=self.learns, looks_like=self.looks_like)
+        return say(
+            "{learns} Once learnt, it looks like this: {looks_like}", learns=self.learns, looks_like=self.looks_like
+        )
 
 
 TASK_TEXTS: dict[str, TaskTexts] = {

@@ -1,4 +1,4 @@
-"""How do the weights get there?"""
+"""How are the weights learnt?"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ from lessons.screen import Code, Film, Matrices, Question, Screen
 from lessons.sentence import All, Sentence, Share, say, say_count
 from lessons.training_curves import future_leak, leak_sentences, loss_figure, right_answers
 
-HEADING = say("How do the weights get there?")
+HEADING = say("How are the weights learnt?")
 OPENING = say(
     "A small transformer starts with random weights and learns a task from examples. Press **Start** and watch its "
     "heads take shape."

@@ -22,8 +22,8 @@ from lessons.variant_notices import notice_variant
 
 HEADING = say("What do today's models change?")
 OPENING = say(
-    "Attention is as it was in 2017, but for a few lines. Choose one of them: the weights of the head on the left are "
-    "those without it, on the right with it; below is what it costs or saves, and what it leads to, measured."
+    "Today's models change only a few lines of the attention of 2017. Choose one change: on the left are the head's "
+    "weights without it, on the right with it; below is what it costs or saves, and what it leads to, measured."
 )
 
 VARIANT_CODE = {

@@ -11,9 +11,8 @@ from lessons.sentence import say
 
 HEADING = say("Can you write it yourself?")
 OPENING = say(
-    "Write each step of attention in Python. Your code runs in this browser and nowhere else; the numbers that "
-    "it finds "
-    "are compared with PyTorch's on cases that are drawn anew for every run."
+    "Write each step of attention in Python. Your code runs in this browser and nowhere else; the numbers that it "
+    "finds are compared with PyTorch's on cases that are new in every run."
 )
 COMPARES = Code((verdict_of, known_mistake, same))
 

@@ -100,7 +100,7 @@ def token_once_more(example: ExampleTrace, random: Generator) -> Asked:
     position = below(len(example.tokens), random)
     token = example.names[position]
     return among(
-        say("Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
+        say("Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
             "sentence. Which row does X get?", token=token),
         Card(say("The row that {token} has already.", token=token),
              say("The same token, so the same row again: it starts with {number}.",

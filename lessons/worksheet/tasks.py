@@ -76,10 +76,10 @@ def how_to_round(decimals: int) -> tuple[Sentence, ...]:
     return (
         say("X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
             "exponential has to be rounded.", d_k=d_k, root=Number(math.sqrt(d_k), 0)),
-        say_count("Round it to {count} decimal, and only when you write it down: keep all digits on the way. A 5 is "
-                  "rounded up.",
-                  "Round it to {count} decimals, and only when you write it down: keep all digits on the way. A 5 is "
-                  "rounded up.", decimals),
+        say_count("Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
+                  "are rounded up.",
+                  "Round it to {count} decimals, and only when you write it down: keep all digits on the way. Halves "
+                  "are rounded up.", decimals),
         say("Numbers that are given are used as they stand here."))  # fmt: skip
 
 

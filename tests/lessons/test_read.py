@@ -258,9 +258,9 @@ ORACLE = {
         "count": KEPT["predictions"]["novels, second set"]["n"],
     },
     "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries of unread "
-    "text, where an even head has {even}%.": about(False),
-    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread text, where "
-    "an even head has {even}%.": about(True),
+    "text; spread evenly it would be {even}%.": about(False),
+    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread text; spread "
+    "evenly it would be {even}%.": about(True),
     "From {query} it looks most at {key}: {weight}.": looks_most,
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
     "From {query} it looks at {count} tokens alike: {weight} each.": lambda case, sentence: {
@@ -268,13 +268,13 @@ ORACLE = {
         "count": sum(percent(weight) == percent(max(row_of(case))) for weight in row_of(case)),
         "weight": max(row_of(case)),
     },
-    "On this text, {name}: {weight} over {count} query; an even head: {even}.": pattern_on_this_text,
+    "On this text, {name}: {weight} over {count} query; spread evenly: {even}.": pattern_on_this_text,
     "This text has nothing for “{name}”.": nothing_for_it,
     "From {pronoun} it puts {hers} on {her} and {his} on {him}.": from_pronoun,
     "Before the names were swapped it was {hers} on {her} and {his} on {him}.": before_the_swap,
     "layer {layer}, head {head}": chosen,
     "{layer}.{head} {name}": chosen,
-    "here {weight}, even {even}": score_of_map,
+    "here {weight}, evenly {even}": score_of_map,
     "weights of {head}": lambda case, sentence: {"head": called(case)},
     "without {head}": lambda case, sentence: {"head": called(case)},
     "None of the {total} heads has earned a name.": lambda case, sentence: {"total": 16},

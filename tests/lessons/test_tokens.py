@@ -96,7 +96,7 @@ SHAPE = (
 TWO = "How do the rows of {one} and {other} in X compare?"
 SWAP = "{one} and {other} swap positions, and each takes its vector along. What happens to X?"
 AGAIN = (
-    "Each row of X is looked up in a table by its token. Suppose {token} comes once more, at the end of the "
+    "Each row of X is looked up in a table by its token. Suppose {token} appears once more, at the end of the "
     "sentence. Which row does X get?"
 )
 

@@ -405,7 +405,7 @@ ORACLE = {
         "count": len(held_out_batch(case.choices.settings).inputs)
     },
     "on {count} window of the part kept apart, which stands nowhere in the rest": windows_kept_apart,
-    "To {role}: {heads} with {weight} of the weight (enough: {enough}).": role_weight,
+    "Job: to {role}. At work: {heads}, with {weight} of the weight (enough: {enough}).": role_weight,
     "To {role}: {heads} with {weight} of the weight.": role_weight,
     "It has learnt the task, for which {enough} is enough.": verdict_again,
     "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.": verdict_again,
