@@ -83,9 +83,12 @@ def strongest_attention(called: Sequence[Token], layers: Traces) -> Sentence:
         return say("With one token to look at there is nothing to choose: it gets the whole weight.")
     weight = Share(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
-        return say("Strongest attention: {weight}, in {count} cells alike.", weight=weight, count=len(strongest))
+        return say("Strongest attention where there is a choice: {weight}, in {count} cells alike.",
+                   weight=weight, count=len(strongest))  # fmt: skip
     pairs = tuple(say("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
                   for layer, head, i, j in strongest)  # fmt: skip
     if len(pairs) > 1:
-        return say("Strongest attention, {weight} each: {pairs}.", weight=weight, pairs=All(pairs))
-    return say("Strongest attention: {pair}, {weight}.", pair=pairs[0], weight=weight)
+        return say(
+            "Strongest attention where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=All(pairs)
+        )
+    return say("Strongest attention where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)
