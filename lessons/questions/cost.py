@@ -82,8 +82,8 @@ def cache_of(sizes: LayerSizes, random: Generator) -> Asked:
     n, h, g, d_k, d_v = asked_tokens(random), sizes.n_heads, sizes.n_kv_heads, sizes.d_k, sizes.d_v
     kept = cached_numbers(replace(sizes, tokens=n))
     return among_counts(
-        say("A cache keeps what later tokens need from earlier ones. How many numbers is that in this layer after "
-            "{tokens} tokens, with d_k = {d_k}, d_v = {d_v}, and this many key/value heads: {heads}?",
+        say("A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer "
+            "after {tokens} tokens (key/value heads: {heads}, d_k = {d_k}, d_v = {d_v})?",
             tokens=n, heads=g, d_k=d_k, d_v=d_v),
         (kept, say("A key and a value for each token and each key/value head."), say("keys and values of all tokens")),
         (n * g * d_k, say("Those are the keys alone. The values are needed as well."), say("keys of all tokens")),

@@ -249,8 +249,8 @@ LONGER = (
     "With {tokens} tokens, Q Kᵀ takes {count} multiplications. How many does it take with {times} times as many tokens?"
 )
 CACHE = (
-    "A cache keeps what later tokens need from earlier ones. How many numbers is that in this layer after {tokens} "
-    "tokens, with d_k = {d_k}, d_v = {d_v}, and this many key/value heads: {heads}?"
+    "A cache keeps what later tokens need from earlier ones. How many numbers does it hold for this layer after "
+    "{tokens} tokens (key/value heads: {heads}, d_k = {d_k}, d_v = {d_v})?"
 )
 BUSIEST = "With n = {tokens} tokens and d_model = {features}, which step takes the most multiplications?"
 TAKES_MOST = "{step} takes {count} multiplications, more than any other step."
