@@ -14,10 +14,8 @@ from lessons.screen import Curves, Line
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
 NAME_HEIGHT, LETTERS_OF_NAMES = 12, 11
-ABOVE, BELOW = (
-    (-9, 14, -22, 28, -35, 42),
-    (14, -9, 28, -22, 42, -35),
-)  # pixels from a line's end to its name
+# Pixels from the end of a line to its name, the best first.
+ABOVE, BELOW = (-9, 14, -22, 28, -35, 42), (14, -9, 28, -22, 42, -35)
 HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
 ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
 
