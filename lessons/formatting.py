@@ -192,8 +192,8 @@ def sum_of_products(left: Sequence[float], right: Sequence[float]) -> str:
 
 def subtraction(one: float, other: float) -> str:
     """One number minus another, with digits enough where only the last of them differ."""
-    written = f"{other:.12f}"
-    return f"{one:.12f} − {f'({written})' if other < 0 else written}".replace("-", "−")
+    less = f"{other:.12f}"
+    return f"{one:.12f} − {f'({less})' if other < 0 else less}".replace("-", "−")
 
 
 def addition(one: float, other: float) -> str:
