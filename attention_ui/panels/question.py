@@ -45,9 +45,8 @@ def question_panel(
         another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
         st.button(tell("Another question"), key=f"{lesson}_another", **another)
         if tries := first_tries():
-            st.text(
-                tell("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries)), width="content"
-            )
+            count = {"right": sum(tries.values()), "all": len(tries)}
+            st.caption(tell("First tries right: {right} of {all}", **count), width="content")
     if cover and switch:
         cover_switch()
 

@@ -7,6 +7,7 @@ from visiting import (
     ROOT,
     answer,
     ask_about_the_figure,
+    captions,
     chart,
     chosen,
     in_drawer,
@@ -129,7 +130,7 @@ def test_what_a_class_hides_is_not_there(lesson):
     assert not at.exception
     assert not at.expander or {panel.label for panel in at.expander} <= {"More"}
     assert in_drawer(at) == ["Numbers and pictures"]
-    assert not any("First tries" in line for line in texts(at))
+    assert not any("First tries" in line for line in captions(at))
     assert not [button for button in at.button if button.label == "Another question"]
 
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from test_exercises_page import args_of, send
-from visiting import ROOT, answer, open_page, texts
+from visiting import ROOT, answer, captions, open_page, texts
 
 from attention_ui.progress import KEEPER, Progress, save_progress
 from attention_ui.progress_view import PROGRESS_FILE
@@ -102,7 +102,7 @@ def test_forgetting_takes_the_code_the_answers_and_the_tries_with_it_and_tells_t
     assert "Right, on all 3 cases." not in texts(at)
     go_to(at, "one_head/mask")
     assert handed(at) == NOTHING
-    assert not any("First tries" in text for text in texts(at))
+    assert not any("First tries" in text for text in captions(at))
 
 
 def upload(at, file):

@@ -83,6 +83,11 @@ def texts(at):
     return [element.value for element in at.text]
 
 
+def captions(at):
+    """Everything that is said in small letters."""
+    return [element.value for element in at.caption]
+
+
 def chart(at, index=0):
     """The specification, the tables and the alternative text of a chart on the page."""
     proto = at.get("vega_lite_chart")[index].proto

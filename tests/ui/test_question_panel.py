@@ -45,6 +45,10 @@ def texts(at):
     return [element.value for element in at.text]
 
 
+def captions(at):
+    return [element.value for element in at.caption]
+
+
 def answer(at, index, lesson="mask"):
     """Choose A, B, C or D by its index."""
     at.button(key=f"{lesson}_card_{'ABCD'[index]}").click().run()
@@ -131,16 +135,16 @@ def test_a_card_that_is_pressed_twice_stays_chosen():
 
 def test_only_first_tries_are_counted():
     at = open_question()
-    assert not any("First tries" in text for text in texts(at))
+    assert not any("First tries" in text for text in captions(at))
     answer(at, wrong(current(at)))
-    assert "First tries right: 0 of 1" in texts(at)
+    assert "First tries right: 0 of 1" in captions(at)
     answer(at, current(at).right)
-    assert "First tries right: 0 of 1" in texts(at)
+    assert "First tries right: 0 of 1" in captions(at)
     question = current(at, another(at))
     answer(at, question.right)
-    assert "First tries right: 1 of 2" in texts(at)
+    assert "First tries right: 1 of 2" in captions(at)
     answer(at, wrong(question))
-    assert "First tries right: 1 of 2" in texts(at)
+    assert "First tries right: 1 of 2" in captions(at)
 
 
 def test_a_question_that_comes_again_is_not_counted_again():
@@ -150,7 +154,7 @@ def test_a_question_that_comes_again_is_not_counted_again():
         at.session_state["chosen"] = chosen
         at.run()
     answer(at, wrong(current(at)))
-    assert "First tries right: 1 of 1" in texts(at)
+    assert "First tries right: 1 of 1" in captions(at)
 
 
 def test_the_score_is_that_of_all_lessons_together():
@@ -159,7 +163,7 @@ def test_the_score_is_that_of_all_lessons_together():
     at.session_state["lesson"] = "softmax"
     at.run()
     answer(at, wrong(current(at)), "softmax")
-    assert "First tries right: 1 of 2" in texts(at)
+    assert "First tries right: 1 of 2" in captions(at)
 
 
 @pytest.mark.parametrize("change", [{"seed": 7}, {"source": "sentence"}, {"d_k": 5}])
