@@ -217,7 +217,7 @@ def equation(step: Step) -> str:
     return localised(step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}")
 
 
-def apart(one: float, other: float) -> tuple[Number, Number]:
-    """Two different numbers with as many decimals as it takes to tell them apart, two at least."""
-    enough = next((n for n in range(2, 9) if number(one, n) != number(other, n)), 9)
-    return Number(one, enough), Number(other, enough)
+def apart(*values: float, least: int = 2) -> tuple[Number, ...]:
+    """Different numbers with as many decimals as it takes to tell them apart, so many at `least`."""
+    enough = next((n for n in range(least, 9) if len({number(value, n) for value in values}) == len(values)), 9)
+    return tuple(Number(value, enough) for value in values)

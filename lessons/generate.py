@@ -168,12 +168,10 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
     """The random number, and the stretch of the line from 0 to 1 on which it fell."""
     end = float(new.draw.final[: new.draw.token + 1].sum())
     start = end - float(new.draw.final[new.draw.token])
-    pairs = ((start, end), (start, new.draw.uniform), (new.draw.uniform, end))
-    decimals = max(LEAST_DECIMALS, *(apart(*pair)[0].decimals for pair in pairs))
+    first, drawn, last = apart(start, new.draw.uniform, end, least=LEAST_DECIMALS)
     return say("On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random "
                "number was {uniform}.",
-               token=Token(new.token, new.draw.token), start=Number(start, decimals), end=Number(end, decimals),
-               uniform=Number(new.draw.uniform, decimals))  # fmt: skip
+               token=Token(new.token, new.draw.token), start=first, end=last, uniform=drawn)  # fmt: skip
 
 
 # What the heads looked at.
