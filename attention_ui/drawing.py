@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from attention_ui.figures.arcs import LETTERS_OF_WORDS, arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
 from attention_ui.figures.became import film_of_matrices
 from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
 from attention_ui.figures.film import film_tables, jumps_of
@@ -201,8 +201,8 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
 
     if letters := least_letters():
         figure = replace(figure, width=PROJECTED_WIDTH)
-    slants = slanted(figure, max(LETTERS_OF_WORDS, letters))
-    chart = template(arcs_chart, len(figure.tokens), word_width(figure), longest_arc(figure), slants, letters)
+    shape = (len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure, letters))
+    chart = template(arcs_chart, *shape, letters)
     show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
     st.caption(spoken(figure.hint))
     say_whose_weights(figure)

@@ -7,7 +7,8 @@ import streamlit as st
 from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
 from attention_ui.language import language_menu, language_of_visit
-from attention_ui.links import LinkRule, left_out, repair_link, text_in_link
+from attention_ui.lesson import is_projected
+from attention_ui.links import LinkRule, left_out, repair_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
@@ -20,13 +21,7 @@ from words import ask_reader
 def draw_rail(here: Entry) -> None:
     """The rail. What the browser has kept of earlier visits comes after the page: only this is drawn again for it."""
     exchange_progress()
-    st.html(rail(here, progress().lessons, share_of_exercises(), large=on_a_projector()))
-
-
-def on_a_projector() -> bool:
-    """True where figures are to be large: as the switch says, or before it is drawn the link."""
-    chosen = get_state("large")
-    return text_in_link("large") == "true" if chosen is None else bool(chosen)
+    st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
 
 
 def link_rules() -> dict[str, LinkRule]:
@@ -50,7 +45,7 @@ with page_turn():  # from the first command on: two frames at once would hold ea
         page_title=f"{here.name} · Attention Lab",
         page_icon=ICON,
         layout="wide",
-        initial_sidebar_state="collapsed" if on_a_projector() else SIDEBAR,
+        initial_sidebar_state="collapsed" if is_projected() else SIDEBAR,
     )
     if here.section == TRAINING_SECTION:
         lower_priority()

@@ -11,7 +11,7 @@ from attention_core.errors import Phrase
 from attention_ui.figures.cover import covered_table
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import alt_table
-from attention_ui.links import hidden, switched_off_in_link
+from attention_ui.links import hidden, switched_off_in_link, text_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import spoken, tell, together, written
@@ -32,8 +32,9 @@ LEFT_OUT = say("What there is to notice is left for you to find.")
 
 
 def is_projected() -> bool:
-    """True where this visitor shows the page to a room."""
-    return bool(get_state("large"))
+    """True where this visitor shows the page to a room: as the switch says, or before it is drawn the link."""
+    chosen = get_state("large")
+    return text_in_link("large") == "true" if chosen is None else bool(chosen)
 
 
 def liked(cell: int) -> int:

@@ -16,9 +16,10 @@ def word_width(figure: Arcs) -> int:
     return max(NARROWEST_WORD, min(WIDEST_WORD, figure.width // len(figure.tokens)))
 
 
-def slanted(figure: Arcs, letters: int = LETTERS_OF_WORDS) -> bool:
-    """Whether the words have no room side by side, in letters of so many pixels."""
-    return max(len(token.text) for token in figure.tokens) * LETTER_WIDTH * letters > word_width(figure)
+def slanted(figure: Arcs, letters: int = 0) -> bool:
+    """Whether the words have no room side by side; their letters have so many pixels at least."""
+    letter = LETTER_WIDTH * max(LETTERS_OF_WORDS, letters)
+    return max(len(token.text) for token in figure.tokens) * letter > word_width(figure)
 
 
 def longest_arc(figure: Arcs) -> int:

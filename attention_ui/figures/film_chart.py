@@ -35,8 +35,9 @@ def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VC
 
     `width` are the pixels for all of it, `letters` those of the smallest; `film_template` adds what moves the film.
     """
-    curves, matrices = [curves_of_film(CurveShape(*shape)) for shape in shapes], moving_matrices()
-    in_a_line = len(curves) > 1 and sum(CurveShape(*shape).width + CURVE_ROOM for shape in shapes) <= width
+    shaped = [CurveShape(*shape) for shape in shapes]
+    curves, matrices = list(map(curves_of_film, shaped)), moving_matrices()
+    in_a_line = len(curves) > 1 and sum(shape.width + CURVE_ROOM for shape in shaped) <= width
     below = [alt.hconcat(*curves)] if in_a_line else curves
     together = [alt.hconcat(matrices, alt.vconcat(*curves))] if beside else [matrices, *below]
     return alt.vconcat(sentence_of_film(width - (NAMES_ROOM if beside else AXIS_ROOM), letters), *together).properties(

@@ -3,9 +3,9 @@
 import altair as alt
 
 from attention_ui.figures.film_chart import PACES, playing
-from attention_ui.figures.layers import alt_layer, role_colour
+from attention_ui.figures.layers import role_colour
 from attention_ui.figures.passing import EVER, PASSING_HEIGHT
-from attention_ui.figures.sharing_chart import GUTTER, PHONE, SERIF, SLOT, at, down
+from attention_ui.figures.sharing_chart import SERIF, SLOT, across_the_page, at, down
 from attention_ui.figures.template import template
 from words import cached_by_language
 
@@ -18,8 +18,6 @@ def passing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
     On a page wider than a phone, `letters` have so many pixels at least where there is room for them.
     """
     drawn = of_moment("block").mark_rect(aria=False, opacity=0.1, cornerRadius=8)
-    params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=slots)]
-    params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
     layers = [
         placed(drawn),
         *(boxes_of_moment(kind, **look) for kind, look in BARS.items()),
@@ -27,13 +25,7 @@ def passing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
         *written_parts(letters),
     ]
     layers += [pointed_at("touch", fillOpacity=0), pointed_at("output", fillOpacity=0)]
-    return (
-        alt.layer(alt_layer(), *layers)
-        .add_params(*params)
-        .properties(height=PASSING_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
-        .properties(padding={"left": 2, "right": 2, "top": 2, "bottom": 2}, view={"stroke": None})
-        .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
-    )
+    return across_the_page(layers, slots, letters, PASSING_HEIGHT)
 
 
 @cached_by_language(maxsize=64)

@@ -30,12 +30,17 @@ def sharing_chart(slots: int, letters: int = 0) -> alt.LayerChart:
         pointed("whole", cornerRadius=3),
         *writing(letters),
     ]
+    return across_the_page(layers, slots, letters, SHARING_HEIGHT)
+
+
+def across_the_page(layers: list[alt.Chart], slots: int, letters: int, height: int) -> alt.LayerChart:
+    """Layers in a picture as wide as the page and so many pixels high, with what their places are counted in."""
     params = [alt.param(name="narrow", expr=f"width < {PHONE}"), alt.param(name="slots", value=slots)]
     params.append(alt.param(name="gutter", expr=f"narrow ? 0 : {GUTTER + 3 * letters}"))
     return (
         alt.layer(alt_layer(), *layers)
         .add_params(*params)
-        .properties(height=SHARING_HEIGHT, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
+        .properties(height=height, autosize=alt.AutoSizeParams(type="fit-x", contains="padding"))
         .properties(padding={"left": 2, "right": 2, "top": 2, "bottom": 2}, view={"stroke": None})
         .properties(usermeta={"embedOptions": {"renderer": "svg", "actions": False}})
     )

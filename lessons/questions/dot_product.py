@@ -69,11 +69,11 @@ def dot_product_cell(example: ExampleTrace, random: Generator) -> Asked:
 def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     """Without weights, scores are symmetric."""
     i, j = two_of(len(example.tokens), random)
-    x, query, key = example.x, example.names[i], example.names[j]
+    x = example.x
     there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
     return asks_about("scores", (j, i), among(
         say("In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in "
-            "the column of {one}?", one=query, other=key),
+            "the column of {one}?", one=example.names[i], other=example.names[j]),
         Card(say("The same number."),
              say("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
                  score=there), say("the same pairs are multiplied")),

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from visiting import captions, texts
 
 from attention_core.masks import causal_mask
 from lessons.example import Example, run_example
@@ -39,14 +40,6 @@ def current(at, number=0, head=0):
     """The question that must be on the screen."""
     example = run_example(Example(**at.session_state["chosen"]))
     return screen(example, head, Choices(causal_mask(len(example.tokens)))).ask(number)
-
-
-def texts(at):
-    return [element.value for element in at.text]
-
-
-def captions(at):
-    return [element.value for element in at.caption]
 
 
 def answer(at, index, lesson="mask"):
