@@ -83,3 +83,8 @@ def test_numbers_that_differ_are_written_apart(one, other):
     shown = [written(n) for n in apart(one, other)]
     assert shown[0] != shown[1] or abs(one - other) < 1e-8
     assert abs(one - other) < 0.02 or all(n.decimals == 2 for n in apart(one, other))
+
+
+def test_three_numbers_are_told_apart_even_where_two_of_them_part_sooner():
+    assert [written(n) for n in apart(0.1449, 0.1451, 0.14512)] == ["0.14490", "0.14510", "0.14512"]
+    assert [n.decimals for n in apart(0.1, 0.2, 0.3, least=4)] == [4, 4, 4]
