@@ -91,10 +91,14 @@ def number(x):
     return str(x) if x != x or abs(x) == math.inf else x
 
 
+def fills_the_stack(error):
+    """True where a call found no more room; what JavaScript says of it comes through."""
+    return "call stack size" in str(error) or "too much recursion" in str(error)
+
+
 def kind(error):
-    """The name of its class; where the stack is full, what JavaScript says of it comes through."""
-    full = "call stack size" in str(error) or "too much recursion" in str(error)
-    return "RecursionError" if full else type(error).__name__
+    """The name of its class."""
+    return "RecursionError" if fills_the_stack(error) else type(error).__name__
 
 
 def words(error):
@@ -105,12 +109,14 @@ def words(error):
 
 
 def line_of(error):
-    """The last line of the learner's own text that the error passed."""
+    """The last line of the learner's own text that the error passed. Where the stack is full, it is the one that made
+    the last call: how far the call itself came is chance.
+    """
     if isinstance(error, SyntaxError):
         return error.lineno
-    line, step = None, error.__traceback__
+    caller, line, step = None, None, error.__traceback__
     while step is not None:
         if step.tb_frame.f_code.co_filename == NAME:
-            line = step.tb_lineno
+            caller, line = line, step.tb_lineno
         step = step.tb_next
-    return line
+    return caller or line if fills_the_stack(error) else line
