@@ -8,7 +8,6 @@ import contextlib
 import sqlite3
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -33,14 +32,14 @@ TABLES = (
 )
 LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, '')
     FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number
-    WHERE c.code = ? AND c.until > ?"""
+    WHERE c.code = ? AND c.until > {now}"""
 GO_ON = """UPDATE classes SET stage = ?, revision = revision + 1
     WHERE code = ? AND key_hash = ? AND number = ? AND stage = ?"""
 ASK = """UPDATE classes SET stage = 'open', revision = revision + 1, number = number + 1
     WHERE code = ? AND key_hash = ? AND number = ?"""
 VOTE = """INSERT INTO votes (code, number, round, token, card)
     SELECT c.code, c.number, ?, ?, ? FROM classes c JOIN questions q ON q.code = c.code AND q.number = c.number
-    WHERE c.code = ? AND c.number = ? AND c.stage = ? AND c.until > ? AND ? < q.cards
+    WHERE c.code = ? AND c.number = ? AND c.stage = ? AND c.until > {now} AND ? < q.cards
     AND (? > (SELECT count(*) FROM votes WHERE code = c.code AND number = c.number AND round = ?)
          OR EXISTS (SELECT 1 FROM votes WHERE code = c.code AND number = c.number AND round = ? AND token = ?))
     {of_a_class} ON CONFLICT (code, number, round, token) DO UPDATE SET card = excluded.card"""
@@ -63,9 +62,11 @@ class Keeper:
 
     begin = "BEGIN IMMEDIATE"
     of_a_class = ""  # what locks the class while a vote is written: SQLite has one writer at a time anyway
+    # Seconds since 1970 as the database counts them: of several processes, each may have a clock of its own.
+    now = "CAST(strftime('%s', 'now') AS INTEGER)"
 
-    def __init__(self, folder: str | Path | None = None, clock: Callable[[], float] = time.time):
-        self._keep_time(clock)
+    def __init__(self, folder: str | Path | None = None):
+        self._start()
         self.outlives_process = folder is not None
         if folder is None:
             self._temporary = tempfile.TemporaryDirectory(prefix="attention-lab-classes-", ignore_cleanup_errors=True)
@@ -86,20 +87,20 @@ class Keeper:
             if self._one("SELECT count(*) FROM classes") >= MOST_CLASSES:
                 raise RefusedError("{most_classes} classes are open here, which is the most. Try again in an hour.",
                                    most_classes=MOST_CLASSES)  # fmt: skip
-            self._run("INSERT INTO classes VALUES (?, ?, ?, 0, 0, 'waiting')", code, hashed(key),
-                      self._clock() + FORGOTTEN_AFTER)  # fmt: skip
+            self._run("INSERT INTO classes VALUES (?, ?, {now} + ?, 0, 0, 'waiting')", code, hashed(key),
+                      FORGOTTEN_AFTER)  # fmt: skip
         return code, key
 
     def look(self, code: str) -> Room:
         """The class as it is now."""
-        rows = self._rows(LOOK, code, self._clock())
+        rows = self._rows(LOOK, code)
         if not rows:
             raise RefusedError(NO_CLASS)
         return Room(*rows[0])
 
     def revision(self, code: str) -> int:
         """Grows with all that a teacher does; −1 where there is no such class. The cheapest question there is."""
-        rows = self._rows("SELECT revision FROM classes WHERE code = ? AND until > ?", code, self._clock())
+        rows = self._rows("SELECT revision FROM classes WHERE code = ? AND until > {now}", code)
         return rows[0][0] if rows else -1
 
     def rules(self, code: str, key: str) -> bool:
@@ -135,9 +136,7 @@ class Keeper:
         taken = VOTES_IN.get(stage)
         if taken is None or type(card) is not int or not 0 <= card < MOST_CARDS:
             raise RefusedError("That is none of the answers; nothing was counted.")
-        statement = VOTE.format(of_a_class=self.of_a_class)
-        if not self._run(statement, taken, token, card, code, number, stage, self._clock(), card,
-                         MOST_VOTERS, taken, taken, token):  # fmt: skip
+        if not self._run(VOTE, taken, token, card, code, number, stage, card, MOST_VOTERS, taken, taken, token):
             room = self.look(code)
             if (room.number, room.stage) == (number, stage):
                 raise RefusedError("{most_voters} have answered, which is the most; this answer was not counted.",
@@ -169,7 +168,7 @@ class Keeper:
 
     def forget(self) -> None:
         """Delete the classes whose time is over."""
-        self._run("DELETE FROM classes WHERE until <= ?", self._clock())
+        self._run("DELETE FROM classes WHERE until <= {now}")
 
     def _ruled(self, code: str, key: str, statement: str, *values: object) -> None:
         """A teacher's statement: refused where it changes nothing, with the reason."""
@@ -178,8 +177,8 @@ class Keeper:
             why = LATE if self.rules(code, key) else NOT_YOURS
             raise RefusedError(why)
 
-    def _keep_time(self, clock: Callable[[], float]) -> None:
-        self._clock, self._lock, self._inside = clock, threading.RLock(), False
+    def _start(self) -> None:
+        self._lock, self._inside = threading.RLock(), False
 
     def _make_tables(self) -> None:
         for table in TABLES:
@@ -211,9 +210,13 @@ class Keeper:
         """How many rows it changed."""
         return self._execute(statement, values, lambda cursor: cursor.rowcount)
 
+    def _spoken(self, statement: str) -> str:
+        """A statement as this database wants it."""
+        return statement.format(now=self.now, of_a_class=self.of_a_class)
+
     def _execute(self, statement: str, values: Sequence[object], result: Callable[[object], object]):
         try:
             with self._lock:
-                return result(self._connection.execute(statement, values))
+                return result(self._connection.execute(self._spoken(statement), values))
         except sqlite3.Error as error:
             raise RefusedError(UNREACHABLE) from error

@@ -4,7 +4,6 @@ PostgreSQL and not Redis: the statements are the same, a vote is one of them the
 disk. It needs the package of `requirements-classes.txt`.
 """
 
-import time
 from collections.abc import Callable, Sequence
 
 import psycopg
@@ -22,8 +21,10 @@ class PostgresKeeper(Keeper):
     begin = "BEGIN"
     of_a_class = "FOR SHARE OF c"  # nobody closes a vote while another one is written, and the other way round
 
-    def __init__(self, url: str, clock: Callable[[], float] = time.time):
-        self._keep_time(clock)
+    now = "extract(epoch FROM clock_timestamp())::double precision"
+
+    def __init__(self, url: str):
+        self._start()
         self.outlives_process = True
         self._url, self._connection = url, None
         with self._changing():
@@ -37,7 +38,7 @@ class PostgresKeeper(Keeper):
                 try:
                     if self._connection is None or self._connection.closed:
                         self._connection = psycopg.connect(self._url, autocommit=True, connect_timeout=CONNECT_SECONDS)
-                    return result(self._connection.execute(statement.replace("?", "%s"), values))
+                    return result(self._connection.execute(self._spoken(statement).replace("?", "%s"), values))
                 except psycopg.OperationalError as error:
                     reason = error
                 except psycopg.Error as error:

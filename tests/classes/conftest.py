@@ -7,12 +7,13 @@ from classes.keeper import Keeper
 
 
 class Clock:
-    """A time that stands until somebody moves it."""
+    """The time of a database, which stands until somebody moves it."""
 
-    now = 1_000_000.0
+    now = 1_000_000
 
-    def __call__(self):
-        return self.now
+    def of(self, kind):
+        """This kind of keeper, in a database with this time."""
+        return type(kind.__name__, (kind,), {"now": property(lambda _: str(self.now))})
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +32,11 @@ def clock():
 @pytest.fixture(params=["sqlite", "postgres"])
 def keeper(request, clock, tmp_path):
     if request.param == "sqlite":
-        return Keeper(tmp_path, clock)
+        return clock.of(Keeper)(tmp_path)
     pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
     from classes.postgres import PostgresKeeper
 
-    kept = PostgresKeeper(request.getfixturevalue("postgres").url, clock)
+    kept = clock.of(PostgresKeeper)(request.getfixturevalue("postgres").url)
     kept._run("DELETE FROM classes")
     return kept
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -188,6 +189,33 @@ for voter in range(100_000):
 """
 
 
+def kind_and_place(keeper, folder):
+    """Where another process finds the same classes: SQLite in a folder, or PostgreSQL at an address."""
+    kind = type(keeper).__base__
+    return kind, str(folder) if kind is Keeper else keeper._url
+
+
+AHEAD = """
+import sys, time
+right = time.time
+time.time = lambda: right() + 25 * 60 * 60
+from classes.{module} import {keeper}
+keeper = {keeper}(sys.argv[1])
+keeper.forget()
+print(keeper.look(sys.argv[2]).stage)
+"""
+
+
+def test_a_process_whose_clock_is_wrong_forgets_no_class(keeper, tmp_path):
+    kind, where = kind_and_place(keeper, tmp_path)
+    keeper = kind(where)
+    code, _key = keeper.open_class()
+    script = AHEAD.format(module=kind.__module__.split(".")[1], keeper=kind.__name__)
+    ran = subprocess.run([sys.executable, "-c", script, where, code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    assert ran.stdout == "waiting\n"
+    assert 23 * 60 * 60 < keeper.look(code).until - time.time() <= FORGOTTEN_AFTER + 1, "seconds since 1970, as shown"
+
+
 def killed_while_voting(kind, where, code):
     """A process that votes until it is killed; the votes of which it was told that they count."""
     module = "keeper" if kind is Keeper else "postgres"
@@ -202,12 +230,12 @@ def killed_while_voting(kind, where, code):
 
 
 def test_a_process_killed_in_mid_vote_loses_nothing_and_counts_none_twice(keeper, room, tmp_path, request):
-    where = str(tmp_path) if type(keeper) is Keeper else keeper._url
-    keeper._clock = keeping.time.time  # the other process knows no other time
+    kind, where = kind_and_place(keeper, tmp_path)
+    keeper = kind(where)  # at the time of day, as the other process
     code, key = keeper.open_class()
     keeper.ask(code, key, 0, 3, "?")
-    told = killed_while_voting(type(keeper), where, code)
-    after = Keeper(tmp_path) if type(keeper) is Keeper else type(keeper)(where)
+    told = killed_while_voting(kind, where, code)
+    after = kind(where)
     counted = sum(after.votes(code, 1, 3).first)
     assert len(told) <= counted <= len(told) + 1, "at most one was counted before it could be told"
     for voter in told:  # a browser that got no answer sends again
