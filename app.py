@@ -11,7 +11,7 @@ from streamlit.starlette import App
 
 from attention_ui.server.files import ChartsAhead, PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
-from attention_ui.server.health import Health, computes, training_thread_lives
+from attention_ui.server.health import Health, classes_are_reached, computes, training_thread_lives
 from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import keep_heaps_small, without_collecting
@@ -19,7 +19,7 @@ from attention_ui.server.runner import answer_runner
 from attention_ui.streamlit_insides import front_end_folder, running_session
 
 log = logging.getLogger("app")
-health = Health(computes, training_thread_lives)
+health = Health(computes, training_thread_lives, faults=(classes_are_reached,))
 FIRST_PICTURE_SECONDS, FORGET_SECONDS = 3.0, 3600.0
 FRONT_END = front_end_folder()
 START_PAGE = (FRONT_END / "index.html").read_text(encoding="utf-8")
@@ -61,7 +61,7 @@ async def forget_classes() -> None:
 
 def forget_once() -> None:
     """Where the database is away, it is tried again an hour later."""
-    from attention_ui.voting.rooms import forget_old_classes
+    from attention_ui.voting.database import forget_old_classes
 
     try:
         forget_old_classes()

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from classes.keys import hashed, new_code, new_key
-from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, Votes, told_as
+from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, UnreachableError, Votes, told_as
 
+LIMIT_SECONDS = 2.0  # how long anybody waits for the database
 FORGOTTEN_AFTER = 24 * 60 * 60
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
 MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
@@ -50,14 +51,14 @@ MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
 NO_CLASS = told_as("There is no class with this code now: compare it with the teacher's, letter by letter.")
 NOT_YOURS = told_as("Only the teacher of a class rules it, by the key in the teacher's own link.")
 LATE = told_as("That came too late: the class is at another stage by now, so nothing was done.")
-UNREACHABLE = told_as("The votes cannot be reached just now. Nothing was counted: try again in a moment.")
+UNREACHABLE = told_as("The votes cannot be reached just now. Try again in a moment.")
 
 
 class Keeper:
     """Classes in one SQLite file of this folder; without a folder, in one that goes with the process.
 
-    Every method raises `RefusedError`, with a sentence, where something cannot be. Safe in many threads; several
-    processes of one machine may share the folder.
+    Every method raises `RefusedError`, with a sentence, where something cannot be, and `UnreachableError` where that is
+    the database's fault. Safe in many threads; several processes of one machine may share the folder.
     """
 
     begin = "BEGIN IMMEDIATE"
@@ -73,7 +74,7 @@ class Keeper:
             folder = self._temporary.name
         Path(folder).mkdir(parents=True, exist_ok=True)
         self._connection = sqlite3.connect(
-            Path(folder) / DATABASE, timeout=5, check_same_thread=False, isolation_level=None
+            Path(folder) / DATABASE, timeout=LIMIT_SECONDS, check_same_thread=False, isolation_level=None
         )
         for pragma in ("journal_mode = WAL", "synchronous = NORMAL", "foreign_keys = ON", "secure_delete = ON"):
             self._connection.execute(f"PRAGMA {pragma}")
@@ -170,6 +171,10 @@ class Keeper:
         """Delete the classes whose time is over."""
         self._run("DELETE FROM classes WHERE until <= {now}")
 
+    def abort(self) -> None:
+        """From another thread: end what the database does just now and does not get done."""
+        self._connection.interrupt()
+
     def _ruled(self, code: str, key: str, statement: str, *values: object) -> None:
         """A teacher's statement: refused where it changes nothing, with the reason."""
         if not self._run(statement, *values):
@@ -194,7 +199,7 @@ class Keeper:
                 yield
                 self._run("COMMIT")
             except BaseException:
-                with contextlib.suppress(RefusedError):  # the reason is more worth than that it cannot be undone
+                with contextlib.suppress(UnreachableError):  # the reason is more worth than that it cannot be undone
                     self._run("ROLLBACK")
                 raise
             finally:
@@ -219,4 +224,4 @@ class Keeper:
             with self._lock:
                 return result(self._connection.execute(self._spoken(statement), values))
         except sqlite3.Error as error:
-            raise RefusedError(UNREACHABLE) from error
+            raise UnreachableError(UNREACHABLE) from error

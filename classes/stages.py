@@ -32,6 +32,10 @@ class RefusedError(Exception):
         super().__init__(template.format(**arguments))
 
 
+class UnreachableError(RefusedError):
+    """What could not be done because the database is away, full, or too slow: later it may be."""
+
+
 @dataclass(frozen=True)
 class Room:
     """A class at one moment: the number of its question, counted from 1, its stage, and the question as a text.

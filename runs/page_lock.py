@@ -80,6 +80,21 @@ class PageLock:
             self._here.priority = Priority.NOBODY_WAITS
             self.yield_turn(check)
 
+    @contextmanager
+    def away(self, check: Callable[[], object] = lambda: None) -> Iterator[None]:
+        """Let others in while this thread waits for something else; afterwards it has a turn again, if it had one."""
+        priority = self._here.priority
+        if priority is None:
+            yield
+            return
+        self._here.priority = None
+        self._leave()
+        try:
+            yield
+        finally:
+            self._here.priority = priority
+            self._enter(check, in_front=True)
+
     @property
     def idle(self) -> bool:
         """True while nobody is inside."""

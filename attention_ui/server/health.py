@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -14,11 +14,17 @@ KEPT_SECONDS = 1.0
 class Health:
     """What is wrong with the process, looked up at most once a second however often it is asked.
 
-    `checks` return None or a sentence without anything of visitors in it. They run once `ready` was called.
+    `checks` and `faults` return None or a sentence without anything of visitors in it. Checks run once `ready` was
+    called; without them the process is of no use. A fault is told, and the process goes on beside it.
     """
 
-    def __init__(self, *checks: Callable[[], str | None], clock: Callable[[], float] = time.monotonic):
-        self.checks = checks
+    def __init__(
+        self,
+        *checks: Callable[[], str | None],
+        faults: Sequence[Callable[[], str | None]] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        self.checks, self.faults = checks, faults
         self._clock = clock
         self._start_problem: str | None = "the process is getting ready"
         self._kept: tuple[float, str | None] | None = None
@@ -45,9 +51,12 @@ class Health:
         return self._kept[1]
 
     async def answer(self, request: Request) -> JSONResponse:
-        """200 when the process can compute, else 503 with the reason."""
+        """200 when the process can compute, also beside a fault, else 503; both with the reason."""
         problem = self.problem()
-        body = {"status": "ok"} if problem is None else {"status": "failing", "reason": problem}
+        fault = next(filter(None, map(passed, self.faults)), None)
+        body = {"status": "ok"} if fault is None else {"status": "degraded", "reason": fault}
+        if problem is not None:
+            body = {"status": "failing", "reason": problem}
         return JSONResponse(body, 200 if problem is None else 503, {"Cache-Control": "no-store"})
 
 
@@ -76,3 +85,10 @@ def training_thread_lives() -> str | None:
     from attention_ui.server.process import scheduler
 
     return None if scheduler().alive else "the training thread has ended"
+
+
+def classes_are_reached() -> str | None:
+    """The database of the classes, as those found it who asked it last; lessons do without it."""
+    from attention_ui.voting.database import database_problem
+
+    return database_problem()

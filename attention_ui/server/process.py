@@ -76,6 +76,11 @@ def yield_turn() -> None:
     page_lock().yield_turn(check_rerun)
 
 
+def outside_turn() -> AbstractContextManager[None]:
+    """Around whatever waits for another machine: nobody else's page waits for it as well."""
+    return page_lock().away(check_rerun)
+
+
 def lower_priority() -> None:
     """This page takes long: from here on it counts as one that nobody waits for."""
     page_lock().lower_priority(check_rerun)

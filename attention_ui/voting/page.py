@@ -5,14 +5,17 @@ import streamlit as st
 from attention_ui.lesson import show_notes
 from attention_ui.links import link_notes
 from attention_ui.state import take_state
-from attention_ui.voting.rooms import class_keeper, join_class, open_class, opened_room, own_key
+from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
+from attention_ui.voting.watching import in_doubt
 from classes.keeper import NOT_YOURS
-from classes.stages import RefusedError
+from classes.stages import RefusedError, Room, UnreachableError
 from lessons.formatting import spoken, tell
-from lessons.sentence import reason
+from lessons.sentence import reason, say
 from lessons.voted import HEADING, OPENING
+
+GOES_ON = say("The votes cannot be reached just now. Keep this page open: it goes on by itself.")
 
 
 def class_panel_of_visit() -> None:
@@ -22,16 +25,25 @@ def class_panel_of_visit() -> None:
         room = opened_room()
         if room is None:
             lobby()
-        elif not own_key():
-            student_view(room)
-        elif class_keeper().rules(room.code, own_key()):
-            teacher_view(room, own_key())
         else:
-            show_notes(reason(RefusedError(NOT_YOURS)))
-            student_view(room)
+            class_view(room)
+    except UnreachableError:  # and of this class nothing is known yet
+        st.title(spoken(HEADING), anchor=False)
+        show_notes(GOES_ON)
     except RefusedError as error:
         show_notes(reason(error))
         lobby()
+
+
+def class_view(room: Room) -> None:
+    """The class for its teacher, or for one of its students."""
+    rules = bool(own_key()) and last_known("rules", room.code, own_key())
+    show_notes(GOES_ON if in_doubt() else None)
+    if rules:
+        teacher_view(room, own_key())
+    else:
+        show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)
+        student_view(room)
 
 
 def lobby() -> None:

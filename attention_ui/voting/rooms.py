@@ -1,10 +1,6 @@
-"""Which database keeps the classes, which class this visit is in, and who this visitor is there."""
+"""Which class this visit is in, and who this visitor is there."""
 
-import functools
-import logging
-import os
 import secrets
-import sqlite3
 import time
 
 import streamlit as st
@@ -12,42 +8,23 @@ import streamlit as st
 from attention_ui.links import Length, LinkRule, forget_in_link, say_in_link, text_in_link
 from attention_ui.state import get_state, set_state
 from attention_ui.streamlit_insides import browser_mark
-from classes.keeper import NO_CLASS, Keeper
+from attention_ui.voting.database import class_keeper
+from attention_ui.voting.watching import doubt, doubt_other_tabs, unwatch, watch
+from classes.keeper import NO_CLASS
 from classes.keys import token_of, typed_code
 from classes.limits import Limiter
-from classes.stages import RefusedError, Room, told_as
-from lessons.sentence import reason
+from classes.stages import RefusedError, Room, UnreachableError, told_as
+from lessons.sentence import reason, say
 from words import FIRST, language
 
-log = logging.getLogger(__name__)
-FOLDER_OF_CLASSES, URL_OF_CLASSES = "ATTENTION_LAB_CLASSES", "ATTENTION_LAB_CLASSES_URL"
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
-NOT_KEPT = told_as("This server cannot keep classes just now: whoever runs it finds the reason in its log.")
 WAIT = told_as("There were too many codes of no class, or too many classes. Wait a minute, then try again.")
+OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
+PRESS_AGAIN = say("What you pressed last may not have been done: if this page does not show it, press it again.")
 GUESSES, ALL_GUESSES = Limiter(10, 60), Limiter(600, 60)  # wrong codes in a minute: of a visitor, and of all together
 OPENINGS, ALL_OPENINGS = Limiter(10, 3600), Limiter(300, 3600)  # new classes in an hour
 EVERYBODY = "everybody"
-
-
-@functools.lru_cache(maxsize=1)
-def class_keeper() -> Keeper:
-    """The database of this process: PostgreSQL where its address is set, else SQLite."""
-    try:
-        if url := os.environ.get(URL_OF_CLASSES):
-            from classes.postgres import PostgresKeeper  # a package that only several processes need
-
-            return PostgresKeeper(url)
-        return Keeper(os.environ.get(FOLDER_OF_CLASSES) or None)
-    except (OSError, sqlite3.Error, ImportError) as error:
-        log.exception("classes cannot be kept: look at ATTENTION_LAB_CLASSES and ATTENTION_LAB_CLASSES_URL")
-        raise RefusedError(NOT_KEPT) from error
-
-
-def forget_old_classes() -> None:
-    """Delete the classes whose time is over, where this process has any."""
-    if class_keeper.cache_info().currsize:
-        class_keeper().forget()
 
 
 def limited(*limiters: Limiter) -> None:
@@ -73,7 +50,10 @@ def voter(code: str) -> str:
 
 
 def opened_room() -> Room | None:
-    """The class that the link names, or else the one this visit is in; None without one. Guessing is limited."""
+    """The class that the link names, or else the one this visit is in; None without one. Guessing is limited.
+
+    While the database cannot be reached, it is the class as it was last.
+    """
     asked, inside = text_in_link("class"), get_state("class_inside")
     code = typed_code(asked) if asked else inside
     if not asked and inside is None:
@@ -83,12 +63,17 @@ def opened_room() -> Room | None:
             limited(GUESSES, ALL_GUESSES)
         if code is None:
             raise RefusedError(NO_CLASS)
-        room = class_keeper().look(code)
+        watched = watch(code, voter(code))
+        room = last_known("look", code)
+        watched.revision = room.revision
     except RefusedError as error:
         if str(error) == NO_CLASS:
-            if code is None or code != inside:
+            was_inside = code is not None and code == inside
+            if not was_inside:
                 tried(GUESSES, ALL_GUESSES)
             leave_class()
+            if was_inside:
+                raise RefusedError(OVER) from error
         raise
     enter(code, text_in_link("teacher"))
     return room
@@ -108,8 +93,9 @@ def enter(code: str, key: str) -> None:
 
 def leave_class() -> None:
     """This visit is in no class any more."""
-    for name in ("class_inside", "class_key"):
+    for name in ("class_inside", "class_key", "class_known", "vote_to_send"):
         set_state(name, None)
+    unwatch()
     forget_in_link("class", "teacher")
 
 
@@ -118,12 +104,63 @@ def own_key() -> str:
     return get_state("class_key") or ""
 
 
-def do(deed: str, *values: object) -> None:
-    """Do something to a class; where that is refused, the page will say why."""
+def send_vote(*vote: object) -> None:
+    """Choose a card. What the database does not take now is kept, and sent again when the page is drawn anew."""
+    set_state("vote_to_send", vote)
+    send_kept_vote()
+
+
+def send_kept_vote() -> None:
+    """Send the vote that has not arrived, if there is one; where it is refused, the page will say why."""
+    vote = get_state("vote_to_send")
+    if vote is None:
+        return
     try:
-        getattr(class_keeper(), deed)(*values)
+        class_keeper().vote(*vote)
+        doubt_other_tabs()
+    except UnreachableError:
+        doubt()
+        return
     except RefusedError as error:
         set_state("class_note", reason(error))
+    set_state("vote_to_send", None)
+
+
+def kept_vote(room: Room) -> int | None:
+    """The card that was chosen in this stage of this question and has not arrived yet."""
+    code, _, *asked, place = get_state("vote_to_send") or (None,) * 5
+    return place if (code, *asked) == (room.code, room.number, room.stage) else None
+
+
+def last_known(deed: str, *values: object, otherwise: object = None) -> object:
+    """What the database answers; while it cannot be reached, what it answered last, and the page is drawn anew later.
+
+    Where nothing is known and `otherwise` neither, `UnreachableError` is raised.
+    """
+    known = get_state("class_known") or {}
+    try:
+        answer = getattr(class_keeper(), deed)(*values)
+    except UnreachableError:
+        doubt()
+        answer = known.get((deed, *values), otherwise)
+        if answer is None:
+            raise
+        return answer
+    set_state("class_known", known | {(deed, *values): answer})
+    return answer
+
+
+def do(deed: str, *values: object) -> bool:
+    """Do something to a class; where that is refused, the answer is False, and the page will say why."""
+    try:
+        getattr(class_keeper(), deed)(*values)
+    except UnreachableError:
+        set_state("class_note", PRESS_AGAIN)
+    except RefusedError as error:
+        set_state("class_note", reason(error))
+    else:
+        return True
+    return False
 
 
 def open_class() -> None:

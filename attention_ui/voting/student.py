@@ -7,15 +7,15 @@ from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.panels.question import LETTERS, RIGHT, card_label
 from attention_ui.server.process import lower_priority
 from attention_ui.state import take_state
-from attention_ui.voting.rooms import class_keeper, do, leave_class, voter
+from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
 from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
-from attention_ui.voting.watching import watch
-from classes.stages import RefusedError, Room
+from classes.stages import Room
 from lessons.formatting import spoken, tell
 from lessons.screen import Question
-from lessons.sentence import reason, say
+from lessons.sentence import say
 
-CHOSEN = say("✓ your answer")
+CHOSEN, NOT_SENT = say("✓ your answer"), say("… not sent yet")
+SENT_LATER = say("Your answer could not be sent just now. Keep this page open: it is sent again by itself.")
 VOTED_IN = {1: say("Your first answer"), 2: say("Your second answer")}
 SAYS = {
     "open": say("Choose an answer. You can change it until the vote is closed."),
@@ -29,7 +29,6 @@ SAYS = {
 
 def student_view(room: Room) -> None:
     """The page of a student, drawn anew only when the teacher has done something."""
-    watch(room)
     lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
     if room.stage == "waiting":
         st.title(tell("You are in the class"), anchor=False)
@@ -39,6 +38,7 @@ def student_view(room: Room) -> None:
         st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
         st.text(spoken(SAYS[room.stage]))
         token = voter(room.code)
+        send_kept_vote()
         if room.voting is not None:
             st.fragment(vote_cards)(room, question, token)
         else:
@@ -51,26 +51,26 @@ def student_view(room: Room) -> None:
 def vote_cards(room: Room, question: Question, token: str) -> None:
     """A button for each answer. A press runs this alone, not the page."""
     show_notes(take_state("class_note"))
-    try:
-        own = class_keeper().own(room.code, token, room.number).get(room.voting)
-    except RefusedError as error:
-        show_notes(reason(error))
-        return
+    sent = last_known("own", room.code, token, room.number, otherwise={}).get(room.voting)
+    kept = kept_vote(room)
+    own, mark = (sent, CHOSEN) if kept is None else (kept, NOT_SENT)
     with st.container(key="cards_class"):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                f"{letter} · {card_label(card, spoken(CHOSEN) if place == own else '')}",
+                f"{letter} · {card_label(card, spoken(mark) if place == own else '')}",
                 key=f"class_vote_{letter}",
-                on_click=do,
-                args=("vote", room.code, token, room.number, room.stage, place),
+                on_click=send_vote,
+                args=(room.code, token, room.number, room.stage, place),
                 type="primary" if place == own else "secondary",
                 width="stretch",
             )
+    show_notes(None if kept is None else SENT_LATER)
 
 
 def draw_own(room: Room, question: Question, token: str) -> None:
     """What this student chose, and all answers; once it is explained, which is right and why the others are not."""
-    own = class_keeper().own(room.code, token, room.number)
+    show_notes(take_state("class_note"))
+    own = last_known("own", room.code, token, room.number, otherwise={})
     explained = room.stage == "explained"
     for taken, place in sorted(own.items()):
         right = "" if not explained else f" · {spoken(RIGHT)}" if place == question.right else " · ✗"

@@ -14,7 +14,8 @@ from attention_ui.lesson import offer, show_notes
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.panels.question import LETTERS, number_after
 from attention_ui.state import get_state, set_state, take_state
-from attention_ui.voting.rooms import class_keeper, do, join_link, leave_class
+from attention_ui.voting.database import class_keeper
+from attention_ui.voting.rooms import do, join_link, leave_class
 from attention_ui.voting.seen import seen_of
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
 from classes.stages import NEXT, RefusedError, Room
@@ -73,8 +74,8 @@ def teacher_view(room: Room, key: str) -> None:
 
 def close_class(code: str, key: str) -> None:
     """Forget the class at once."""
-    do("close", code, key)
-    leave_class()
+    if do("close", code, key):
+        leave_class()
 
 
 def draw_stage(room: Room, key: str) -> None:
@@ -166,8 +167,8 @@ def chosen_asked(lesson: str) -> AskedScreen:
 
 def ask_class(lesson: str, *values: object) -> None:
     """Put the question to the class, and have another one ready."""
-    do("ask", *values)
-    another_question(lesson)
+    if do("ask", *values):
+        another_question(lesson)
 
 
 def another_question(lesson: str) -> None:

@@ -10,7 +10,8 @@ from attention_ui.panels.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
 from attention_ui.state import set_state
 from attention_ui.streamlit_insides import browser_mark
-from attention_ui.voting.rooms import class_keeper, time_of
+from attention_ui.voting.database import class_keeper
+from attention_ui.voting.rooms import last_known, time_of
 from classes.stages import RefusedError, Room, Votes
 from lessons.asked import screen_asked
 from lessons.formatting import spoken, tell, together
@@ -40,7 +41,7 @@ def draw_figures(room: Room, screen: Screen, question: Question) -> None:
 
 def votes_of(room: Room) -> Votes:
     """How the class voted on its question."""
-    return class_keeper().votes(room.code, room.number, room.cards)
+    return last_known("votes", room.code, room.number, room.cards)
 
 
 def draw_votes(room: Room, question: Question) -> None:

@@ -1,4 +1,4 @@
-"""Students' pages are drawn anew when their teacher has done something, and only then.
+"""Pages of a class are drawn anew when its teacher has done something, or the database is back, and only then.
 
 No page asks by itself. A fragment that asks every two seconds costs the process 4 ms each time, most of them
 Streamlit's, and a reader on a lesson feels a hundred students who wait. So one task asks the database once a second,
@@ -6,42 +6,76 @@ for all who look at a class in this process.
 """
 
 import asyncio
+import itertools
+import logging
 import time
 from dataclasses import dataclass
 
 from attention_ui.streamlit_insides import rerun_session, running_session, session_is_open
-from attention_ui.voting.rooms import class_keeper
-from classes.stages import RefusedError, Room
+from attention_ui.voting.database import class_keeper, has_classes
+from classes.stages import UnreachableError
 
+log = logging.getLogger(__name__)
 ASK_SECONDS = 1.0
+ASK_IDLE = 10  # while nobody looks at a class, one second in so many finds out whether the database is there
 APART_SECONDS = 0.01  # between two pages that are drawn anew: others come between
 GONE_SECONDS = 300.0  # a visit that is away for so long is gone; until then it may come back
 
 
 @dataclass
 class Watched:
-    """What somebody looks at, and when the visit was last there."""
+    """What somebody looks at, who that is in the class, and when the visit was last there.
+
+    `revision` is that of the class when the page was drawn. A page that may not show how things are is `doubted`, and
+    drawn anew as soon as the database answers.
+    """
 
     code: str
-    revision: int
+    token: str
     seen: float
+    revision: int | None = None
+    doubted: bool = False
 
 
 WATCHED: dict[str, Watched] = {}  # by visit
 
 
-def watch(room: Room) -> None:
-    """The page that is being drawn looks at this class as it is now."""
-    session = running_session()
-    if session is not None:
-        WATCHED[session] = Watched(room.code, room.revision, time.monotonic())
+def watch(code: str, token: str) -> Watched:
+    """The page that is being drawn looks at this class; it is told the revision when that is known."""
+    WATCHED[running_session() or ""] = watched = Watched(code, token, time.monotonic())
+    return watched
+
+
+def unwatch() -> None:
+    """The page that is being drawn looks at no class."""
+    WATCHED.pop(running_session() or "", None)
+
+
+def doubt() -> None:
+    """The page that is being drawn may not show how things are: it is drawn anew when the database answers."""
+    if here := WATCHED.get(running_session() or ""):
+        here.doubted = True
+
+
+def in_doubt() -> bool:
+    """True where the page that is being drawn may not show how things are."""
+    here = WATCHED.get(running_session() or "")
+    return here is not None and here.doubted
+
+
+def doubt_other_tabs() -> None:
+    """Whoever is being answered has voted: other tabs of the same browser still show what was chosen before."""
+    here = WATCHED.get(running_session() or "")
+    for other in list(WATCHED.values()) if here else ():
+        if other is not here and (other.code, other.token) == (here.code, here.token):
+            other.doubted = True
 
 
 def look_at_all() -> list[str]:
     """The visits whose class has changed since their page was drawn: one small query for each class."""
     watched = dict(WATCHED)
     now = {code: class_keeper().revision(code) for code in {one.code for one in watched.values()}}
-    return [session for session, one in watched.items() if now[one.code] != one.revision]
+    return [session for session, one in watched.items() if one.doubted or now[one.code] != one.revision]
 
 
 def forget_who_left(now: float) -> None:
@@ -54,16 +88,25 @@ def forget_who_left(now: float) -> None:
 
 
 async def keep_watching() -> None:
-    """On the server's own loop, as long as it runs."""
-    while True:
+    """On the server's own loop, as long as it runs, whatever fails meanwhile."""
+    for second in itertools.count():
         await asyncio.sleep(ASK_SECONDS)
-        forget_who_left(time.monotonic())
         try:
-            changed = await asyncio.to_thread(look_at_all) if WATCHED else []
-        except RefusedError:  # the database is away: the pages stay as they are
+            forget_who_left(time.monotonic())
+            if WATCHED:
+                await draw_anew(await asyncio.to_thread(look_at_all))
+            elif has_classes() and second % ASK_IDLE == 0:
+                await asyncio.to_thread(class_keeper().revision, "")
+        except UnreachableError:  # the keeper has logged it; the pages stay as they are
             continue
-        for session in changed:
-            if session_is_open(session):
-                WATCHED.pop(session, None)  # its page will say what it looks at by then
-                rerun_session(session)
-                await asyncio.sleep(APART_SECONDS)
+        except Exception:
+            log.exception("classes could not be watched just now")
+
+
+async def draw_anew(sessions: list[str]) -> None:
+    """The pages of those who are there, one after the other."""
+    for session in sessions:
+        if session_is_open(session):
+            WATCHED.pop(session, None)  # its page will say what it looks at by then
+            rerun_session(session)
+            await asyncio.sleep(APART_SECONDS)

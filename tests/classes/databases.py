@@ -1,7 +1,9 @@
 """A real PostgreSQL for the tests: started in a folder of its own, reached by a socket there, ended with them."""
 
+import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from pathlib import Path
@@ -41,6 +43,20 @@ class Postgres:
 
     def stop(self):
         self.call("pg_ctl", "stop", "--mode", "immediate", "-D", self.folder / "data")  # as if it were killed
+
+    def freeze(self):
+        """Stop all its processes where they are: the system still takes what is sent to them, and nobody answers."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, what):
+        parent = (self.folder / "data" / "postmaster.pid").read_text().split()[0]
+        children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+        for process in (parent, *children):
+            with contextlib.suppress(ProcessLookupError):  # it had served its client
+                os.kill(int(process), what)
 
     def end(self):
         self.stop()

@@ -1,17 +1,24 @@
 """The page of the class, as teachers, students and strangers open it."""
 
+import asyncio
 import csv
 import io
-import itertools
 import re
+from functools import partial
 
 import pytest
+from replicas import awaited
 from visiting import ROOT, chart, open_page, texts, visitor
 
-from attention_ui.voting import rooms, watching
-from attention_ui.voting.rooms import class_keeper
-from classes.keeper import NO_CLASS, NOT_YOURS, Keeper
+from attention_ui.server.process import outside_turn, page_lock
+from attention_ui.voting import database, rooms, watching
+from attention_ui.voting.database import class_keeper
+from attention_ui.voting.page import GOES_ON
+from attention_ui.voting.student import SENT_LATER
+from classes.keeper import NO_CLASS, NOT_YOURS, UNREACHABLE, Keeper
 from classes.limits import Limiter
+from classes.prompt import PromptKeeper
+from classes.stages import UnreachableError
 from lessons.asked import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example import MINE, Example
 from lessons.formatting import spoken
@@ -21,19 +28,27 @@ PAGE = "practice/class_vote"
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch, tmp_path):
-    """A database of its own for each test, and nobody who has tried before."""
+    """A database of its own for each test, and nobody who has tried before. While it is asked, no page has its turn."""
     keeper = Keeper(tmp_path)
+    prompt = PromptKeeper(lambda: keeper, outside_turn)
+    execute, held, away = keeper._execute, [], []
+    monkeypatch.setattr(keeper, "away", away, raising=False)
 
-    def kept():
-        return keeper
+    def watched(statement, *how):
+        if not page_lock().idle:
+            held.append(statement)
+        if away:
+            raise UnreachableError(UNREACHABLE)
+        return execute(statement, *how)
 
-    kept.cache_info = class_keeper.cache_info
+    monkeypatch.setattr(keeper, "_execute", watched)
     watching.WATCHED.clear()
-    for module in ("rooms", "page", "student", "teacher", "view", "watching"):
-        monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", kept)
+    for module in ("rooms", "teacher", "view", "watching"):
+        monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
     for name in ("GUESSES", "ALL_GUESSES", "OPENINGS", "ALL_OPENINGS"):
         monkeypatch.setattr(rooms, name, Limiter(10, 3600))
-    return keeper
+    yield keeper
+    assert not held, "lessons would wait for the database"
 
 
 def keys(at):
@@ -242,12 +257,13 @@ def test_a_vote_that_comes_too_late_is_told_and_not_counted(fresh):
     assert any("This vote is closed" in line for line in texts(one)) or "The vote is closed." in texts(one)
 
 
-def test_a_class_that_was_closed_is_said_to_be_none(fresh):
+def test_whoever_is_in_a_class_that_is_closed_is_told_so(fresh):
     at, code, _key = asking()
     one = student(code)
     press(at, "class_close")
     assert "class_open" in keys(at) and "class" not in at.query_params
-    assert NO_CLASS in texts(one.run())
+    assert rooms.OVER in texts(one.run()) and NO_CLASS not in texts(one), "nobody has mistyped anything"
+    assert NO_CLASS in texts(student(code))
 
 
 def test_a_code_may_be_typed_in_any_way(fresh):
@@ -277,12 +293,12 @@ def test_nothing_of_a_visitor_is_stored_but_a_token(fresh):
     assert (stored, number, taken, card) == (code, 1, 1, 0) and re.fullmatch("[0-9a-f]{32}", token)
 
 
-def test_a_database_that_is_away_is_said(fresh, monkeypatch):
+def test_a_database_that_is_away_is_said(fresh):
     _, code, _ = asking()
     one = student(code)
     fresh._connection.close()
     one.run()
-    assert not one.exception and any("cannot be reached" in line for line in texts(one))
+    assert not one.exception and spoken(GOES_ON) in texts(one)
 
 
 def test_waiting_students_are_told_so():
@@ -291,26 +307,146 @@ def test_waiting_students_are_told_so():
     assert at.title[0].value == "You are in the class"
 
 
-def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, monkeypatch):
-    visits = itertools.count()  # the visits of these tests all have the same name
-    monkeypatch.setattr(watching, "running_session", lambda: str(next(visits)))
+@pytest.fixture
+def named(monkeypatch):
+    """Gives the visit that opens or presses something next a name: those of these tests all have the same."""
+    name = ["nobody"]
+    monkeypatch.setattr(watching, "running_session", lambda: name[0])
+    return partial(name.__setitem__, 0)
+
+
+def test_only_pages_whose_class_has_changed_are_drawn_anew(fresh, named):
+    named("teacher")
     _, code, key = asking()
+    named("other teacher")
     _, other, _ = asking()
-    student(code), student(other)
-    assert sorted(one.code for one in watching.WATCHED.values()) == sorted([code, other])
+    named("student")
+    student(code)
+    named("other student")
+    student(other)
+    assert set(watching.WATCHED) == {"teacher", "other teacher", "student", "other student"}
     assert watching.look_at_all() == []
     fresh.step(code, key, 1, "open", "closed")
-    (changed,) = watching.look_at_all()
-    assert watching.WATCHED[changed].code == code
+    assert sorted(watching.look_at_all()) == ["student", "teacher"]
     fresh.vote(other, "a", 1, "open", 0)
-    assert watching.look_at_all() == [changed], "a vote is no reason to draw a student's page"
+    assert sorted(watching.look_at_all()) == ["student", "teacher"], "a vote is no reason to draw a page"
+
+
+def test_two_tabs_of_one_browser_show_the_same_answer(fresh, named, monkeypatch):
+    _, code, _ = asking()
+    monkeypatch.setattr(rooms, "browser_mark", lambda: b"the cookie")
+    named("first tab")
+    first = student(code)
+    named("second tab")
+    second = vote(student(code), "A")
+    assert watching.look_at_all() == ["first tab"]
+    named("first tab")
+    assert chosen_letter(first.run()) == "A" == chosen_letter(second)
+    assert watching.look_at_all() == []
+    vote(first, "B")
+    assert watching.look_at_all() == ["second tab"]
+
+
+def chosen_letter(at):
+    (letter,) = [b.key[-1] for b in at.button if "✓" in b.label]
+    return letter
+
+
+def test_while_the_database_is_away_cards_stay_and_the_vote_is_sent_when_it_is_back(fresh, named):
+    _, code, _ = asking()
+    named("student")
+    one = vote(student(code), "A")
+    assert fresh.answered(code, 1, 1) == 1
+    fresh.away.append(True)
+    vote(one, "B")
+    (pressed,) = [b.label for b in one.button if "not sent yet" in b.label]
+    assert pressed.startswith("B") and spoken(SENT_LATER) in texts(one)
+    one.run()
+    assert "class_vote_B" in keys(one) and spoken(GOES_ON) in texts(one), "a page that is drawn anew stays as it is"
+    with pytest.raises(UnreachableError):
+        watching.look_at_all()
+    fresh.away.clear()
+    assert "student" in watching.look_at_all()
+    one.run()
+    assert chosen_letter(one) == "B" and fresh.votes(code, 1, 3).first == (0, 1, 0)
+    assert not {spoken(SENT_LATER), spoken(GOES_ON)} & {*texts(one)} and "student" not in watching.look_at_all()
+
+
+def test_a_vote_that_could_be_sent_only_after_the_end_is_told(fresh):
+    _, code, key = asking()
+    one = student(code)
+    fresh.away.append(True)
+    vote(one, "B")
+    fresh.away.clear()
+    fresh.step(code, key, 1, "open", "closed")
+    one.run()
+    assert "This vote is closed; your answer was not changed." in texts(one) and fresh.answered(code, 1, 1) == 0
+
+
+def test_while_the_database_is_away_a_teacher_stays_and_is_told_to_press_again(fresh, named):
+    named("teacher")
+    at, code, _ = asking()
+    offered = at.session_state["class_numbers"]
+    fresh.away.append(True)
+    for deed in ("class_to_closed", "class_ask", "class_close"):
+        press(at, deed)
+        assert {"class_to_closed", "class_ask", "class_close"} <= keys(at) and "class_open" not in keys(at)
+        assert {spoken(GOES_ON), spoken(rooms.PRESS_AGAIN)} <= {*texts(at)}
+    assert at.session_state["class_numbers"] == offered, "the question that was not asked is still offered"
+    fresh.away.clear()
+    assert watching.look_at_all() == ["teacher"]
+    at.run()
+    assert spoken(GOES_ON) not in texts(at) and "class" in at.query_params
+    press(at, "class_to_closed")
+    assert fresh.look(code).stage == "closed"
+
+
+def test_whoever_comes_in_while_the_database_is_away_waits_on_the_page(fresh, named):
+    _, code, _ = asking()
+    fresh.away.append(True)
+    named("student")
+    one = student(code)
+    assert spoken(GOES_ON) in texts(one) and "class_open" not in keys(one)
+    fresh.away.clear()
+    assert "student" in watching.look_at_all()
+    assert "class_vote_A" in keys(one.run())
+
+
+def test_watching_goes_on_whatever_fails(fresh, named, monkeypatch, caplog):
+    """Pages are still drawn anew after the database was away, and after something that nobody has thought of."""
+    _, code, _ = asking()
+    named("student")
+    student(code)
+    drawn, looks = [], iter([UnreachableError("away"), ZeroDivisionError(), ["gone"], ["student"]])
+
+    def look():
+        what = next(looks)
+        if isinstance(what, Exception):
+            raise what
+        return what
+
+    def rerun(session):
+        if session == "gone":
+            raise AttributeError("between two lines, the visit has ended")
+        drawn.append(session)
+        raise asyncio.CancelledError
+
+    for name, instead in (("look_at_all", look), ("rerun_session", rerun), ("session_is_open", lambda _: True)):
+        monkeypatch.setattr(watching, name, instead)
+    monkeypatch.setattr(watching, "ASK_SECONDS", 0)
+    with pytest.raises(asyncio.CancelledError):
+        awaited(watching.keep_watching())
+    assert drawn == ["student"]
+    assert [line.message for line in caplog.records if line.name == watching.__name__] == 2 * [
+        "classes could not be watched just now"
+    ]
 
 
 def test_whoever_is_away_for_long_is_not_watched_any_more(fresh):
     _, code, _ = asking()
     student(code)
     (one,) = watching.WATCHED.values()
-    watching.forget_who_left(one.seen + watching.GONE_SECONDS)
+    watching.forget_who_left(one.seen + watching.GONE_SECONDS - 1)
     assert watching.WATCHED
     watching.forget_who_left(one.seen + watching.GONE_SECONDS + 1)
     assert not watching.WATCHED
@@ -319,8 +455,8 @@ def test_whoever_is_away_for_long_is_not_watched_any_more(fresh):
 def test_a_folder_that_cannot_be_is_said_and_logged(monkeypatch, tmp_path, caplog):
     file = tmp_path / "file"
     file.write_text("")
-    monkeypatch.setenv(rooms.FOLDER_OF_CLASSES, str(file / "below"))
+    monkeypatch.setenv(database.FOLDER_OF_CLASSES, str(file / "below"))
     class_keeper.cache_clear()
     monkeypatch.setattr(rooms, "class_keeper", class_keeper)
     at = press(open_page(PAGE), "class_open")
-    assert rooms.NOT_KEPT in texts(at) and "ATTENTION_LAB_CLASSES" in caplog.text
+    assert database.NOT_KEPT in texts(at) and "ATTENTION_LAB_CLASSES" in caplog.text

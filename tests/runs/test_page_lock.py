@@ -238,3 +238,43 @@ def test_an_error_inside_ends_the_turn(lock):
         raise KeyError
     with lock.page():
         assert lock.waiting == 0
+
+
+def test_whoever_is_away_holds_nobody_up_and_has_a_turn_again(lock, comers):
+    with lock.page():
+        comers.come("came early")
+        with lock.away():
+            assert comers.all_done() and lock.idle, "a page was computed meanwhile"
+        assert not lock.idle
+        comers.come("came late")
+        assert comers.order == ["came early"]
+    assert comers.all_done() and comers.order == ["came early", "came late"]
+
+
+def test_who_has_no_turn_is_nowhere_away(lock):
+    with lock.away():
+        assert lock.idle
+    assert lock.idle
+
+
+@pytest.mark.parametrize("priority", Priority)
+def test_who_comes_back_has_the_turn_that_was_left_also_where_the_wait_is_ended(lock, comers, priority):
+    class Ended(Exception):
+        pass
+
+    def end():
+        raise Ended
+
+    with pytest.raises(Ended), lock.page(priority), lock.away(end):
+        stays = threading.Event()
+
+        def stay():
+            with lock.page():
+                stays.wait(SOON)
+
+        other = threading.Thread(target=stay)
+        other.start()
+        assert wait_until(lambda: not lock.idle)
+    stays.set()
+    other.join(SOON)
+    assert lock.idle and lock.waiting == 0

@@ -54,6 +54,21 @@ def test_not_ready_then_ready_then_failing():
     assert asked(health) == (503, {"status": "failing", "reason": "the moon is in the way"})
 
 
+def test_a_fault_is_told_and_the_process_goes_on():
+    """Where the classes' database is away, whoever looks on a lesson is to stay with this process."""
+    problem, fault = [None], ["the library is closed"]
+    clock = Clock()
+    health = Health(lambda: problem[0], faults=(lambda: fault[0],), clock=clock)
+    health.ready()
+    assert asked(health) == (200, {"status": "degraded", "reason": "the library is closed"})
+    clock.now += 1.0
+    problem[0] = "the moon is in the way"
+    assert asked(health) == (503, {"status": "failing", "reason": "the moon is in the way"})
+    clock.now += 1.0
+    problem[0] = fault[0] = None
+    assert asked(health) == (200, {"status": "ok"})
+
+
 def test_a_failed_start_stays_failed():
     health = Health(lambda: None)
     health.failed_to_start()
