@@ -66,8 +66,8 @@ class OnlineRow:
 
     @cached_property
     def rises(self) -> tuple[int, ...]:
-        """The blocks after the first that bring a larger score than all before them."""
-        return tuple(b for b in range(1, len(self.steps)) if float(self.steps[b].largest[0]) > self.before(b)[0])
+        """The blocks after the first that bring a larger score than all before them; by rounding alone none is."""
+        return tuple(b for b in range(1, len(self.steps)) if float(self.steps[b].rescale[0]) < 1 - 1e-5)
 
 
 def online_figures(row: OnlineRow) -> tuple[Passing, Matrices]:

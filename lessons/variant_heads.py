@@ -53,8 +53,8 @@ class VariedHead:
 
     @property
     def collected(self) -> Float[Tensor, " queries"]:
-        """The share of each query's weight that the sink collects."""
-        return 1 - self.changed.weights.sum(dim=-1)
+        """The share of each query's weight that the sink collects. What is missing in the row is rounded too much."""
+        return (self.amount - self.changed.masked.logsumexp(dim=-1)).sigmoid()
 
 
 def vary(example: ExampleTrace, head: int, kind: Variant, amount: float, second: str = "") -> VariedHead:

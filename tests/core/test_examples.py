@@ -14,6 +14,7 @@ from attention_core.randomness import MAX_SEED, generator
 from lessons.example import DEFAULT_SENTENCE, LIMITS, MAX_TOKENS, Example, run_example
 from lessons.formatting import written
 from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X, draw_weight
+from tests.printed import as_printed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
 
@@ -29,8 +30,8 @@ def test_the_plain_dot_products_are_those_that_the_notebook_prints():
     x = torch.tensor(JOURNEY_X)
     trace = attend(x, x, x, scale=1.0)
     assert JOURNEY_TOKENS == ("Your", "journey", "starts", "with", "one", "step")
-    assert [round(s, 4) for s in trace.scores[1].tolist()] == [0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865]
-    assert [round(w, 4) for w in trace.weights[1].tolist()] == [0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581]
+    assert trace.scores[1].tolist() == as_printed([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    assert trace.weights[1].tolist() == as_printed([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
 
 
 def test_the_plain_context_vector_is_the_weighted_sum_of_the_vectors():
@@ -78,15 +79,12 @@ def test_the_attention_lab_s_printed_numbers_come_out_of_the_same_steps():
     W_k, W_q, W_v = (draw_weight("linear", 8, 8, random) for _ in range(3))
     trace = attend(x @ W_q, x @ W_k, x @ W_v, torch.ones(4, 4).tril().bool())
 
-    def printed(row):
-        return [round(number, 4) for number in row.tolist()]
-
-    assert printed(x[0, 0]) == [0.1808, -0.0700, -0.3596, -0.9152, 0.6258, 0.0255, 0.9545, 0.0643]
-    assert printed(trace.q[0, 0]) == [0.0110, -0.1263, 0.4046, 0.0332, 0.2670, -0.1756, 0.1955, -0.0063]
-    assert printed(trace.q[0, 3]) == [-0.2882, 0.1333, 0.5673, 1.1221, 0.8594, 0.3488, 0.5764, -0.1420]
-    assert printed(trace.k[0, 0]) == [0.1337, 0.1884, 0.2608, 0.0804, -0.4088, 0.2697, -0.0554, 0.2315]
-    assert printed(trace.k[0, 1]) == [0.7615, 0.6625, -0.1835, 0.1656, 0.8969, 0.4457, -0.2870, 0.5668]
-    assert printed(trace.k[0, 2]) == [-0.6749, -0.9168, -0.1317, 0.0897, 1.0475, 0.3863, 1.2753, -0.6169]
+    assert x[0, 0].tolist() == as_printed([0.1808, -0.0700, -0.3596, -0.9152, 0.6258, 0.0255, 0.9545, 0.0643])
+    assert trace.q[0, 0].tolist() == as_printed([0.0110, -0.1263, 0.4046, 0.0332, 0.2670, -0.1756, 0.1955, -0.0063])
+    assert trace.q[0, 3].tolist() == as_printed([-0.2882, 0.1333, 0.5673, 1.1221, 0.8594, 0.3488, 0.5764, -0.1420])
+    assert trace.k[0, 0].tolist() == as_printed([0.1337, 0.1884, 0.2608, 0.0804, -0.4088, 0.2697, -0.0554, 0.2315])
+    assert trace.k[0, 1].tolist() == as_printed([0.7615, 0.6625, -0.1835, 0.1656, 0.8969, 0.4457, -0.2870, 0.5668])
+    assert trace.k[0, 2].tolist() == as_printed([-0.6749, -0.9168, -0.1317, 0.0897, 1.0475, 0.3863, 1.2753, -0.6169])
     torch.testing.assert_close(trace.v, value(x))
     scores = (query(x) @ key(x).transpose(-2, -1) / 8**0.5).masked_fill(torch.ones(4, 4).tril() == 0, float("-inf"))
     torch.testing.assert_close(trace.output, torch.softmax(scores, dim=-1) @ value(x))

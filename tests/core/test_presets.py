@@ -14,6 +14,7 @@ from lessons.example import LIMITS, Example, run_example
 from lessons.formatting import spoken
 from lessons.notebooks import JOURNEY_X, PRESETS
 from lessons.stages import STAGES, notice_stage
+from tests.printed import as_printed
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
 
@@ -127,7 +128,7 @@ def test_the_batch_is_what_the_notebook_prints_to_the_last_printed_digit(matrix,
     tensor = trace.x if matrix == "x" else getattr(trace.heads.select(0), matrix)
     lines = printed.strip().splitlines()
     for i, line in enumerate(lines):
-        assert [f"{number:.4f}" for number in tensor[i].tolist()] == line.split()
+        assert tensor[i].tolist() == as_printed([*map(float, line.split())])
     assert len(lines) >= 3
 
 
@@ -137,8 +138,8 @@ def test_the_journey_prints_what_the_notebook_prints():
     assert torch.equal(x, torch.tensor(JOURNEY_X))
     scores = x @ x[1]
     weights = torch.softmax(scores, dim=0)
-    assert [f"{s:.4f}" for s in scores.tolist()] == ["0.9544", "1.4950", "1.4754", "0.8434", "0.7070", "1.0865"]
-    assert [f"{w:.4f}" for w in weights.tolist()] == ["0.1385", "0.2379", "0.2333", "0.1240", "0.1082", "0.1581"]
+    assert scores.tolist() == as_printed([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
+    assert weights.tolist() == as_printed([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
 
 
 def test_the_tokens_and_ids_are_the_notebooks():

@@ -295,7 +295,7 @@ def as_float(argument):
 
 def rising(case, sentence):
     _, scores, _, ends = row_of(case)
-    rises = [b for b in range(1, len(ends)) if scores[: ends[b]].max() > scores[: ends[b - 1]].max()]
+    rises = [b for b in range(1, len(ends)) if scores[: ends[b]].max() > scores[: ends[b - 1]].max() + 1e-5]
     by = [np.exp(scores[: ends[b - 1]].max() - scores[: ends[b]].max()) for b in rises]
     return {"blocks": [b + 1 for b in rises], "by": by, "count": len(rises), "concept": True}
 

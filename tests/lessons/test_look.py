@@ -23,6 +23,7 @@ from lessons.look import (
     words_that_fit,
 )
 from lessons.trained import TASK_SOURCES, recorded
+from tests.printed import ABSOLUTE, lead, read_alike
 
 
 def cases(example):
@@ -73,7 +74,7 @@ def lone(case, sentence):
 def all_alike(case, sentence):
     query = sentence.arguments["query"].position
     row = row_of(case, query)
-    assert len({percent(weight) for weight in row}) == 1 < len(row)
+    assert read_alike(row, percent) and len(row) > 1
     found = {"query": query, "share": max(row)}
     if "count" in sentence.arguments:
         return found | {"count": len(row)}
@@ -109,7 +110,7 @@ def next_to(case, sentence):
     row, seen = row_of(case, query), list(visible(case, query))
     others = [token.position for token in sentence.arguments["others"].items]
     rest = [weight if one != key else -1.0 for one, weight in zip(seen, row, strict=True)]
-    assert [seen[i] for i, weight in enumerate(rest) if percent(weight) == percent(max(rest))] == others
+    assert lead([seen.index(other) for other in others], rest, percent)
     return {
         "query": query, "key": key, "share": max(row), "others": others, "next": max(rest), "count": len(others),
         "ranked": Ranked(row, [seen.index(key)], percent),
@@ -119,7 +120,7 @@ def next_to(case, sentence):
 def nearly_all(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
     row, seen = row_of(case, query), list(visible(case, query))
-    assert row[seen.index(key)] == max(row) >= 0.995
+    assert row[seen.index(key)] == pytest.approx(max(row)) and max(row) >= 0.995 - ABSOLUTE
     return {"query": query, "key": key, "share": max(row)}
 
 

@@ -10,6 +10,7 @@ from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example import Example, run_example
 from lessons.formatting import number, percent, spoken
 from lessons.mask import Choices, screen
+from tests.printed import lead
 
 VIEWS = ("change", "difference", "late", "blind")
 
@@ -77,9 +78,7 @@ def one_row_left(case, sentence):
 def several_rows_left(case, sentence):
     rows = [token.position for token in sentence.arguments["rows"].items]
     decimals = sentence.arguments["left"].decimals
-    assert [
-        i for i, sum_ in enumerate(left(case)) if number(sum_, decimals) == number(min(left(case)), decimals)
-    ] == rows
+    assert lead(rows, [-sum_ for sum_ in left(case)], lambda sum_: number(-sum_, decimals))
     return {"rows": rows, "left": min(left(case))}
 
 

@@ -11,10 +11,11 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.tasks.vectors import TRAINED
 from attention_core.training import recommended
-from lessons.formatting import number, spoken
+from lessons.formatting import spoken
 from lessons.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
 from runs.recording import Recording
 from runs.run import TrainingRun
+from tests.printed import readings, with_decimals
 
 
 @pytest.mark.parametrize("seed", [0, 42, 7])
@@ -58,7 +59,7 @@ def test_the_losses_stand_beside_those_that_the_notebook_printed(seed):
     ours = [float(run.recording.losses(120)[step]) for step in (0, 50, 100)]
     assert [one.value for one in said.arguments["ours"].items] == pytest.approx(ours)
     assert "0, 50 and 100 updates" in spoken(said) and "2.1783, 1.5632 and 0.8687" in spoken(said)
-    assert all(number(loss, 4) in spoken(said) for loss in ours)
+    assert all(any(text in spoken(said) for text in readings(loss, with_decimals(4))) for loss in ours)
     assert all(abs(loss - PRINTED[step]) < 0.6 for step, loss in zip((0, 50, 100), ours, strict=True)), "alike"
     run.goal = 49
     assert beside_the_printed(run.look()) == (), "there is but the first of them"

@@ -10,6 +10,7 @@ from lessons.edits import Edit
 from lessons.example import Example, run_example
 from lessons.formatting import percent, spoken
 from lessons.output import Choices, contributions, screen
+from tests.printed import read_alike
 
 VIEWS = ("one", "all", "parts")
 
@@ -74,7 +75,7 @@ def largest_weight(case, sentence):
 def even_mix(case, sentence):
     query = sentence.arguments["query"].position
     row = weights_of(case)[query, visible(case, query)]
-    assert len({percent(weight) for weight in row}) == 1
+    assert read_alike(row, percent)
     return {"query": query, "count": len(row), "share": max(row)}
 
 

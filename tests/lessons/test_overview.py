@@ -20,6 +20,7 @@ from lessons.example import Example, run_example
 from lessons.formatting import number, percent, together
 from lessons.overview import Choices, screen
 from lessons.stages import STAGES
+from tests.printed import ABSOLUTE, lead, read_alike
 
 EXAMPLES = st.builds(
     lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from([(), (Edit("W_q", 0, 0, 0.5),)])
@@ -64,7 +65,7 @@ def largest_score(case, sentence):
 
 
 def one_score(case, sentence):
-    assert len({number(score) for score in scores_of(case).ravel()}) == 1
+    assert read_alike(scores_of(case).ravel())
     return {"score": scores_of(case).max()}
 
 
@@ -102,7 +103,7 @@ def alike(case, sentence):
 def nearly_all(case, sentence):
     query, key = (sentence.arguments[name].position for name in ("query", "key"))
     _, weights = row_of(case, sentence)
-    assert weights[key] == max(weights) >= 0.995
+    assert weights[key] == pytest.approx(max(weights)) and weights[key] >= 0.995 - ABSOLUTE
     return {"query": query, "key": key, "share": weights[key]}
 
 
@@ -111,7 +112,7 @@ def one_leads(case, sentence):
     key = sentence.arguments["key"].position
     others = [token.position for token in sentence.arguments["others"].items]
     rest = [weight if i != key else -1 for i, weight in enumerate(row)]
-    assert [i for i, weight in enumerate(rest) if percent(weight) == percent(max(rest))] == others
+    assert lead(others, rest, percent)
     return {
         "query": query, "key": key, "share": max(row), "others": others, "next": max(rest), "count": len(others),
         "ranked": Ranked(row, [key], percent),

@@ -13,7 +13,7 @@ from torch.nn.functional import layer_norm
 from attention_core.head_patterns import NAME_PAIRS
 from attention_core.language_model import PRETRAINED, language_model
 from attention_core.pieces import START
-from lessons.formatting import number, percent, spoken
+from lessons.formatting import percent, spoken
 from lessons.program import program_of
 from lessons.read import how_it_was_read, read_screen
 from lessons.reading import (
@@ -27,6 +27,7 @@ from lessons.reading import (
     swap_names,
 )
 from lessons.screen import Arcs, HeadMaps, Matrices, Parts, Table
+from tests.printed import largest
 
 KEPT = json.loads((PRETRAINED / "scores.json").read_text())
 HAND = "<b>Grandmother</b> *met* ☃ Mr. Holmes, and Holmes met her"
@@ -217,8 +218,9 @@ def expects(case, sentence):
 
 
 def expects_several(case, sentence):
-    tied = [share for share in chances(case) if percent(share) == percent(max(chances(case)))]
-    return {"query": query_of(case), "count": len(tied), "share": max(chances(case))}
+    tied = largest(chances(case), sentence.arguments["count"])
+    ranked = Ranked(chances(case), tied, percent)
+    return {"query": query_of(case), "count": len(tied), "share": max(chances(case)), "ranked": ranked}
 
 
 def costs(case, sentence):
@@ -265,8 +267,9 @@ ORACLE = {
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
     "From {query} it looks at {count} tokens alike: {weight} each.": lambda case, sentence: {
         "query": query_of(case),
-        "count": sum(percent(weight) == percent(max(row_of(case))) for weight in row_of(case)),
+        "count": sentence.arguments["count"],
         "weight": max(row_of(case)),
+        "ranked": Ranked(row_of(case), largest(row_of(case), sentence.arguments["count"]), percent),
     },
     "On this text, {name}: {weight} over {count} query; spread evenly: {even}.": pattern_on_this_text,
     "This text has nothing for “{name}”.": nothing_for_it,
@@ -423,8 +426,8 @@ def test_the_table_of_scores():
         kept = KEPT["confirming"][name]
         weight, even, n = score_of(case, name, layer, head)
         assert spoken(row[1]) == (name if earned else spoken(NO_NAME)) and spoken(row[2]) == name
-        said = [number(value.value) if value != "–" else value for value in row[3:5]]
-        assert said == ([number(weight), number(even)] if n else ["–", "–"]) and row[5] == n
+        said = [value.value if value != "–" else value for value in row[3:5]]
+        assert said == ([pytest.approx(weight, abs=1e-5), pytest.approx(even)] if n else ["–", "–"]) and row[5] == n
         found = [value.value for value in row[6:9]]
         assert found == [kept["heads"][layer][head], kept["even"], kept["untrained"]] and row[9] == kept["n"]
 

@@ -37,6 +37,7 @@ from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
 from lessons.train import answer_lines, moment_sentence, questions_about, train_screen
 from lessons.training_curves import leak_sentences, loss_sentences, success_sentences
+from tests.printed import largest, lead, read_alike, some_may_differ
 
 HARBOUR = COMPARISONS["mask"].task.text
 BANANA = CharacterTask("banana bandana banana cabana", 8)
@@ -183,7 +184,7 @@ def several_strongest(case, sentence):
 
 def many_strongest(case, sentence):
     values = list(weights_of(case).values())
-    tied = [i for i, value in enumerate(values) if percent(value) == percent(max(values))]
+    tied = largest(values, sentence.arguments["count"])
     return {"weight": max(values), "count": len(tied), "ranked": Ranked(values, tied, percent)}
 
 
@@ -245,8 +246,7 @@ def role_weight(case, sentence):
                 sums[layer, head] = sums.get((layer, head), 0.0) + float(weights[target].sum())
     shares = {at: total / rows for at, total in sums.items()}
     named = [(n.arguments["layer"] - 1, n.arguments["head"] - 1) for n in said["heads"].items]
-    most = max(shares.values())
-    assert sorted(named) == sorted(at for at, share in shares.items() if number(share) == number(most))
+    assert lead([list(shares).index(at) for at in named], [*shares.values()])
     expected = {"role": ..., "heads": [...] * len(named), "weight": shares[named[0]]}
     return expected | ({"enough": task.threshold} if "enough" in said else {})
 
@@ -294,9 +294,9 @@ def headless_again(case, sentence):
         layer.attention.W_o[:] = 0
     left = right_of(model, case.choices.settings)
     enough = whole >= case.choices.settings.task.enough_right
-    same = percent(left) == percent(whole)
+    same = "as many" in sentence.template
+    assert read_alike((left, whole), percent) if same else some_may_differ((left, whole), percent)
     assert ("little attention" in sentence.template) == (enough and left > 0.75 * whole and not same)
-    assert ("as many" in sentence.template) == same
     return {"left": left, **({"whole": whole} if "whole" in sentence.arguments else {})}
 
 
@@ -353,9 +353,9 @@ def less_again(case, sentence):
     first = d_head * (head["head"] - 1)
     model.layers[head["layer"] - 1].attention.W_o[first : first + d_head] = 0
     less = evaluate(settings.task, model, batch)
-    assert ("as many" in sentence.template) == (percent(less.accuracy) == percent(whole.accuracy)) or len(
-        sentence.arguments
-    ) == 2
+    right = (less.accuracy, whole.accuracy)
+    as_many = read_alike(right, percent) if "as many" in sentence.template else some_may_differ(right, percent)
+    assert as_many or len(sentence.arguments) == 2
     found = {"head": ..., "loss": less.loss, "whole": whole.loss, "left": less.accuracy, "right": whole.accuracy}
     return {name: found[name] for name in sentence.arguments}
 
@@ -376,7 +376,7 @@ def weight_ahead(case, sentence):
             ahead[layer, head] = sum(float(weights[:, i, i + 1].mean()) for i in range(n - 1)) / (n - 1)
     named = [(n.arguments["layer"] - 1, n.arguments["head"] - 1) for n in sentence.arguments["heads"].items]
     most = max(ahead.values())
-    assert sorted(named) == sorted(at for at, share in ahead.items() if percent(share) == percent(most))
+    assert lead([list(ahead).index(at) for at in named], [*ahead.values()], percent)
     return {"count": len(named), "heads": [...] * len(named), "weight": most}
 
 
