@@ -9,6 +9,7 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 from streamlit.starlette import App
 
+from attention_ui.server.connection import answer_script
 from attention_ui.server.files import ChartsAhead, PackedFiles
 from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, classes_are_reached, computes, training_thread_lives
@@ -112,6 +113,8 @@ ROUTES = [
     Route("/healthz", health.answer),
     Route("/runner", answer_runner),
     Route("/{base:path}/runner", answer_runner),  # Streamlit's setting of a base path moves no route
+    Route("/connection.js", answer_script),
+    Route("/{base:path}/connection.js", answer_script),
     Route("/language/{code}", change_language),
     Route("/{base:path}/language/{code}", change_language),
 ]

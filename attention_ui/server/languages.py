@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attention_ui.server.connection import with_script
 from words import COOKIE, chosen_language, nearest_language, tag_of
 
 YEAR = 31_536_000  # seconds
@@ -15,9 +16,10 @@ LANG = re.compile(rb'<html lang="[^"]*"')
 
 
 class SpokenPage:
-    """Writes the reader's language into the start page; the language that a link fixes stays while the browser is open.
+    """Writes the reader's language into the start page, and with it what connection.js says.
 
-    Screen readers choose their voice by it, and browsers what they offer to translate.
+    Screen readers choose their voice by it, and browsers what they offer to translate. The language that a link fixes
+    stays while the browser is open.
     """
 
     def __init__(self, app: ASGIApp):
@@ -59,7 +61,7 @@ def in_language(start: Message, page: bytes, request: Request) -> bytes:
     """The page with its language; the headers say what it depends on."""
     fixed, headers = dict(parse_qsl(request.url.query)).get("lang", ""), MutableHeaders(scope=start)
     code = chosen_language(fixed, request.cookies.get(COOKIE, ""), request.headers.get("accept-language", ""))
-    page = LANG.sub(f'<html lang="{tag_of(code)}"'.encode(), page, count=1)
+    page = with_script(LANG.sub(f'<html lang="{tag_of(code)}"'.encode(), page, count=1), code)
     headers["Content-Length"] = str(len(page))
     headers.add_vary_header("Accept-Language, Cookie")
     if nearest_language(fixed):

@@ -53,3 +53,22 @@ def test_a_vote_from_the_projector_to_the_phone_and_back(visit, teacher):
     student.settled()
     found += looks(teacher, 1440) + looks(student, 390)
     assert not found, "\n".join(found)
+    connection_is_lost(student, teacher)
+
+
+def connection_is_lost(student, teacher):
+    """In the reader's language, above everything; where the network is gone, and where the server does not answer."""
+    student.page.context.set_offline(True)
+    said = student.page.get_by_text("The connection is lost. Keep this page open")
+    said.wait_for()
+    box = said.bounding_box()
+    assert student.page.evaluate("([x, y]) => document.elementFromPoint(x, y).id === 'connection'",
+                                 [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2])  # fmt: skip
+    student.page.context.set_offline(False)
+    said.wait_for(state="hidden")
+    teacher.page.route("**/connection.js*", lambda route: route.abort())
+    teacher.page.evaluate("document.querySelector('h1').click()")
+    teacher.page.get_by_text("The connection is lost").wait_for()
+    teacher.page.unroute("**/connection.js*")
+    teacher.page.get_by_text("The connection is lost").wait_for(state="hidden")
+    teacher.errors.clear()

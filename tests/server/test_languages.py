@@ -90,3 +90,12 @@ def test_a_tag_names_the_nearest_language(tag, code):
 def test_of_what_the_browser_asks_for_the_first_that_is_spoken_counts():
     assert chosen_language("", "", "da, ja;q=0.3, de-CH;q=0.7, *;q=0.1") == "de"
     assert chosen_language("", "", "x" * 10_000) == "en"
+
+
+def test_the_start_page_brings_what_says_that_the_connection_is_lost(server):
+    page = server.get("/softmax?lang=en", Accept="text/html").body.decode()
+    (source, sentence) = re.search(r'<script defer src="\.(.*?)" data-lost="(.*?)"></script></head>', page).groups()
+    script = server.get(source)
+    assert script.status == 200 and script.headers["Content-Type"].startswith("text/javascript")
+    assert "immutable" in script.headers["Cache-Control"] and sentence.startswith("The connection is lost.")
+    assert "immutable" not in server.get(source.split("?")[0]).headers["Cache-Control"]

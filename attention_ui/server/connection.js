@@ -1,0 +1,50 @@
+// Says in the reader's language that the connection to the server is lost. Streamlit knows of that only where the socket
+// was closed; where a network swallows what is sent, or the server hangs, a page looks as if nothing were wrong.
+(() => {
+    const SOON = 2000, PATIENCE = 5000  // milliseconds
+    const { src, dataset: { lost: sentence } } = document.currentScript
+    const app = () => document.querySelector('[data-testid="stApp"]')?.dataset ?? {}
+    const pause = time => new Promise(done => setTimeout(done, time))
+    let connected = false, unanswered = false, asking = false, changed = 0
+
+    const bar = document.createElement('div')
+    bar.id = 'connection'
+    bar.role = 'status'
+    document.body.append(bar)
+
+    function show() {
+        const socket = app().testConnectionState === 'CONNECTED'
+        connected ||= socket
+        const said = !navigator.onLine || unanswered || (connected && !socket) ? sentence : ''
+        if (bar.textContent !== said) bar.textContent = said
+    }
+
+    const answers = () => fetch(src, { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE) })
+        .then(() => true, () => false)
+
+    // A press changes the state of the app at once. Where it does not, it may be one that the server is not told of.
+    async function pressed() {
+        const when = performance.now()
+        if (asking) return
+        asking = true
+        await pause(SOON)
+        while (changed < when && !(await answers())) {
+            unanswered = true
+            show()
+            await pause(SOON)
+        }
+        asking = unanswered = false
+        show()
+    }
+
+    new MutationObserver(() => {
+        changed = performance.now()
+        setTimeout(show, SOON)
+    }).observe(document.body, {
+        subtree: true,
+        attributeFilter: ['data-test-script-state', 'data-test-connection-state'],
+    })
+    addEventListener('online', show)
+    addEventListener('offline', show)
+    for (const act of ['click', 'change']) document.addEventListener(act, pressed, true)
+})()
