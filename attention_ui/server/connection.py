@@ -31,5 +31,5 @@ def version() -> str:
 
 def answer_script(request: Request) -> Response:
     """The script."""
-    kept = FOR_A_YEAR if request.query_params.get("v") == version() else "no-cache"
+    kept = FOR_A_YEAR if f"v={version()}" in request.url.query else "no-cache"
     return Response(SCRIPT, media_type="text/javascript", headers={"Cache-Control": kept})
