@@ -77,12 +77,14 @@ class Session:
     """One visitor of the server at a port of this machine.
 
     Every action returns how many seconds passed from sending it until the server said that the run of the
-    script, or of the fragment, was finished. With `live`, fragments that ask to be rerun every so often are.
+    script, or of the fragment, was finished. With `live`, fragments that ask to be rerun every so often are. `source` is
+    the address that the visitor comes from; this machine has many: 127.0.0.1, 127.0.0.2, …
     One action at a time, and none while the script reruns itself: the answers would be taken for each other.
     """
 
-    def __init__(self, port: int, *, live: bool = False):
+    def __init__(self, port: int, *, live: bool = False, source: str = "127.0.0.1"):
         self.port = port
+        self.source = source
         self.live = live
         self.query_string = ""
         self.fragment_reruns: list[float] = []  # when each rerun of a fragment was finished
@@ -117,6 +119,7 @@ class Session:
             ping_interval=None,
             open_timeout=PATIENCE_SECONDS,
             close_timeout=1.0,
+            local_addr=(self.source, 0),
         )
         self._reader = asyncio.create_task(self._read())
         await self._rerun(page_name=url_path)

@@ -4,5 +4,5 @@ Nothing in here knows what a question is: it is a text that whoever asks it can 
 names and no addresses, only counts and tokens; after a day a class is forgotten.
 
 `stages` says what follows what, `keys` what opens what, `keeper` keeps it; `postgres` is the same keeper for several
-processes, and `limits` refuses who tries too often.
+processes, and `limits` says what one address may do.
 """

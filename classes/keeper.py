@@ -15,7 +15,7 @@ from classes.keys import hashed, new_code, new_key
 from classes.stages import NEXT, ROUNDS, VOTES_IN, RefusedError, Room, UnreachableError, Votes, told_as
 
 LIMIT_SECONDS = 2.0  # how long anybody waits for the database
-FORGOTTEN_AFTER = 24 * 60 * 60
+FORGOTTEN_AFTER, UNJOINED_MINUTES = 24 * 60 * 60, 15
 MOST_CLASSES, MOST_QUESTIONS, MOST_VOTERS = 1000, 100, 500
 MOST_CARDS, MOST_TEXT = 4, 20_000  # of a question: its cards, and the characters it is made again from
 DATABASE = "classes.sqlite3"
@@ -30,6 +30,7 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS votes (
         code TEXT REFERENCES classes ON DELETE CASCADE, number INTEGER, round INTEGER, token TEXT,
         card INTEGER NOT NULL, PRIMARY KEY (code, number, round, token))""",
+    "CREATE TABLE IF NOT EXISTS joined (code TEXT PRIMARY KEY REFERENCES classes ON DELETE CASCADE)",
 )
 LOOK = """SELECT c.code, c.until, c.revision, c.number, c.stage, coalesce(q.cards, 0), coalesce(q.asked, '')
     FROM classes c LEFT JOIN questions q ON q.code = c.code AND q.number = c.number
@@ -44,6 +45,8 @@ VOTE = """INSERT INTO votes (code, number, round, token, card)
     AND (? > (SELECT count(*) FROM votes WHERE code = c.code AND number = c.number AND round = ?)
          OR EXISTS (SELECT 1 FROM votes WHERE code = c.code AND number = c.number AND round = ? AND token = ?))
     {of_a_class} ON CONFLICT (code, number, round, token) DO UPDATE SET card = excluded.card"""
+JOIN = """INSERT INTO joined (code) SELECT code FROM classes WHERE code = ? AND until > {now}
+    ON CONFLICT (code) DO NOTHING"""
 MOVED = """SELECT a.card, b.card, count(*) FROM votes a JOIN votes b
     ON b.code = a.code AND b.number = a.number AND b.token = a.token AND b.round = 2
     WHERE a.code = ? AND a.number = ? AND a.round = 1 GROUP BY a.card, b.card"""
@@ -81,7 +84,9 @@ class Keeper:
         self._make_tables()
 
     def open_class(self) -> tuple[str, str]:
-        """A new class: its code, and the key that rules it, of which only a hash is kept."""
+        """A new class: its code, and the key that rules it, of which only a hash is kept. Where nobody joins, it ends
+        after fifteen minutes.
+        """
         self.forget()
         code, key = new_code(), new_key()
         with self._changing():
@@ -89,8 +94,17 @@ class Keeper:
                 raise RefusedError("{most_classes} classes are open here, which is the most. Try again in an hour.",
                                    most_classes=MOST_CLASSES)  # fmt: skip
             self._run("INSERT INTO classes VALUES (?, ?, {now} + ?, 0, 0, 'waiting')", code, hashed(key),
-                      FORGOTTEN_AFTER)  # fmt: skip
+                      60 * UNJOINED_MINUTES)  # fmt: skip
         return code, key
+
+    def join(self, code: str) -> None:
+        """Somebody is in the class besides its teacher: from the first one on, it lasts its full time."""
+        if self._rows("SELECT 1 FROM joined WHERE code = ?", code):
+            return
+        with self._changing():
+            if self._run(JOIN, code):
+                longer = FORGOTTEN_AFTER - 60 * UNJOINED_MINUTES
+                self._run("UPDATE classes SET until = until + ? WHERE code = ?", longer, code)
 
     def look(self, code: str) -> Room:
         """The class as it is now."""

@@ -5,7 +5,7 @@ import streamlit as st
 from attention_ui.lesson import show_notes
 from attention_ui.links import link_notes
 from attention_ui.state import take_state
-from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key
+from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key, seconds_at_the_door
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
 from attention_ui.voting.watching import in_doubt
@@ -22,6 +22,10 @@ def class_panel_of_visit() -> None:
     """Everything; what cannot be is said in a sentence."""
     show_notes(*link_notes())
     try:
+        if seconds := seconds_at_the_door():
+            st.text(tell("One moment. Wrong codes were typed in your network, so this one takes a few seconds."))
+            st.fragment(look_again, run_every=seconds)()
+            return
         room = opened_room()
         if room is None:
             lobby()
@@ -44,6 +48,12 @@ def class_view(room: Room) -> None:
     else:
         show_notes(reason(RefusedError(NOT_YOURS)) if own_key() else None)
         student_view(room)
+
+
+def look_again() -> None:
+    """The page, once the time is over. Nobody waits for this visit meanwhile: no thread, no turn, no database."""
+    if not seconds_at_the_door():
+        st.rerun()
 
 
 def lobby() -> None:

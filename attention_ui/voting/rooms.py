@@ -6,37 +6,33 @@ import time
 import streamlit as st
 
 from attention_ui.links import Length, LinkRule, forget_in_link, say_in_link, text_in_link
+from attention_ui.server.addresses import sender
 from attention_ui.state import get_state, set_state
 from attention_ui.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.watching import doubt, doubt_other_tabs, unwatch, watch
 from classes.keeper import NO_CLASS
 from classes.keys import token_of, typed_code
-from classes.limits import Limiter
+from classes.limits import Delays, Held, Limiter
 from classes.stages import RefusedError, Room, UnreachableError, told_as
 from lessons.sentence import reason, say
 from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
-WAIT = told_as("There were too many codes of no class, or too many classes. Wait a minute, then try again.")
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
 PRESS_AGAIN = say("What you pressed last may not have been done: if this page does not show it, press it again.")
-GUESSES, ALL_GUESSES = Limiter(10, 60), Limiter(600, 60)  # wrong codes in a minute: of a visitor, and of all together
-OPENINGS, ALL_OPENINGS = Limiter(10, 3600), Limiter(300, 3600)  # new classes in an hour
-EVERYBODY = "everybody"
+TOO_FAST = told_as("{count} classes in {minutes} minutes are the most that one network may open. Wait a few minutes, "
+                   "then try again.")  # fmt: skip
+TOO_MANY = told_as("{count} classes of your network are open, which is the most. Close one of them, then try again.")
+MOST_OPENINGS, OPENING_MINUTES, MOST_OPEN = 10, 10, 40  # of one address
+clock = time.monotonic  # what the door goes by
+GUESSES, OPENINGS, OPENED = Delays(), Limiter(MOST_OPENINGS, 60 * OPENING_MINUTES), Held()
 
 
-def limited(*limiters: Limiter) -> None:
-    """Refuse a visitor who has tried too often, and everybody where all together have."""
-    if any(limiter.exhausted(who) for limiter, who in zip(limiters, (voter(""), EVERYBODY), strict=True)):
-        raise RefusedError(WAIT)
-
-
-def tried(*limiters: Limiter) -> None:
-    """Count one more try."""
-    for limiter, who in zip(limiters, (voter(""), EVERYBODY), strict=True):
-        limiter.count(who)
+def address() -> str:
+    """Where this visitor comes from. It is not kept: what an address may do is counted in memory."""
+    return sender(st.context.ip_address, st.context.headers.get_all("X-Forwarded-For"))
 
 
 def voter(code: str) -> str:
@@ -49,8 +45,43 @@ def voter(code: str) -> str:
     return token_of(mark, code)
 
 
+def seconds_at_the_door() -> float:
+    """How long until this visit is told whether the class of its link exists.
+
+    Wrong codes from its address make it longer. Whoever is inside or has the teacher's key does not wait.
+    """
+    code = typed_code(text_in_link("class"))
+    if code is None or code == get_state("class_inside"):
+        return 0.0
+    asked, told_at = get_state("class_tried") or ("", 0.0)
+    if asked != code:
+        told_at = clock() + GUESSES.seconds(address())
+        if brings_key(code):
+            told_at = 0.0
+        elif doubted_where_away("revision", code) < 0:
+            GUESSES.wrong(address())
+        set_state("class_tried", (code, told_at))
+    return max(0.0, told_at - clock())
+
+
+def brings_key(code: str) -> bool:
+    """True where the link has the key of this class, of which nobody need guess any."""
+    key = text_in_link("teacher")
+    return bool(key) and doubted_where_away("rules", code, key)
+
+
+def doubted_where_away(deed: str, code: str, *values: object) -> object:
+    """What the database answers to whoever comes in; where it cannot be reached, the page is drawn anew later."""
+    try:
+        return getattr(class_keeper(), deed)(code, *values)
+    except UnreachableError:
+        watch(code, voter(code))
+        doubt()
+        raise
+
+
 def opened_room() -> Room | None:
-    """The class that the link names, or else the one this visit is in; None without one. Guessing is limited.
+    """The class that the link names, or else the one this visit is in; None without one.
 
     While the database cannot be reached, it is the class as it was last.
     """
@@ -59,20 +90,17 @@ def opened_room() -> Room | None:
     if not asked and inside is None:
         return None
     try:
-        if code is None or code != inside:
-            limited(GUESSES, ALL_GUESSES)
         if code is None:
             raise RefusedError(NO_CLASS)
+        if code != inside and not brings_key(code):
+            doubted_where_away("join", code)
         watched = watch(code, voter(code))
         room = last_known("look", code)
         watched.revision = room.revision
     except RefusedError as error:
         if str(error) == NO_CLASS:
-            was_inside = code is not None and code == inside
-            if not was_inside:
-                tried(GUESSES, ALL_GUESSES)
             leave_class()
-            if was_inside:
+            if code is not None and code == inside:
                 raise RefusedError(OVER) from error
         raise
     enter(code, text_in_link("teacher"))
@@ -81,6 +109,7 @@ def opened_room() -> Room | None:
 
 def enter(code: str, key: str) -> None:
     """From now on this visit is in a class, and its address says so."""
+    set_state("class_tried", None)
     if get_state("class_inside") != code:
         set_state("class_inside", code)
         set_state("class_key", "")
@@ -93,7 +122,7 @@ def enter(code: str, key: str) -> None:
 
 def leave_class() -> None:
     """This visit is in no class any more."""
-    for name in ("class_inside", "class_key", "class_known", "vote_to_send"):
+    for name in ("class_inside", "class_key", "class_known", "class_tried", "vote_to_send"):
         set_state(name, None)
     unwatch()
     forget_in_link("class", "teacher")
@@ -165,10 +194,15 @@ def do(deed: str, *values: object) -> bool:
 
 def open_class() -> None:
     """A new class, which this visit rules."""
+    where = address()
     try:
-        limited(OPENINGS, ALL_OPENINGS)
-        tried(OPENINGS, ALL_OPENINGS)
-        enter(*class_keeper().open_class())
+        if OPENED.count(where, lambda code: class_keeper().revision(code) >= 0) >= MOST_OPEN:
+            raise RefusedError(TOO_MANY, count=MOST_OPEN)
+        if not OPENINGS.take(where):
+            raise RefusedError(TOO_FAST, count=MOST_OPENINGS, minutes=OPENING_MINUTES)
+        code, key = class_keeper().open_class()
+        OPENED.add(where, code)
+        enter(code, key)
     except RefusedError as error:
         set_state("class_note", reason(error))
 

@@ -18,6 +18,7 @@ from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import do, join_link, leave_class
 from attention_ui.voting.seen import seen_of
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
+from classes.keeper import UNJOINED_MINUTES
 from classes.stages import NEXT, RefusedError, Room
 from lessons.asked import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.formatting import spoken, tell, written
@@ -121,6 +122,8 @@ def draw_invitation(room: Room) -> None:
         st.text(tell("Open this link, or the page Class vote, and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
+        st.caption(tell("If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
+                        "it lasts a day.", minutes=UNJOINED_MINUTES))  # fmt: skip
     with image:
         text = tell("The link as a QR code")
         st.markdown(f"![{text}]({picture})")  # an image of Streamlit's own has no alternative text

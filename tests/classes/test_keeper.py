@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 
 from classes import keeper as keeping
-from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, Keeper
+from classes.keeper import DATABASE, FORGOTTEN_AFTER, LATE, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, Keeper
 from classes.keys import CODE_ALPHABET, new_code, new_key, token_of, typed_code
-from classes.limits import Limiter
 from classes.stages import NEXT, RefusedError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -115,6 +114,7 @@ def test_stages_are_not_skipped_and_a_button_pressed_twice_acts_once(keeper, roo
 
 
 def test_a_class_is_forgotten_with_all_its_votes(keeper, room, clock):
+    keeper.join(room[0])
     keeper.vote(room[0], "a", 1, "open", 0)
     clock.now += FORGOTTEN_AFTER - 1
     assert keeper.look(room[0]).until == clock.now + 1
@@ -124,6 +124,21 @@ def test_a_class_is_forgotten_with_all_its_votes(keeper, room, clock):
         keeper.vote(room[0], "b", 1, "open", 0)
     keeper.forget()
     assert not keeper._one("SELECT count(*) FROM votes") and not keeper._one("SELECT count(*) FROM questions")
+
+
+def test_a_class_that_nobody_joins_ends_after_fifteen_minutes(keeper, clock):
+    opened = clock.now
+    codes = [keeper.open_class()[0] for _ in range(3)]
+    clock.now += 60 * UNJOINED_MINUTES - 1
+    for _ in range(30):
+        keeper.join(codes[1])
+    clock.now += 1
+    assert [keeper.revision(code) for code in codes] == [-1, 0, -1]
+    keeper.join(codes[0])
+    refused(NO_CLASS, keeper.look, codes[0])
+    assert keeper.look(codes[1]).until == opened + FORGOTTEN_AFTER, "thirty have joined, and it lasts one day"
+    keeper.forget()
+    assert keeper._one("SELECT count(*) FROM classes") == keeper._one("SELECT count(*) FROM joined") == 1
 
 
 def test_a_teacher_can_have_it_forgotten_at_once_and_other_classes_stay(keeper, room):
@@ -210,6 +225,7 @@ def test_a_process_whose_clock_is_wrong_forgets_no_class(keeper, tmp_path):
     kind, where = kind_and_place(keeper, tmp_path)
     keeper = kind(where)
     code, _key = keeper.open_class()
+    keeper.join(code)
     script = AHEAD.format(module=kind.__module__.split(".")[1], keeper=kind.__name__)
     ran = subprocess.run([sys.executable, "-c", script, where, code], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     assert ran.stdout == "waiting\n"
@@ -285,14 +301,3 @@ def test_keys_have_128_bits_and_tokens_tell_nothing():
     assert len(keys) == 100 and all(len(key) == 22 for key in keys)
     assert token_of(b"cookie", "AAAAAA") != token_of(b"cookie", "BBBBBB") != token_of(b"other", "BBBBBB")
     assert "cookie" not in token_of(b"cookie", "AAAAAA")
-
-
-def test_who_tries_too_often_waits():
-    now = [0.0]
-    limiter = Limiter(3, 60, lambda: now[0])
-    for _ in range(3):
-        assert not limiter.exhausted("a")
-        limiter.count("a")
-    assert limiter.exhausted("a") and not limiter.exhausted("b")
-    now[0] = 61
-    assert not limiter.exhausted("a")

@@ -3,20 +3,21 @@
 import asyncio
 import csv
 import io
+import itertools
 import re
 from functools import partial
 
 import pytest
 from replicas import awaited
-from visiting import ROOT, chart, open_page, texts, visitor
+from visiting import ROOT, captions, chart, open_page, texts, visitor
 
 from attention_ui.server.process import outside_turn, page_lock
 from attention_ui.voting import database, rooms, watching
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.page import GOES_ON
 from attention_ui.voting.student import SENT_LATER
-from classes.keeper import NO_CLASS, NOT_YOURS, UNREACHABLE, Keeper
-from classes.limits import Limiter
+from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTES, UNREACHABLE, Keeper
+from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
 from lessons.asked import askable, first_asked, read_asked, screen_asked, written_asked
@@ -45,8 +46,10 @@ def fresh(monkeypatch, tmp_path):
     watching.WATCHED.clear()
     for module in ("rooms", "teacher", "view", "watching"):
         monkeypatch.setattr(f"attention_ui.voting.{module}.class_keeper", lambda: prompt)
-    for name in ("GUESSES", "ALL_GUESSES", "OPENINGS", "ALL_OPENINGS"):
-        monkeypatch.setattr(rooms, name, Limiter(10, 3600))
+    monkeypatch.setattr(rooms, "address", lambda: "here")
+    monkeypatch.setattr(rooms, "GUESSES", Delays(rooms.clock))
+    monkeypatch.setattr(rooms, "OPENINGS", Limiter(rooms.MOST_OPENINGS, 3600))
+    monkeypatch.setattr(rooms, "OPENED", Held())
     yield keeper
     assert not held, "lessons would wait for the database"
 
@@ -228,24 +231,110 @@ def test_a_forged_code_is_refused_in_a_sentence(fresh, code):
     assert fresh.look(real).stage == "open"
 
 
-def test_guessing_codes_is_limited_and_those_inside_stay(fresh):
-    _, code, _ = asking()
+@pytest.fixture
+def time(monkeypatch):
+    """The time of the door, which stands until a test moves it."""
+    now = [1000.0]
+    monkeypatch.setattr(rooms, "clock", lambda: now[0])
+    monkeypatch.setattr(rooms, "GUESSES", Delays(lambda: now[0]))
+    return now
+
+
+@pytest.fixture
+def come_from(monkeypatch):
+    """From now on visitors come from this address."""
+    return lambda where: monkeypatch.setattr(rooms, "address", lambda: where)
+
+
+WAITS = "One moment. Wrong codes were typed in your network, so this one takes a few seconds."
+
+
+def guess(codes):
+    """Somebody who opens the page anew for each wrong code, as an attacker does."""
+    for code in codes:
+        at = student(code)
+        assert {WAITS, NO_CLASS} & set(texts(at)), "nobody is refused with another reason"
+
+
+def test_a_guesser_slows_his_own_address_and_no_right_code_is_refused(fresh, time, come_from):
+    _, code, key = asking()
     inside = student(code)
-    guesser = open_page(PAGE)
-    for _ in range(12):
-        guesser.text_input(key="class_code").set_value("AAAAAA").run()
-        guesser.text_input(key="class_code").set_value("BBBBBB").run()
-    assert rooms.WAIT in texts(guesser)
-    guesser.text_input(key="class_code").set_value(code).run()
-    assert rooms.WAIT in texts(guesser) and "class_vote_A" not in keys(guesser), "not even the right one"
+    come_from("the guesser's")
+    guess(f"AAAA{a}{b}" for a, b in itertools.product("BCDEF", "GHJKM"))
+    own = student(code)
+    assert WAITS in texts(own) and not {"class_vote_A", "class_open"} & keys(own), "or it would tell that it is right"
     vote(inside, "A")
+    assert "class_ask" in keys(student(code, teacher=key)), "a key cannot be guessed, and waits for nothing"
+    come_from("a school's")
+    assert "class_vote_A" in keys(student(code))
+    come_from("the guesser's")
+    time[0] += 4.9
+    assert WAITS in texts(own.run())
+    time[0] += 0.1
+    assert "class_vote_A" in keys(own.run()), "nobody is refused"
     assert fresh.answered(code, 1, 1) == 1
 
 
-def test_opening_classes_is_limited(fresh):
+def test_thirty_behind_one_address_come_in_and_one_of_them_mistypes(fresh, time, come_from):
+    _, code, _ = asking()
+    come_from("a school's")
+    mistyped = student("AAAAAA")
+    assert NO_CLASS in texts(mistyped)
+    others = [student(code) for _ in range(5)]
+    time[0] += 0.2
+    assert all("class_vote_A" in keys(one.run()) for one in others)
+    mistyped.text_input(key="class_code").set_value(code).run()
+    assert "class_vote_A" in keys(mistyped) or WAITS in texts(mistyped)
+    time[0] += 0.2
+    assert "class_vote_A" in keys(mistyped.run())
+
+
+def test_whoever_waits_is_told_once_and_a_wrong_code_again_is_a_new_guess(fresh, time):
+    guess(["AAAAAA"] * 2)
+    at = student("AAAAAB")
+    assert WAITS in texts(at)
+    waits = rooms.GUESSES.seconds(rooms.address())
+    for _ in range(3):
+        at.run()
+    assert rooms.GUESSES.seconds(rooms.address()) == waits, "to wait is no guess"
+    time[0] += 5
+    assert NO_CLASS in texts(at.run()) and "class_open" in keys(at)
+
+
+def test_what_is_no_code_at_all_is_no_guess(fresh, time):
+    for typed in ("x", "<b>", "0" * 6):
+        assert NO_CLASS in texts(student(typed))
+    assert rooms.GUESSES.seconds(rooms.address()) == 0
+
+
+def test_an_address_opens_ten_classes_in_ten_minutes_and_others_open_theirs(fresh, come_from):
     for _ in range(10):
         press(open_page(PAGE), "class_open")
-    assert rooms.WAIT in texts(press(open_page(PAGE), "class_open"))
+    refused = press(open_page(PAGE), "class_open")
+    assert any(line.startswith("10 classes in 10 minutes are the most") for line in texts(refused))
+    come_from("a school's")
+    assert "class_ask" in keys(press(open_page(PAGE), "class_open"))
+
+
+def test_an_address_has_forty_classes_open_and_those_that_ended_do_not_count(fresh, monkeypatch):
+    monkeypatch.setattr(rooms, "MOST_OPEN", 3)
+    teachers = [press(open_page(PAGE), "class_open") for _ in range(3)]
+    refused = press(open_page(PAGE), "class_open")
+    assert any(line.startswith("3 classes of your network are open, which is the most") for line in texts(refused))
+    press(teachers[0], "class_close")
+    assert "class_ask" in keys(press(refused, "class_open"))
+
+
+def test_a_teacher_alone_is_no_class_and_the_first_student_makes_it_one(fresh):
+    at, code, key = teacher()
+    student(code, teacher=key)
+    short = fresh.look(code).until
+    student(code)
+    long = fresh.look(code).until
+    assert long - short == FORGOTTEN_AFTER - 60 * UNJOINED_MINUTES
+    student(code)
+    assert fresh.look(code).until == long
+    assert any("If nobody joins within 15 minutes" in line for line in captions(at))
 
 
 def test_a_vote_that_comes_too_late_is_told_and_not_counted(fresh):
@@ -288,7 +377,7 @@ def test_nothing_of_a_visitor_is_stored_but_a_token(fresh):
     vote(student(code), "A")
     tables = {row[0]: fresh._rows(f"SELECT * FROM {row[0]}") for row in fresh._rows(
         "SELECT name FROM sqlite_master WHERE type = 'table'")}  # fmt: skip
-    assert set(tables) == {"classes", "questions", "votes"} and key not in str(tables)
+    assert set(tables) == {"classes", "questions", "votes", "joined"} and key not in str(tables)
     ((stored, number, taken, token, card),) = tables["votes"]
     assert (stored, number, taken, card) == (code, 1, 1, 0) and re.fullmatch("[0-9a-f]{32}", token)
 
