@@ -77,8 +77,8 @@ class Session:
     """One visitor of the server at a port of this machine.
 
     Every action returns how many seconds passed from sending it until the server said that the run of the
-    script, or of the fragment, was finished. With `live`, fragments that ask to be rerun every so often are. `source` is
-    the address that the visitor comes from; this machine has many: 127.0.0.1, 127.0.0.2, …
+    script, or of the fragment, was finished. With `live`, fragments that ask to be rerun every so often are.
+    `source` is the address that the visitor comes from; this machine has many: 127.0.0.1, 127.0.0.2, …
     One action at a time, and none while the script reruns itself: the answers would be taken for each other.
     """
 

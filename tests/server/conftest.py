@@ -1,9 +1,7 @@
 """What the tests of the server share: replicas, a proxy, a browser. What is not installed is skipped, and said."""
 
-import subprocess
-
 import pytest
-from replicas import HAPROXY, Replica, free_port, local_configuration, open_port, wait_for
+from replicas import HAPROXY, Proxy, Replica
 
 
 @pytest.fixture
@@ -43,22 +41,15 @@ def server(replicas):
 
 @pytest.fixture(scope="module")
 def haproxy(tmp_path_factory):
-    """Starts HAProxy with the configuration of deploy/, in front of these replicas; returns its port."""
+    """Starts HAProxy with the configuration of deploy/, in front of these replicas."""
     if HAPROXY is None:
         pytest.skip("no HAProxy here: install it (Debian: apt install haproxy)")
     started = []
 
     def start(first, second):
-        port = free_port()
-        file = tmp_path_factory.mktemp("proxy") / "haproxy.cfg"
-        file.write_text(local_configuration(port, first.port, second.port))
-        checked = subprocess.run([HAPROXY, "-c", "-f", file], capture_output=True, text=True)
-        assert checked.returncode == 0, checked.stderr
-        started.append(subprocess.Popen([HAPROXY, "-db", "-f", file], stderr=subprocess.DEVNULL))
-        wait_for(lambda: open_port(port))
-        return port
+        started.append(Proxy(tmp_path_factory.mktemp("proxy"), first.port, second.port))
+        return started[-1]
 
     yield start
-    for process in started:
-        process.terminate()
-        process.wait(10)
+    for proxy in started:
+        proxy.stop()

@@ -88,6 +88,28 @@ class Replica:
                 self.kill()
 
 
+class Proxy:
+    """HAProxy as in deploy/, in front of these ports of this machine, with what it says of them."""
+
+    def __init__(self, folder, *ports):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log, file = folder / "log.txt", folder / "haproxy.cfg"
+        file.write_text(local_configuration(self.port, *ports))
+        checked = subprocess.run([HAPROXY, "-c", "-f", file], capture_output=True, text=True)
+        assert checked.returncode == 0, checked.stderr
+        with self.log.open("w") as log:
+            self._process = subprocess.Popen([HAPROXY, "-db", "-f", file], stderr=log)
+        wait_for(lambda: open_port(self.port), self.words)
+
+    def words(self):
+        return self.log.read_text()
+
+    def stop(self):
+        self._process.terminate()
+        self._process.wait(10)
+
+
 def awaited(coroutine):
     """Its result. On a thread of its own: on this one the browser's loop may be running."""
     with ThreadPoolExecutor(1) as pool:

@@ -2,10 +2,13 @@
 
 import re
 import subprocess
+from ipaddress import ip_address, ip_network
 
 import pytest
 import yaml
 from replicas import HAPROXY, ROOT, local_configuration
+
+from attention_ui.server.addresses import PROXIES
 
 DEPLOY = ROOT / "deploy"
 
@@ -34,6 +37,19 @@ def test_the_composition_has_several_replicas_with_one_secret_behind_the_proxy()
     [template] = re.findall(r"server-template lab (\d+) app:8501", (DEPLOY / "haproxy.cfg").read_text())
     assert 2 <= app["deploy"]["replicas"] <= int(template)
     assert proxy["volumes"][0].startswith("./haproxy.cfg:")
+
+
+def test_the_app_believes_the_proxy_where_a_visitor_comes_from_and_nobody_else():
+    [compose] = read_yaml("compose.yaml")
+    [proxy] = compose["services"]["proxy"]["networks"].values()
+    assert compose["services"]["app"]["environment"]["FORWARDED_ALLOW_IPS"] == proxy["ipv4_address"]
+    [network] = compose["networks"]["default"]["ipam"]["config"]
+    assert ip_address(proxy["ipv4_address"]) in ip_network(network["subnet"])
+    assert "option forwardfor" in (DEPLOY / "haproxy.cfg").read_text()
+    container = read_yaml("kubernetes.yaml")[0]["spec"]["template"]["spec"]["containers"][0]
+    given = {variable["name"]: variable.get("value") for variable in container["env"]}
+    assert ip_network(given["FORWARDED_ALLOW_IPS"]).prefixlen > 8
+    assert PROXIES in (DEPLOY / "README.md").read_text()
 
 
 def test_all_replicas_keep_the_votes_in_one_database():

@@ -63,9 +63,9 @@ def visitor_of(replica, proxy, tab):
 
 def test_one_replica_dies_and_the_other_ones_visitor_notices_nothing(replicas, haproxy, tab):
     doomed, survivor = replicas().start(), replicas().start()
-    port = haproxy(doomed, survivor)
-    proxy = f"http://127.0.0.1:{port}"
-    wait_for(lambda: Answer(f"{proxy}/healthz").status == 200)
+    haproxy = haproxy(doomed, survivor)
+    proxy = haproxy.url
+    wait_for(lambda: Answer(f"{proxy}/healthz").status == 200, haproxy.words)
     assert Answer(f"{proxy}/_stcore/metrics").status == 404
     unlucky, lost = visitor_of(doomed, proxy, tab)
     lucky, kept = visitor_of(survivor, proxy, tab)
@@ -81,8 +81,8 @@ def test_one_replica_dies_and_the_other_ones_visitor_notices_nothing(replicas, h
     assert "d_k=4" in lucky.url
     assert lucky.evaluate("window.sockets.length") == 1, "its connection was never lost"
 
-    wait_for(lambda: Answer(f"{proxy}/healthz").status == 200)
-    unlucky.goto(f"{proxy}/{LINK}")
+    answer = unlucky.goto(f"{proxy}/{LINK}")
+    assert answer.status == 200, haproxy.words() + survivor.words()
     assert comes_to_show(unlucky, lost)
     assert sessions(survivor) >= 2
 

@@ -24,7 +24,7 @@ def database():
 def test_a_replica_killed_in_mid_vote_loses_no_vote_and_counts_none_twice(replicas, haproxy, database, tab):
     settings = {"ATTENTION_LAB_CLASSES_URL": database.url, "STREAMLIT_SERVER_COOKIE_SECRET": "one for both"}
     first, second = (replicas(**settings).start() for _ in range(2))
-    port = haproxy(first, second)
+    proxy = haproxy(first, second)
     keeper = PostgresKeeper(database.url)
     code, key = keeper.open_class()
     text = written_asked(first_asked("softmax"))
@@ -35,7 +35,7 @@ def test_a_replica_killed_in_mid_vote_loses_no_vote_and_counts_none_twice(replic
         return keeper.votes(code, 1, 3).first
 
     for student in students:
-        student.goto(f"http://127.0.0.1:{port}/class_vote?class={code}")
+        student.goto(f"{proxy.url}/class_vote?class={code}")
         student.locator(CARD).nth(0).click()
         student.locator(CARD, has_text="your answer").wait_for()
     assert counted() == (STUDENTS, 0, 0)
