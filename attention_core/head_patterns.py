@@ -58,6 +58,7 @@ PATTERNS: dict[str, Pattern] = {
     "induction": induction,
     "same token": same_token,
 }
+MEASURED_ON_LISTS = ("induction",)  # on `lists_said_twice`; the others on text that training did not read
 
 
 def is_mark(pieces: Pieces) -> Bool[Tensor, " vocabulary"]:

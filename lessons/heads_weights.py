@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache, partial
 
-from lessons.formatting import digits, factor
+from lessons.formatting import digits, factor, spoken
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsTrace, SideBySide, dropped_out
 from lessons.heads_notices import notice_difference, notice_dropout, was_dropped
@@ -11,6 +11,7 @@ from lessons.heads_way import heads_figure
 from lessons.matrices import KEYS, QUERIES, head_matrix, single_axis, token_axis
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import All, Numeral, Sentence, Share, Token, say
+from lessons.whose import Job
 
 HEATMAPS_IN_A_BAND = 4
 SMALL_WIDTH, LARGE_WIDTH = 585, 325  # pixels
@@ -36,13 +37,21 @@ def names_of_heads(trace: SideBySide) -> tuple[Sentence, ...]:
     """The names that the heads of a trained model have earned, measured; nothing where they are random."""
     if trace.trained is None:
         return ()
-    jobs = (trace.trained.job(head) for head in range(trace.n_heads))
-    names = tuple(
-        say("head {number}: {name}, {share} of its weight", number=number, name=job.name, share=Share(job.share))
-        if job.done else say("head {number}: no name earned", number=number)
-        for number, job in enumerate(jobs, 1)
-    )  # fmt: skip
-    return (say("Measured on {texts}: {heads}.", texts=trace.trained.measured_on, heads=All(names)),)
+    jobs = tuple(map(trace.trained.job, range(trace.n_heads)))
+    first = next((job.texts for job in jobs if job.done), jobs[0].texts)
+    groups: dict[str, list[tuple[int, Job]]] = {}
+    for number, job in enumerate(jobs, 1):
+        groups.setdefault(spoken(job.texts if job.done else first), []).append((number, job))
+    return tuple(
+        say("Measured on {texts}: {heads}.", texts=texts, heads=All(tuple(name_of_job(*one) for one in several)))
+        for texts, several in groups.items())  # fmt: skip
+
+
+def name_of_job(number: int, job: Job) -> Sentence:
+    """The name that a head has earned by what it does best, or that it has none."""
+    if not job.done:
+        return say("head {number}: no name earned", number=number)
+    return say("head {number}: {name}, {share} of its weight", number=number, name=job.name, share=Share(job.share))
 
 
 def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: int) -> tuple[Matrix, ...]:

@@ -15,14 +15,24 @@ from lessons.program import ran_attention
 from lessons.questions.base import asking
 from lessons.questions.read import QUESTIONS
 from lessons.read_figures import arcs, layers_table, maps, predictions, scores_table, weights_figure
-from lessons.reading import PATTERN_NAMES, ReadChoices, Reading, all_heads, name_of_head, names_in, read, shown
+from lessons.reading import (
+    PATTERN_NAMES,
+    ReadChoices,
+    Reading,
+    all_heads,
+    name_of_head,
+    names_in,
+    read,
+    shown,
+    texts_measured,
+)
 from lessons.screen import Code, Screen
 from lessons.sentence import All, Number, Sentence, Share, Token, say, say_count
 
 HEADING = say("What do the heads of a trained language model do?")
 OPENING = say(
     "A small model, trained on old novels and generated stories, reads your sentence. Its heads are called what they "
-    "were measured to do, on text that it had never seen."
+    "were measured to do, on text that it had never seen and on random pieces said twice."
 )
 
 
@@ -127,13 +137,13 @@ def about_head(reading: Reading) -> Sentence:
     measured = kept.confirming[pattern]
     about = {
         "head": called, "name": PATTERN_NAMES[pattern], "weight": Share(measured.heads[layer][head]),
-        "even": Number(measured.even * 100, 0), "count": measured.n,
+        "even": Number(measured.even * 100, 0), "count": measured.n, "texts": texts_measured(pattern),
     }  # fmt: skip
     if name is None:
         return say("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
-                   "queries of unread text; spread evenly it would be {even}%.", **about)  # fmt: skip
-    return say("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread "
-               "text; spread evenly it would be {even}%.", **about)  # fmt: skip
+                   "queries ({texts}); spread evenly it would be {even}%.", **about)  # fmt: skip
+    return say("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
+               "spread evenly it would be {even}%.", **about)  # fmt: skip
 
 
 def nearest_pattern(layer: int, head: int) -> str:

@@ -8,7 +8,7 @@ from attention_core.language_model import language_model, measured_model
 from lessons.every_head import head_name
 from lessons.formatting import factor, power, sum_of_products
 from lessons.matrices import KEYS, QUERIES, token_axis
-from lessons.reading import PATTERN_NAMES, Reading, all_heads, name_of_head, shown
+from lessons.reading import PATTERN_NAMES, Reading, all_heads, name_of_head, shown, texts_measured
 from lessons.screen import Arcs, HeadMap, HeadMaps, Matrices, Matrix, Part, Parts, Step, Table
 from lessons.sentence import Argument, Number, Sentence, Share, Token, say
 
@@ -55,19 +55,19 @@ def score_here(reading: Reading, layer: int, head: int) -> Sentence | None:
 
 
 def scores_table(reading: Reading) -> Table:
-    """The score of every head for its own pattern, on this text and on text that training did not see."""
+    """The score of every head for its own pattern, on this text and on what its name was earned by."""
     kept = measured_model().heads
     columns = (say("layer.head"), say("name"), say("measured"), say("on this text"), say("spread evenly"),
-               say("queries"), say("on unread text"), say("spread evenly there"), say("untrained heads, at most"),
-               say("queries there"))  # fmt: skip
+               say("queries"), say("earned on"), say("weight there"), say("spread evenly there"),
+               say("untrained heads, at most"), say("queries there"))  # fmt: skip
 
     def row(layer: int, head: int) -> tuple[Argument, ...]:
         naming = {name: pattern.heads[layer][head] - pattern.even for name, pattern in kept.naming.items()}
         pattern = kept.name_of(layer, head) or max(naming, key=naming.__getitem__)
-        here, unread = reading.scores[pattern], kept.confirming[pattern]
+        here, there = reading.scores[pattern], kept.confirming[pattern]
         return (f"{layer + 1}.{head + 1}", name_of_head(layer, head), PATTERN_NAMES[pattern],
                 *(here_or_not(value, here.n) for value in (float(here.heads[layer, head]), here.even)), here.n,
-                Number(unread.heads[layer][head]), *baselines(unread), unread.n)  # fmt: skip
+                texts_measured(pattern), Number(there.heads[layer][head]), *baselines(there), there.n)  # fmt: skip
 
     return Table(key="read_scores", name=say("How each name was earned: the score of every head"), columns=columns,
                  cells=tuple(row(*place) for place in all_heads()),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from attention_core.head_patterns import MeasuredPattern
 from attention_core.language_model import measured_model
-from lessons.reading import PATTERN_NAMES
+from lessons.reading import PATTERN_NAMES, texts_measured
 from lessons.sentence import Sentence, Share, say, say_count
 from lessons.whose import Job, TrainedLayer
 
@@ -30,11 +30,6 @@ class LayerOfReader(TrainedLayer):
                    "are right.", steps=about.steps, right=Share(about.right), n=about.n)  # fmt: skip
 
     @property
-    def measured_on(self) -> Sentence:
-        """Texts that training did not see, lists of words said twice among them."""
-        return say("texts it never saw")
-
-    @property
     def way_to_x(self) -> tuple[Sentence, ...]:
         """Layers, and a norm."""
         if self.layer == 0:
@@ -50,7 +45,8 @@ class LayerOfReader(TrainedLayer):
         kept = measured_model().heads
         name = kept.name_of(self.layer, head) or max(kept.naming, key=lambda n: self.above_even(kept.naming[n], head))
         score, done = kept.naming[name], kept.name_of(self.layer, head) is not None
-        return Job(PATTERN_NAMES[name], PATTERN_ROLES[name], score.heads[self.layer][head], score.even, done)
+        share, texts = score.heads[self.layer][head], texts_measured(name)
+        return Job(PATTERN_NAMES[name], PATTERN_ROLES[name], share, score.even, done, texts)
 
     def above_even(self, score: MeasuredPattern, head: int) -> float:
         """How much more of its weight the head puts there than an even one."""

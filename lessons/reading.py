@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from attention_core.head_patterns import NAME_PAIRS, PatternScore, last_piece, pattern_scores
+from attention_core.head_patterns import MEASURED_ON_LISTS, NAME_PAIRS, PatternScore, last_piece, pattern_scores
 from attention_core.language_model import (
     Encoded,
     LanguageModel,
@@ -38,6 +38,7 @@ PATTERN_NAMES = {
     "same token": say("same token"),
 }
 NO_NAME = say("no name earned")
+UNREAD_TEXT, RANDOM_PIECES = say("unread text"), say("random pieces said twice")
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,11 @@ def name_of_head(layer: int, head: int) -> Sentence:
     """What the head has earned to be called."""
     name = measured_model().heads.name_of(layer, head)
     return NO_NAME if name is None else PATTERN_NAMES[name]
+
+
+def texts_measured(pattern: str) -> Sentence:
+    """What the heads were measured on for a pattern."""
+    return RANDOM_PIECES if pattern in MEASURED_ON_LISTS else UNREAD_TEXT
 
 
 def all_heads() -> list[tuple[int, int]]:

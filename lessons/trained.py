@@ -278,11 +278,6 @@ class Trained(TrainedLayer):
         return self.recording.settings.model.heads == "sliced"
 
     @property
-    def measured_on(self) -> Sentence:
-        """The sequences that the model is evaluated on."""
-        return say("{n} new sequences", n=HELD_OUT)
-
-    @property
     def way_to_x(self) -> tuple[Sentence, ...]:
         """What is added, the layers below, a norm; and what this model tells queries and keys besides."""
         config, way = self.recording.settings.model, []
@@ -303,7 +298,8 @@ class Trained(TrainedLayer):
         task, shares = self.source.task, self.evaluation.role_weights[:, self.layer, head].tolist()
         best = max(range(len(shares)), key=shares.__getitem__)
         role, even = task.roles[best], even_shares(self.recording.settings)[best]
-        return Job(ROLE_NAMES[role], texts_of(task).roles[role], shares[best], even, shares[best] >= task.threshold)
+        done, texts = shares[best] >= task.threshold, say("{n} new sequences", n=HELD_OUT)
+        return Job(ROLE_NAMES[role], texts_of(task).roles[role], shares[best], even, done, texts)
 
     def whose(self) -> Sentence:
         """What made the weights, and how well they do."""

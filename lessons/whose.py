@@ -18,6 +18,7 @@ class Job:
     """One thing that a head may do, and the share of its weight that it was measured to put there.
 
     `name` is what a head is called that does it, `role` completes “learnt to …”; `even` is the share of even attention.
+    All was measured in `texts`.
     """
 
     name: Sentence
@@ -25,6 +26,7 @@ class Job:
     share: float
     even: float
     done: bool  # the head has earned the name
+    texts: Sentence
 
     @property
     def label(self) -> Sentence:
@@ -55,11 +57,6 @@ class TrainedLayer(ABC):
 
     @property
     @abstractmethod
-    def measured_on(self) -> Sentence:
-        """What the heads were measured on."""
-
-    @property
-    @abstractmethod
     def way_to_x(self) -> tuple[Sentence, ...]:
         """What the model makes of the rows of its embedding table before they enter this layer's heads."""
 
@@ -81,7 +78,7 @@ class TrainedLayer(ABC):
     def does(self, head: int) -> Sentence:
         """What a head has been measured to do."""
         job = self.job(head)
-        numbers = {"role": job.role, "share": Share(job.share), "texts": self.measured_on}
+        numbers = {"role": job.role, "share": Share(job.share), "texts": job.texts}
         even = {"even": Share(job.even)}
         alike = written(numbers["share"]) == written(even["even"])
         if job.done:

@@ -15,6 +15,7 @@ from safetensors import safe_open
 from safetensors.torch import save_file
 
 from attention_core.head_patterns import (
+    MEASURED_ON_LISTS,
     MeasuredHeads,
     MeasuredPattern,
     PatternScore,
@@ -114,7 +115,8 @@ def measure(path: Path, pieces: Pieces, texts: Texts) -> Measured:
 
     def with_lists(texts: list[list[int]], purpose: str) -> dict[str, MeasuredPattern]:
         lists = lists_said_twice(pieces, LISTS, LIST_LENGTH, generator(0, purpose))
-        return both(texts) | {"induction": both(lists)["induction"]}
+        on_lists = both(lists)
+        return both(texts) | {name: on_lists[name] for name in MEASURED_ON_LISTS}
 
     novels, tales = rows(pieces, texts.confirming), rows(pieces, stories("measured", STORIES_MEASURED))
     sentences, lists = (

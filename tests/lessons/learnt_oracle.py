@@ -80,8 +80,21 @@ def job_of_reader(case, sentence):
     name = max(earned or above, key=above.get)
     assert bool(earned) == ("has learnt" in sentence.template) and "Untrained" not in sentence.template
     assert sentence.arguments["role"] == PATTERN_ROLES[name]
-    numbers = {"role": ..., "texts": ..., "share": sets[0][name]["heads"][layer][head]}
+    numbers = {"role": ..., "texts": measured_in(name), "share": sets[0][name]["heads"][layer][head]}
     return numbers if "as if" in sentence.template else numbers | {"even": sets[0][name]["even"]}
+
+
+def measured_in(pattern):
+    """In running text nobody could tell an induction head from luck, so it was measured on lists of random pieces."""
+    return "random pieces said twice" if pattern == "induction" else "unread text"
+
+
+def texts_of_heads(case, sentence):
+    """Each head stands with the texts on which it earned its name."""
+    if example_of(case).source == LANGUAGE:
+        names = [head.arguments["name"] for head in sentence.arguments["heads"].items if "name" in head.arguments]
+        assert {measured_in(name.template) for name in names} <= {sentence.arguments["texts"]}
+    return {"texts": sentence.arguments["texts"], "heads": [...] * len(sentence.arguments["heads"].items)}
 
 
 def has_earned(score, layer, head):
@@ -150,10 +163,7 @@ ORACLE = {
     ),
     "{count} layer works on that.": lambda case, sentence: {"count": case.example.example.layer - 1},
     "{n} new sequences": lambda case, sentence: {"n": 64},
-    "Measured on {texts}: {heads}.": lambda case, sentence: {
-        "texts": ...,
-        "heads": [...] * len(sentence.arguments["heads"].items),
-    },
+    "Measured on {texts}: {heads}.": texts_of_heads,
     "head {number}: {name}, {share} of its weight": name_of_head,
     "head {number}: no name earned": name_of_head,
 }

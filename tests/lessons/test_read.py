@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from learnt_oracle import measured_in
 from screens import Case, Ranked, check_case, chosen
 from torch.nn.functional import layer_norm
 
@@ -116,7 +117,8 @@ def about(earned):
         kept = KEPT["confirming"][name]
         weight = kept["heads"][case.choices.layer][case.choices.head]
         even = kept["even"] * 100
-        return {"head": called(case), "name": name, "weight": weight, "even": even, "count": kept["n"]}
+        numbers = {"weight": weight, "even": even, "count": kept["n"]}
+        return {"head": called(case), "name": name, "texts": measured_in(name)} | numbers
 
     return expected
 
@@ -259,9 +261,9 @@ ORACLE = {
         "share": KEPT["predictions"]["novels, second set"]["right"],
         "count": KEPT["predictions"]["novels, second set"]["n"],
     },
-    "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries of unread "
-    "text; spread evenly it would be {even}%.": about(False),
-    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries of unread text; spread "
+    "This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} queries "
+    "({texts}); spread evenly it would be {even}%.": about(False),
+    "This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); spread "
     "evenly it would be {even}%.": about(True),
     "From {query} it looks most at {key}: {weight}.": looks_most,
     "From {query} it looks most at {keys}: {weight} each.": looks_most,
@@ -428,8 +430,9 @@ def test_the_table_of_scores():
         assert spoken(row[1]) == (name if earned else spoken(NO_NAME)) and spoken(row[2]) == name
         said = [value.value if value != "–" else value for value in row[3:5]]
         assert said == ([pytest.approx(weight, abs=1e-5), pytest.approx(even)] if n else ["–", "–"]) and row[5] == n
-        found = [value.value for value in row[6:9]]
-        assert found == [kept["heads"][layer][head], kept["even"], kept["untrained"]] and row[9] == kept["n"]
+        assert spoken(row[6]) == measured_in(name)
+        found = [value.value for value in row[7:10]]
+        assert found == [kept["heads"][layer][head], kept["even"], kept["untrained"]] and row[10] == kept["n"]
 
 
 def test_the_page_says_what_was_done_to_the_text():
