@@ -125,5 +125,5 @@ def notice_steps(check: WeightCheck) -> Iterator[Sentence]:
         "With h = 1e−1 the quotient is {large} off, as the loss bends; with h = 1e−{last} it is {small} off, as two "
         "losses that are nearly equal are subtracted and their rounding is divided by h.",
         large=Size(errors[0]), last=len(STEP_SIZES), small=Size(errors[-1]))  # fmt: skip
-    if len(steps) == 1:
+    if len(steps) == 1 and 1 < steps[0] < len(STEP_SIZES):
         yield say("Between them lies the best step here, h = 1e−{place}: {best} off.", place=steps[0], best=Size(best))

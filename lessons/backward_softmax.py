@@ -184,7 +184,7 @@ def notice_row_back(row: RowBackward) -> Iterator[Sentence]:
     up = All(tuple(name for name, d in zip(row.names, row.d_sized.tolist(), strict=True) if d < 0))
     yield say("The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
               "mean moves a score.", mean=Size(row.mean))  # fmt: skip
-    if up.items:
+    if up.items and any(row.d_sized > 0):
         yield say_count(
             "Below the mean is {keys}: a step raises its score. The others go down.",
             "Below the mean are {keys}: a step raises their scores. The others go down.",
@@ -209,7 +209,7 @@ def notice_sizes(correction: Correction, row: RowBackward) -> Iterator[Sentence]
     nearly = Share(NEARLY_CERTAIN)
     if first is None:
         yield say("Even times {size} no weight reaches {nearly}.", size=size_as_written(last.size), nearly=nearly)
-    elif first.size > 1 and first.largest < one.largest:
+    elif first.size > 1 and first.largest < one.largest / 2:
         yield say(
             "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or "
             "more, and the largest gradient there is {then}: a row that is certain hardly learns.",

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Float
@@ -101,11 +102,11 @@ def notice_update(correction: Correction, rate: float) -> Iterator[Sentence]:
         yield say("At learning rate {rate} the loss stays at {before}, to two digits.", **step)
     else:
         yield say("At learning rate {rate} the loss goes from {before} to {after}.", after=Size(after), **step)
-    yield notice_promise(promised(correction, rate), after)
+    yield notice_promise(correction, rate)
     yield notice_probability(correction, after)
     too_long = first_too_long(correction)
     if too_long is None:
-        yield say("No learning rate up to {rate} makes this prediction worse than it was.",
+        yield say("Of many learning rates tried, up to {rate}, none makes this prediction worse than it was.",
                   rate=rate_as_written(float(TRIED[-1])))  # fmt: skip
     else:
         yield say("A step can be too long: of many learning rates tried, {rate} is the first that makes this "
@@ -113,16 +114,26 @@ def notice_update(correction: Correction, rate: float) -> Iterator[Sentence]:
     yield notice_others(correction, rate)
 
 
-def notice_promise(line: float, after: float) -> Sentence:
+def notice_promise(correction: Correction, rate: float) -> Sentence:
     """The straight line of the gradient beside the loss."""
+    line = promised(correction, rate)
     if line < 0:
         return say("The straight line of the gradient would be below 0 there, where no loss can be: so long a step is "
                    "beyond what the gradient knows.")  # fmt: skip
-    if magnitude(line) == magnitude(after):
+    if nearly_straight(correction, rate):
         return say("The gradient promised the same, {promised}: on so short a way the loss is nearly a straight line.",
                    promised=Size(line))  # fmt: skip
     return say("The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.",
                promised=Size(line))  # fmt: skip
+
+
+def nearly_straight(correction: Correction, rate: float) -> bool:
+    """Whether the loss reads as on the straight line all along the way: at its end alone a curve may come back."""
+    rates = rate * np.linspace(0.1, 1, 10)
+    return all(
+        magnitude(loss) == magnitude(promised(correction, on_the_way))
+        for loss, on_the_way in zip(losses_after(correction, rates).tolist(), rates.tolist(), strict=True)
+    )
 
 
 def notice_probability(correction: Correction, after: float) -> Sentence:
@@ -135,13 +146,30 @@ def notice_probability(correction: Correction, after: float) -> Sentence:
 
 
 def notice_others(correction: Correction, rate: float) -> Sentence:
-    """Whether what helps this sentence helps others."""
+    """What the step does to others, beside what it does to this sentence."""
     before, after = losses_of_others(correction, np.array([0.0, rate])).tolist()
     about = {"count": HELD_OUT, "before": Size(before), "after": Size(after)}
+    own, others = as_read(loss_of_one(correction), loss_after(correction, rate)), as_read(before, after)
+    match own, others:
+        case _, "stays":
+            return say("On {count} other sentences the mean loss stays at {before}, to two digits.",
+                       count=HELD_OUT, before=Size(before))  # fmt: skip
+        case "falls", "falls":
+            return say("{count} other sentences gain as well: their mean loss goes from {before} to {after}.", **about)
+        case "falls", "rises":
+            return say("{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training "
+                       "takes small steps, and many sentences at once.", **about)  # fmt: skip
+        case "rises", "rises":
+            return say("{count} other sentences lose as well: their mean loss goes from {before} to {after}. So "
+                       "training takes small steps, and many sentences at once.", **about)  # fmt: skip
+        case "rises", "falls":
+            return say("{count} other sentences gain, though this one loses: their mean loss goes from {before} to "
+                       "{after}.", **about)  # fmt: skip
+    return say("On {count} other sentences the mean loss goes from {before} to {after}.", **about)
+
+
+def as_read(before: float, after: float) -> Literal["stays", "falls", "rises"]:
+    """How a loss changes, as far as its digits show it."""
     if magnitude(before) == magnitude(after):
-        return say("On {count} other sentences the mean loss stays at {before}, to two digits.",
-                   count=HELD_OUT, before=Size(before))  # fmt: skip
-    if after < before:
-        return say("{count} other sentences gain as well: their mean loss goes from {before} to {after}.", **about)
-    return say("{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training takes "
-               "small steps, and many sentences at once.", **about)  # fmt: skip
+        return "stays"
+    return "falls" if after < before else "rises"

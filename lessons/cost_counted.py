@@ -91,12 +91,16 @@ def notice_counted(sizes: LayerSizes, model: PublishedModel | None) -> Iterator[
     yield say("It is the greater part from n = {tokens} on.", tokens=Count(squared_from(sizes)))
     if model is None:
         return
-    if sizes.tokens > model.context:
-        yield say("{model} was trained to read at most {context} tokens at once; the count goes on all the same.",
-                  model=model.name, context=Count(model.context))  # fmt: skip
     if squared_from(sizes) > model.context:
         yield say("That is more than the {context} tokens that {model} was trained to read at once.",
                   model=model.name, context=Count(model.context))  # fmt: skip
+    if sizes.tokens > model.context:
+        yield say("{model} was trained to read at most {context} tokens at once; the count goes on all the same.",
+                  model=model.name, context=Count(model.context))  # fmt: skip
+    if model.window is not None and sizes.tokens > model.window:
+        yield say("{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer "
+                  "without the window: all pairs, and a cache of all {tokens} tokens.",
+                  model=model.name, window=Count(model.window), tokens=Count(sizes.tokens))  # fmt: skip
 
 
 def growth_curves(sizes: LayerSizes) -> Curves:

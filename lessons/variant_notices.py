@@ -1,11 +1,16 @@
 """What there is to notice where one thing is changed: what moved, what is hidden, what is collected."""
 
+import torch
+
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
 from lessons.formatting import apart, number
 from lessons.sentence import All, Number, Sentence, Share, Size, say, say_count
 from lessons.variant_heads import HEADS_OF_SLOPES, VariedHead
 from lessons.variant_measures import mean_entropy
+
+NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
+SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
 
 
 def notice_variant(varied: VariedHead) -> tuple[Sentence, ...]:
@@ -28,7 +33,8 @@ def notice_window(varied: VariedHead) -> tuple[Sentence, ...]:
     """How many cells the window hides."""
     hidden = int((varied.plain.visible & ~varied.changed.visible).sum())
     if hidden == 0:
-        return (say("This window hides nothing here: every key that was visible is near enough, or is the first."),)
+        return (say("This window hides nothing here: every key that a query saw is near enough, or one of the two is "
+                    "the first token."),)  # fmt: skip
     return (say("Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
                 "sees what the mask lets it see.", count=int(varied.plain.visible.sum()), hidden=hidden),
             moved(varied))  # fmt: skip
@@ -44,13 +50,28 @@ def notice_sink(varied: VariedHead) -> tuple[Sentence, ...]:
 def notice_cap(varied: VariedHead) -> tuple[Sentence, ...]:
     """How much flatter the rows are."""
     before, after = mean_entropy(varied.plain.weights), mean_entropy(varied.changed.weights)
-    if number(before, 4) == number(after, 4):
-        return (say("A cap of {cap} changes next to nothing: the scores of this head are small beside it.",
-                    cap=Number(varied.amount, 1)),)  # fmt: skip
+    if abs(after - before) < NEXT_TO_NOTHING:
+        return (why_nothing_flatter(varied),)
     one, other = apart(before, after)
     return (say("With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
                 "closer together, and the weights are shared out more evenly.", cap=Number(varied.amount, 1),
                 before=one, after=other), moved(varied))  # fmt: skip
+
+
+def why_nothing_flatter(varied: VariedHead) -> Sentence:
+    """Why a cap leaves the rows as they are, where the scores tell."""
+    visible, scaled, cap = varied.plain.visible, varied.plain.scaled, Number(varied.amount, 1)
+    largest = float(scaled[visible].abs().max())
+    spread = scaled.where(visible, -torch.inf).amax(dim=-1) - scaled.where(visible, torch.inf).amin(dim=-1)
+    if bool((visible.sum(dim=-1) == 1).all()):
+        return say("A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
+                   "whatever its score.", cap=cap)  # fmt: skip
+    if largest <= SMALL_BESIDE * varied.amount:
+        return say("A cap of {cap} changes next to nothing: the scores of this head are small beside it.", cap=cap)
+    if float(spread.max()) < NEXT_TO_NOTHING:
+        return say("A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
+                   "scores stay equal.", cap=cap)  # fmt: skip
+    return say("A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.", cap=cap)
 
 
 def notice_alibi(varied: VariedHead) -> tuple[Sentence, ...]:

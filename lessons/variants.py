@@ -31,7 +31,7 @@ VARIANT_CODE = {
     "alibi": (alibi_biases,), "rotary": (rotate,), "grouped": (mean_of_groups, share_heads), "cross": (attend,),
 }  # fmt: skip
 VARIANT_FORMULAS = {
-    "window": r"j \in \{{1\}} \cup [\,i - {amount},\ i + {amount}\,]",
+    "window": r"|i - j| \le {amount} \;\lor\; i = 1 \;\lor\; j = 1",
     "sink": r"w_{{ij}} = \frac{{e^{{s_{{ij}}}}}}{{e^{{{amount}}} + \sum_m e^{{s_{{im}}}}}}",
     "cap": r"s'_{{ij}} = {amount} \cdot \tanh(s_{{ij}} / {amount})",
     "alibi": r"s'_{{ij}} = s_{{ij}} - {slope} \cdot |i - j|",

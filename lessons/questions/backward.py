@@ -40,8 +40,8 @@ def most_raised(mistake: Correction, random: Generator) -> Asked:
                       "the weight as a factor.", weight=Number(float(weights[lowest])))),
          (heaviest, say("It has the largest weight already. What counts as well is how far its d_weight is below the "
                         "mean.")),
-         (right, say("The answer stands there. But the gradient asks what helps this model now, and it has yet to "
-                     "learn what that value should be."))],
+         (right, say("The answer stands there. But the gradient asks what lowers the loss of this model now, and "
+                     "for that another score counts more."))],
         lambda p: say("The d_score of {key} is {gradient}; another is lower.", key=names[p],
                       gradient=Size(float(d_scores[p])))))  # fmt: skip
 

@@ -4,6 +4,7 @@ from torch import Generator
 
 from lessons.example import ExampleTrace
 from lessons.questions.base import (
+    CLEAR_LEAD,
     Asked,
     among,
     among_numbers,
@@ -11,6 +12,7 @@ from lessons.questions.base import (
     asks_about,
     below,
     beyond_figure,
+    one_of,
     shaped,
     sizes,
     two_of,
@@ -71,6 +73,8 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
     i, j = two_of(len(example.tokens), random)
     x = example.x
     there, own, other = (Number(float(x[a] @ x[b])) for a, b in ((i, j), (i, i), (j, j)))
+    if abs(there.value) < CLEAR_LEAD:
+        return None  # 0 is the same with the other sign
     return asks_about("scores", (j, i), among(
         say("In X Xᵀ, the row of {one} holds a number in the column of {other}. What does the row of {other} hold in "
             "the column of {one}?", one=example.names[i], other=example.names[j]),
@@ -103,8 +107,8 @@ def shape_of_dot_products(example: ExampleTrace, random: Generator) -> Asked:
 
 @beyond_figure
 def longer_vector(example: ExampleTrace, random: Generator) -> Asked:
-    """The length of a vector counts, twice when it meets itself. Always possible."""
-    token, longer = example.names[below(len(example.names), random)], 2 + below(8, random)
+    """The length of a vector counts, twice when it meets itself. A vector of zeros has none."""
+    token, longer = example.names[one_of(example.x.square().sum(dim=-1) >= CLEAR_LEAD, random)], 2 + below(8, random)
     return among(
         say("Make the vector of {token} {longer} times as long. What happens to its dot product with itself?",
             token=token, longer=longer),

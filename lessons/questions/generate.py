@@ -127,17 +127,22 @@ def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
 @beyond_figure
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
+    drawn = all_tokens(vocabulary)[new.draw.token]
+    likeliest = Card(say("always the likeliest"),
+                     say("The draw is the same as before, and takes what its random number falls on."),
+                     say("what is repeated is not chance any more"))  # fmt: skip
     return among(
         say("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
             "this position?"),
-        Card(say("{token} again", token=all_tokens(vocabulary)[new.draw.token]),
+        Card(say("{token} again", token=drawn),
              say("The same seed gives the same random numbers, so everything repeats."),
              say("the seed decides every draw")),
         Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number."),
                                        say("each draw is left to chance")),
-        Card(say("always the likeliest"),
-             say("The draw is the same as before, and takes what its random number falls on."),
-             say("what is repeated is not chance any more")))  # fmt: skip
+        Card(say("anything but {token}", token=drawn),
+             say("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
+             say("what was drawn once is used up")),
+        *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []))  # fmt: skip
 
 
 def all_tokens(vocabulary: Vocabulary) -> list[Token]:

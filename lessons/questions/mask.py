@@ -4,15 +4,16 @@ from torch import Generator
 
 from attention_core.attention import AttentionTrace, softmax_rows
 from lessons.example import ExampleTrace
-from lessons.questions.base import Asked, among, among_counts, among_numbers, asks_about, below, one_of
+from lessons.questions.base import CLEAR_LEAD, Asked, among, among_counts, among_numbers, asks_about, below, one_of
 from lessons.screen import Card
 from lessons.sentence import Number, say
 
 
 def hidden_weight(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace, random: Generator) -> Asked:
     """What is hidden gets exactly nothing."""
-    query = one_of(~masked.visible.all(dim=-1), random)
-    key = one_of(~masked.visible[query], random)
+    had_some = ~masked.visible & (free.weights >= CLEAR_LEAD)  # else it reads the same with the mask and without
+    query = one_of(had_some.any(dim=-1), random)
+    key = one_of(had_some[query], random)
     a, b = example.names[query], example.names[key]
     before = Number(float(free.weights[query, key]))
     zero_score = Number(float(softmax_rows(free.scaled[query].where(masked.visible[query], 0.0)[None])[0, key]))

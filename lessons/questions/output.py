@@ -123,7 +123,9 @@ def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "
 
 @beyond_figure
 def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
-    """The output follows the values in step; the weights do not know them. Always possible."""
+    """The output follows the values in step; the weights do not know them. None where it is zero."""
+    if float(example.heads.select(head).output[i].abs().max()) < CLEAR_LEAD:
+        return None
     token, times = example.names[i], 2 + below(8, random)
     return among(
         say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",

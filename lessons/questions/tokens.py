@@ -1,7 +1,8 @@
 """What goes in? Questions about an example, of which only the tokens and the rows of X matter."""
 
 import torch
-from torch import Generator
+from jaxtyping import Float
+from torch import Generator, Tensor
 
 from lessons.example import ExampleTrace
 from lessons.questions.base import Asked, among, below, beyond_figure, shaped, sizes, two_alike, two_of
@@ -36,7 +37,8 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
     ids = torch.tensor(example.ids)
     one, other = sorted(two_alike(ids[:, None] == ids, random)) if below(2, random) else two_of(len(ids), random)
     alike = example.ids[one] == example.ids[other]
-    if torch.equal(example.fetched[one], example.fetched[other]) != alike:
+    x_one, x_other = example.fetched[one], example.fetched[other]
+    if torch.equal(x_one, x_other) != alike:
         return None
     names = example.names
     prompt = say("How do the rows of {one} and {other} in X compare?", one=names[one], other=names[other])
@@ -65,9 +67,10 @@ def two_rows(example: ExampleTrace, random: Generator) -> Asked:
         ),
         Card(same, say("Only the same token fetches the same row. These two are different tokens."),
                    say("untrained rows are alike")),
-        Card(say("They differ in a single number."),
-             say("No number of a row says the position, and each of these is from a row of its own."),
-             say("one of the features counts the position")))  # fmt: skip
+        *([Card(say("They differ in a single number."),
+                say("No number of a row says the position, and each of these is from a row of its own."),
+                say("one of the features counts the position"))] if int((x_one != x_other).sum()) > 1 else []),
+    )  # fmt: skip
 
 
 @beyond_figure
@@ -78,6 +81,9 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         return None
     a, b = (example.names[position] for position in pair)
     rows = {"first": min(pair) + 1, "second": max(pair) + 1}
+    columns = Card(say("Columns {first} and {second} swap.", **rows),
+                   say("Columns are features, and every token has all of them. Tokens are rows."),
+                   say("a token is a column"))  # fmt: skip
     return among(
         say("{one} and {other} swap positions, and each takes its vector along. What happens to X?", one=a, other=b),
         Card(say("Rows {first} and {second} swap.", **rows),
@@ -86,12 +92,20 @@ def tokens_swapped(example: ExampleTrace, random: Generator) -> Asked:
         Card(say("Rows {first} and {second} get new numbers.", **rows),
              say("Order is not built into the vectors: a token has its vector wherever it stands."),
              say("a row depends on its position")),
-        Card(say("Columns {first} and {second} swap.", **rows),
-             say("Columns are features, and every token has all of them. Tokens are rows."),
-             say("a token is a column")),
+        *([] if columns_swap_as_well(example.fetched, *sorted(pair)) else [columns]),
         Card(say("Nothing changes."), say("The rows of X stand in the order of the sentence, so two of them move."),
                                       say("X does not know the order")),
     )  # fmt: skip
+
+
+def columns_swap_as_well(x: Float[Tensor, "tokens d_model"], first: int, second: int) -> bool:
+    """Whether swapping two rows of X gives what swapping the two columns gives, as where each row has a single 1."""
+    n, d = x.shape
+    if second >= d:
+        return False
+    rows, columns = (torch.arange(size) for size in (n, d))
+    rows[[first, second]], columns[[first, second]] = rows[[second, first]], columns[[second, first]]
+    return torch.equal(x[rows], x[:, columns])
 
 
 @beyond_figure

@@ -2,13 +2,13 @@
 
 import math
 
-from jaxtyping import Float
-from torch import Generator, Tensor
+from torch import Generator
 
-from attention_core.attention import attend
+from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import rotation_angles
 from attention_core.head_measures import total_variation
 from lessons.questions.base import (
+    CLEAR_LEAD,
     DRAWS,
     Asked,
     NothingFits,
@@ -42,8 +42,11 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     one, other, *_ = varied.group
     q = varied.example.heads.q
     query_gap = Size(float((q[one] - q[other]).abs().max()))
-    weights_one, weights_other = (shared_weights(varied, head) for head in (one, other))
-    apart = Share(float(total_variation(weights_one, weights_other).mean()))
+    first, second = (attended_with_shared(varied, head) for head in (one, other))
+    moved = total_variation(first.weights, second.weights).mean()
+    if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
+        return None  # with one token, or one word said again and again, heads that share cannot differ
+    apart = Share(float(moved))
     both = All((one + 1, other + 1))
     n_keys, n_values = varied.changed.k.numel(), varied.changed.v.numel()
     return among(
@@ -58,10 +61,10 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     )  # fmt: skip
 
 
-def shared_weights(varied: VariedHead, head: int) -> Float[Tensor, "queries keys"]:
-    """The weights of a head of the group, with the shared keys."""
+def attended_with_shared(varied: VariedHead, head: int) -> AttentionTrace:
+    """A head of the group, with the shared keys and values."""
     a = varied.example.heads.select(head)
-    return attend(a.q, varied.changed.k, varied.changed.v, a.visible, scale=varied.example.scale).weights
+    return attend(a.q, varied.changed.k, varied.changed.v, a.visible, scale=varied.example.scale)
 
 
 def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:

@@ -5,6 +5,7 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from attention_core.model import ModelConfig
+from lessons.edits import Edit
 from lessons.example import LIMITS, Example, learnt_example
 from lessons.notebooks import RandomSource
 from lessons.trained import TASK_SOURCES, TaskSource
@@ -63,6 +64,35 @@ def learnt_examples(draw, *sources):
 # Where a notebook fixes the sizes little else varies, so a sentence comes more often.
 EXAMPLES = examples(*get_args(RandomSource), "sentence", "sentence") | learnt_examples("pronouns", "induction")
 SIZES_CHOSEN = examples("journey", "sentence")  # where all sizes are those that were chosen
+
+
+def filled(matrix, rows, columns, value):
+    """Edits that give every place of a matrix a number, which may depend on the place."""
+    number = value if callable(value) else lambda row, column: value
+    return tuple(
+        Edit(matrix, row, column, float(number(row, column))) for row in range(rows) for column in range(columns)
+    )
+
+
+def small_example(text, **choices):
+    sizes = {"d_model": 3, "d_k": 2, "d_v": 2, "n_heads": 2}
+    return Example(**{"source": "sentence", "text": text} | sizes | choices)
+
+
+# What chance seldom draws: nothing to choose from, nothing that differs, nothing at all, and very much.
+EXTREMES = (
+    small_example("one"),
+    small_example("one", d_model=1, d_k=1, d_v=1, n_heads=1, causal=False, scaling=False),
+    small_example("no no no", n_heads=4),
+    small_example("no no no", causal=False, scaling=False),
+    small_example("a b", d_model=1, d_k=1, d_v=1),
+    small_example("a b c", causal=False, edits=filled("x", 3, 3, 0)),
+    small_example("a b c", causal=False, edits=filled("x", 3, 3, lambda row, column: row == column)),
+    small_example("a b c", edits=filled("W_v", 3, 4, 0)),
+    small_example("a b c", causal=False, edits=filled("W_q", 3, 4, 0)),
+    small_example("a b c d", edits=filled("x", 4, 3, lambda row, column: 3 * (row - column))),
+    small_example("a b c d", causal=False, edits=filled("x", 4, 3, lambda row, column: 1e-4 * (row + 2 * column))),
+)
 
 
 @st.composite

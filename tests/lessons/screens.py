@@ -7,12 +7,13 @@ A test file of a lesson offers
   arguments again. A superlative needs a `Ranked` among them: the numbers it ranks, and those it names;
 - `ANSWERS`: for the template of each question's prompt, a function of the case and the prompt. It gives, by the
   template of the reply to it, what each card must say (a number, a position, a text, or several by the names of the
-  card's arguments), the right one first.
+  card's arguments), the right one first. Where a card says no number, or anything may stand on it (`...`), `JUDGE` is
+  a function of a card that finds out whether it is right on this screen.
 """
 
 import re
 import string
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,6 +26,7 @@ from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import (
     Arcs,
+    Card,
     Curves,
     Facts,
     Figure,
@@ -48,6 +50,9 @@ SUPERLATIVE = re.compile(
     r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I
 )
 QUESTIONS = 12  # asked of every screen
+NO_WORDS = re.compile(r"(\{\w+\}|[^a-zA-Z])*")  # a card with numbers or things alone
+JUDGE = "is a card right?"
+AS_GOOD = 0.005  # what differs by less reads alike, or as good as alike: half of what makes a clear lead
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,9 +113,14 @@ SHARED: Oracle = {
 
 def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     """Check one screen; the templates that it used."""
-    used, oracle = set(), SHARED | oracle
     for figure in figures(case.screen.figures):
         check_figure(figure)
+    return check_said(case, oracle, answers)
+
+
+def check_said(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
+    """Check all that a screen says and asks; the templates that it used."""
+    used, oracle = set(), SHARED | oracle
     for sentence in sentences(case.screen):
         used |= check_sentence(case, sentence, oracle)
     for moment, sentence in said_of_moments(case.screen):
@@ -299,6 +309,7 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
     assert len(set(texts)) == len(texts), texts
     assert question.prompt.template in answers, f"no answer is computed again for: {question.prompt.template!r}"
     expected = answers[question.prompt.template](case, question.prompt)
+    check_cards(question, expected.pop(JUDGE, None), expected)
     right = question.cards[question.right]
     assert right.reply.template == next(iter(expected)), (spoken(question.prompt), texts)
     for card in question.cards:
@@ -309,7 +320,36 @@ def check_question(case: Case, question: Question, answers: Answers) -> None:
                 assert written(argument) in readings(said, with_decimals(argument.decimals)), spoken(question.prompt)
             else:
                 check_argument(argument, said, spoken(question.prompt))
-        assert card is right or value is ... or texts[question.right] != spoken(card.text)
+
+
+def check_cards(question: Question, judge: Callable[[Card], bool] | None, expected: dict[str, object]) -> None:
+    """The right card is right, and every other is wrong: by a judge, or since each says a number of its own."""
+    right = question.cards[question.right]
+    for place, card in enumerate(question.cards):
+        said = f"{spoken(question.prompt)} {spoken(card.text)}"
+        if judge is not None:
+            assert judge(card) == (place == question.right), f"{said} (right: {place == question.right})"
+        else:
+            assert expected[card.reply.template] is not ..., f"nobody judges this card: {said}"
+            assert card.text.template == right.text.template or NO_WORDS.fullmatch(card.text.template), (
+                f"its words, not only its numbers, may be right: {said}"
+            )
+
+
+def token_on(card: Card) -> int:
+    """The position of the one token that a card names."""
+    (position,) = (argument.position for argument in card.text.arguments.values() if isinstance(argument, Token))
+    return position
+
+
+def by_largest(values: Sequence[float]) -> Callable[[Card], bool]:
+    """Judges cards that each name a token: right are all whose value is the largest, or as good as that."""
+    return lambda card: values[token_on(card)] >= max(values) - AS_GOOD
+
+
+def by_text(right: Mapping[str, bool]) -> Callable[[Card], bool]:
+    """Judges cards by the template of what they say."""
+    return lambda card: bool(right[card.text.template])
 
 
 def check_figure(figure: Figure) -> None:

@@ -2,13 +2,15 @@
 
 import math
 from functools import lru_cache
+from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from arithmetic_checks import evaluate
 from hypothesis import strategies as st
-from screens import Ranked, chosen
+from screens import JUDGE, Case, Ranked, by_largest, by_text, check_sentence, chosen, token_on
 from torch.nn.functional import cross_entropy
 
 from attention_core.tasks import PronounTask
@@ -17,7 +19,7 @@ from lessons.backward import Choices, screen
 from lessons.backward_check import CHECKED, STEP_SIZES
 from lessons.backward_softmax import NEARLY_CERTAIN, SIZES_OF_SCORES, measured_sizes
 from lessons.backward_sums import sentence_that_shares
-from lessons.backward_update import RATES, TRIED
+from lessons.backward_update import RATES, TRIED, notice_others, notice_promise
 from lessons.backward_way import STAGES_BACK
 from lessons.example import Example, run_example
 from lessons.formatting import magnitude, percent, spoken, together
@@ -305,7 +307,7 @@ def never_certain(case, sentence):
 def certain(case, sentence):
     size = next(size for size in measured_sizes() if row_at(case, size)[0].max() >= NEARLY_CERTAIN)
     then, now = (np.abs(row_at(case, one)[2]).max() for one in (size, 1))
-    assert ("now" in sentence.arguments) == (size > 1 and then < now)
+    assert ("now" in sentence.arguments) == (size > 1 and then < now / 2)
     said = {"size": size, "nearly": 0.99, "then": then, "concept": True}
     return said | ({"now": now} if "now" in sentence.arguments else {})
 
@@ -386,10 +388,14 @@ def line_of(case, rate):
 
 
 def promise(case, sentence):
-    (after,) = losses(case, float(case.choices.rate))
     line = line_of(case, case.choices.rate)
-    same = "promised the same" in sentence.template
-    assert line >= 0 and (read_alike if same else some_may_differ)((line, after), magnitude)
+    way = [case.choices.rate * tenth / 10 for tenth in range(1, 11)]
+    pairs = list(zip((line_of(case, rate) for rate in way), losses(case, *way), strict=True))
+    if "promised the same" in sentence.template:
+        assert all(read_alike(pair, magnitude) for pair in pairs)
+    else:
+        assert any(some_may_differ(pair, magnitude) for pair in pairs)
+    assert line >= 0
     return {"promised": line}
 
 
@@ -413,14 +419,38 @@ def first_worse(case, sentence):
     return {"rate": worse_at(case)[0]}
 
 
+def reads(before, after):
+    """How the second may read beside the first."""
+    if read_alike((before, after), magnitude):
+        yield "the same"
+    if some_may_differ((before, after), magnitude):
+        yield "lower" if after < before else "higher"
+
+
+# What is said of the others, by how this sentence's loss reads after the step, and how theirs does.
+SAID_OF_OTHERS = {
+    ("lower", "lower"): "{count} other sentences gain as well: their mean loss goes from {before} to {after}.",
+    ("lower", "higher"): "{count} other sentences pay for it: their mean loss goes from {before} to {after}. So "
+    "training takes small steps, and many sentences at once.",
+    ("higher", "higher"): "{count} other sentences lose as well: their mean loss goes from {before} to {after}. So "
+    "training takes small steps, and many sentences at once.",
+    ("higher", "lower"): "{count} other sentences gain, though this one loses: their mean loss goes from {before} to "
+    "{after}.",
+    ("the same", "lower"): "On {count} other sentences the mean loss goes from {before} to {after}.",
+    ("the same", "higher"): "On {count} other sentences the mean loss goes from {before} to {after}.",
+} | dict.fromkeys(
+    [(own, "the same") for own in ("lower", "the same", "higher")],
+    "On {count} other sentences the mean loss stays at {before}, to two digits.",
+)
+
+
 def others(case, sentence):
-    before, after = losses(case, 0.0, float(case.choices.rate), others=True)
+    rate = float(case.choices.rate)
+    before, after = losses(case, 0.0, rate, others=True)
+    readings = product(reads(*losses(case, 0.0, rate)), reads(before, after))
+    assert sentence.template in [SAID_OF_OTHERS[both] for both in readings]
     said = {"count": 64, "before": before}
-    if "after" in sentence.arguments:
-        assert (after < before) == ("gain" in sentence.template)
-        return said | {"after": after}
-    assert read_alike((before, after), magnitude)
-    return said
+    return said | ({"after": after} if "after" in sentence.arguments else {})
 
 
 # Is it right?
@@ -613,13 +643,10 @@ ORACLE = {
     "The gradient promised {promised}: a straight line, loss − rate · |gradient|². The loss itself bends.": promise,
     "The probability of the right word, {right}, reads {before} before and after.": probability,
     "The probability of the right word, {right}, goes from {before} to {after}.": probability,
-    "No learning rate up to {rate} makes this prediction worse than it was.": never_worse,
+    "Of many learning rates tried, up to {rate}, none makes this prediction worse than it was.": never_worse,
     "A step can be too long: of many learning rates tried, {rate} is the first that makes this prediction worse than "
     "it was.": first_worse,
-    "On {count} other sentences the mean loss stays at {before}, to two digits.": others,
-    "{count} other sentences gain as well: their mean loss goes from {before} to {after}.": others,
-    "{count} other sentences pay for it: their mean loss goes from {before} to {after}. So training takes small steps, "
-    "and many sentences at once.": others,
+    **dict.fromkeys(SAID_OF_OTHERS.values(), others),
     "finite differences of {matrix} differ by at most": chosen,
     "PyTorch's autograd differs by at most": concept,
     "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is needed, "
@@ -658,9 +685,10 @@ def answer_most_raised(case, prompt):
         "factor.": d_weights.argmin(),
         "It has the largest weight already. What counts as well is how far its d_weight is below the "
         "mean.": weights.argmax(),
-        "The answer stands there. But the gradient asks what helps this model now, and it has yet to learn what that "
-        "value should be.": right,
+        "The answer stands there. But the gradient asks what lowers the loss of this model now, and for that another "
+        "score counts more.": right,
         "The d_score of {key} is {gradient}; another is lower.": ...,
+        JUDGE: by_largest((-d_scores).tolist()),
     }
 
 
@@ -674,28 +702,34 @@ def answer_which_map(case, prompt):
         ],
         "The rate is the same, but each moves by the rate times its own gradient.": ...,
         "Its gradient has length {length}, and another is longer.": ...,
+        JUDGE: lambda card: (
+            first < 1.01 * second
+            if card.text.template == "all alike"
+            else lengths[MAPS.index(card.text.arguments["matrix"])] == first
+        ),
     }
 
 
 def answer_hidden(case, prompt):
-    """Which keys come up is drawn: `test_the_key_without_gradient…` looks at them."""
+    d_scores = anew(case, everywhere=True).d["scores"][prompt.arguments["query"].position]
     return {
         "It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.": ...,
         "A token may look at itself, so its own score learns, too.": prompt.arguments["query"].position,
         "It is visible, with the weight {weight}, so its score gets a gradient.": ...,
+        JUDGE: lambda card: d_scores[token_on(card)] == 0,
     }
 
 
 def answer_alone(case, prompt):
     token, d = prompt.arguments["token"].position, anew(case).d
-    assert not d["q"][token].any() and all(d[name][token].any() for name in ("k", "v", "x"))
+    judge = by_text({f"d_{name} of {{token}}": not d[name][token].any() for name in "qkvx"})
     replies = (
         "Its query served its own prediction only, and that does not count here.",
         "{query} compared its query with this key, so the key has a part in the loss.",
         "{query} mixed this value into its output, so it has a part in the loss.",
         "Key and value are made of x, and both have a part in the loss.",
     )
-    return {reply: {"token": token} for reply in replies}
+    return {reply: {"token": token} for reply in replies} | {JUDGE: judge}
 
 
 def answer_twice(case, prompt):
@@ -787,6 +821,27 @@ def test_a_gradient_lights_what_it_is_made_of():
     (d_x,) = (matrix for matrix in ends.matrices if matrix.key == "d_x")
     lit = {(cells.matrix, cells.row, cells.column) for cells in d_x.sources(3, 1)}
     assert lit == {("x", 3, 1), ("d_after", 3, 1), *((f"d_{role}", 3, None) for role in "qkv")}
+
+
+STEPS_TAKEN = [  # losses that rise, of this sentence or of others, or of both; long steps and short ones
+    (Example(seed=31337, causal=False, scaling=False), 80),
+    (Example(seed=5, causal=False), 20),
+    (Example(), 0),
+    (Example(), 300),
+]
+
+
+@pytest.mark.parametrize(("example", "updates"), STEPS_TAKEN)
+def test_what_is_said_of_a_step_is_true_of_every_step(example, updates):
+    learner, seen = learner_after(settings_of_learner(example), updates), set()
+    for number in (0, 3, 6):
+        mistake = one_mistake(settings_of_learner(example), updates, number)
+        for rate in (0.001, 0.03, 0.3, 10):
+            case = Case(SimpleNamespace(example=example), 0, Choices(updates, number, "update", rate=rate), None)
+            assert learner_of(case) is learner
+            for sentence in (notice_promise(mistake, rate), notice_others(mistake, rate)):
+                seen |= check_sentence(case, sentence, ORACLE)
+    assert len(seen & set(SAID_OF_OTHERS.values())) >= 2
 
 
 def test_the_key_without_gradient_is_masked_and_the_others_have_one():

@@ -10,7 +10,7 @@ from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
-from screens import chosen
+from screens import JUDGE, chosen
 
 from attention_core.heads import KeyValues
 from attention_core.language_model import language_model
@@ -41,7 +41,7 @@ TIMINGS = (
 
 def cases(example):
     yield Choices()
-    for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072)):
+    for model, tokens in (("gpt2", 16), ("llama3_8b", 8192), ("gemma_2b", 131072), ("mistral_7b", 4097)):
         yield Choices(model=model, tokens=tokens)
     for query, block in ((-1, 2), (0, 1), (len(example.tokens) // 2, 1), (-1, 5), (-1, 12)):
         yield Choices("blocks", query=query, block=block)
@@ -233,7 +233,19 @@ def bytes_kept(case, sentence):
 
 
 def context_of(case, sentence):
-    return {"model": PUBLISHED[case.choices.model].name, "context": PUBLISHED[case.choices.model].context}
+    model = PUBLISHED[case.choices.model]
+    if sentence.template.startswith("That is more"):  # than the number before: there, n² is not the greater part yet
+        squared, everything = squares(sizes_of(case), model.context)
+        assert 2 * squared <= everything
+    else:
+        assert case.choices.tokens > model.context
+    return {"model": model.name, "context": model.context}
+
+
+def window_of(case, sentence):
+    model = PUBLISHED[case.choices.model]
+    assert case.choices.tokens > model.window
+    return {"model": model.name, "window": model.window, "tokens": case.choices.tokens}
 
 
 def products_of_step(case, sentence):
@@ -241,6 +253,10 @@ def products_of_step(case, sentence):
         STEP_NAMES[spoken(sentence.arguments["step"])]], "concept": True}  # fmt: skip
 
 
+WINDOWED = (
+    "{model} looks back over a window of {window} tokens and keeps no older ones. This counts a layer without the "
+    "window: all pairs, and a cache of all {tokens} tokens."
+)
 PRODUCTS = (
     "The same layer with n = {tokens} tokens: how many multiplications does Q Kᵀ take, with h = {heads} and "
     "d_k = {d_k}?"
@@ -498,6 +514,7 @@ ORACLE = {
     "2·{layers}·{heads}·{features}·2 = {bytes}": bytes_kept,
     "{model} was trained to read at most {context} tokens at once; the count goes on all the same.": context_of,
     "That is more than the {context} tokens that {model} was trained to read at once.": context_of,
+    WINDOWED: window_of,
     PRODUCTS: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_heads", d_k="d_k"),
     CACHE: lambda case, sentence: chosen(case, sentence) | widths(case, heads="n_kv_heads", d_k="d_k", d_v="d_v"),
     LONGER: lambda case, sentence: (
@@ -557,7 +574,10 @@ def answer_cache(case, prompt):
 def answer_busiest(case, prompt):
     counts = counts_of(sizes_of(case))["multiplications"]
     assert sorted(counts.values())[-1] > sorted(counts.values())[-2], "no question where two tie"
-    return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...)
+    named = {spoken(name): counts[step] for step, name in COST_STEPS.items()}
+    return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...) | {
+        JUDGE: lambda card: named[spoken(card.text)] == max(counts.values())
+    }
 
 
 ANSWERS = {
@@ -569,6 +589,15 @@ ANSWERS = {
     CACHE: answer_cache,
     BUSIEST: answer_busiest,
 }
+
+
+@pytest.mark.parametrize("model", PUBLISHED)
+def test_wherever_a_window_is_left_out_of_the_count_that_is_said(model):
+    window = PUBLISHED[model].window
+    for tokens in (16, 4096, 4097, 131072):
+        shown = screen(run_example(Example()), 0, Choices(model=model, tokens=tokens))
+        said = {sentence.template for figure in shown.figures for sentence in figure.notice}
+        assert (WINDOWED in said) == (window is not None and tokens > window)
 
 
 def test_the_film_ends_with_the_plain_softmax_whatever_the_block():

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from screens import Ranked, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
 from lessons.dot_product import Choices, attend_without_weights, notice_ways, screen
 from lessons.example import Example, run_example
@@ -145,6 +145,7 @@ def answer_largest(case, prompt):
             range(n), key=lambda j: math.dist(case.example.x[j].tolist(), [0.0] * case.example.x.shape[1])
         ),
         "The dot product of {query} and {key} is {score}; another is larger.": ...,
+        JUDGE: by_largest([dot(case, query, j) for j in range(n)]),
     }
 
 
@@ -156,6 +157,7 @@ def answer_smallest(case, prompt):
         ),
         "No vector is shorter, but the direction counts as well.": int(np.linalg.norm(x_of(case), axis=1).argmin()),
         "The dot product of {query} and {key} is {score}; another is smaller.": ...,
+        JUDGE: by_largest([-dot(case, query, j) for j in range(n)]),
     }
 
 
@@ -175,8 +177,13 @@ def answer_cell(case, prompt):
 
 def answer_mirror(case, prompt):
     i, j = (prompt.arguments[name].position for name in ("one", "other"))
-    assert dot(case, i, j) == pytest.approx(dot(case, j, i))
-    return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS))
+    there, back = dot(case, i, j), dot(case, j, i)
+    judge = by_text({
+        "The same number.": abs(there - back) < AS_GOOD,
+        "The same number with the other sign.": abs(there + back) < AS_GOOD,
+        "Another number.": abs(there - back) > AS_GOOD,
+    })  # fmt: skip
+    return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS)) | {JUDGE: judge}
 
 
 def answer_shape(case, prompt):
@@ -195,12 +202,18 @@ def answer_shape(case, prompt):
 def answer_longer(case, prompt):
     token, longer = prompt.arguments["token"].position, prompt.arguments["longer"]
     stretched, plain = longer * x_of(case)[token], x_of(case)[token]
+
+    def judge(card):
+        times = card.text.arguments.get("times", 1)
+        return abs(stretched @ stretched - times * plain @ plain) < AS_GOOD
+
     return {
         "Both sides are {longer} times as long, and {longer} × {longer} = {times}.": round(
             float(stretched @ stretched / (plain @ plain))
         ),
         "That would be so with another token. Here both sides have become longer.": longer,
         "That is true of the cosine. A dot product grows with the lengths.": None,
+        JUDGE: judge,
     }
 
 

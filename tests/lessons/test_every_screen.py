@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 from hypothesis import given
-from screens import Case, check_case
-from strategies import EXAMPLES
+from screens import Case, check_case, check_said
+from strategies import EXAMPLES, EXTREMES
 
 from lessons.example import Example, run_example
 
@@ -63,6 +63,18 @@ def test_every_number_on_every_screen_is_computed_again(lesson):
             check_case(Case(example, head, choices, screen), module.ORACLE, module.ANSWERS)
 
     check()
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson):
+    module = file_of(lesson)
+    if hasattr(module, "EXAMPLES"):
+        pytest.skip("this lesson has extremes of its own")
+    for place, chosen in enumerate(EXTREMES):
+        example = run_example(chosen)
+        for choices in [*module.cases(example)][place % 2 :: 2]:  # with others the other half
+            case = Case(example, 0, choices, module.screen(example, 0, choices))
+            check_said(case, module.ORACLE, module.ANSWERS)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

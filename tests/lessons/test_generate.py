@@ -7,7 +7,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import Case, Ranked, check_case, chosen
+from screens import JUDGE, Case, Ranked, by_largest, check_case, chosen, token_on
 
 from attention_core.generation import GeneratedToken, NewToken, generate
 from attention_core.model import ModelConfig, TinyTransformer
@@ -254,6 +254,7 @@ def answer_likeliest(case, prompt):
         "This one was drawn. A draw takes unlikely tokens too, as often as they deserve.": new.draw.token,
         "That is the last token read. The scores are for the one that follows it.": VOCABULARY.index(new.window[-1]),
         "Its probability is {probability}: another one has more.": ...,
+        JUDGE: by_largest(says(case)),
     }
 
 
@@ -305,19 +306,41 @@ def answer_survivors(case, prompt):
 
 
 def answer_only_one(case, prompt):
+    logits = logits_of(case)
+    come = {
+        heat: {max(range(8), key=lambda token: (math.exp(logits[token] / heat), -token))} for heat in (0.5, 1.0, 2.0)
+    }
+    each = set.union(*come.values())
+    judge = {
+        "{token}, every time": lambda card: each == {token_on(card)},
+        "it depends on the seed": lambda card: any(len(kept) > 1 for kept in come.values()),
+        "it depends on the temperature": lambda card: len(each) > 1,
+    }
     return {
         "Only the likeliest is kept, and no temperature changes the order.": ranking(logits_of(case))[0],
         "This was drawn just now, but it is not the likeliest.": case.choices.newest.draw.token,
         "A seed chooses among what is left, and only one is left.": ...,
         "A temperature keeps the order, so the likeliest stays the likeliest.": ...,
+        JUDGE: lambda card: judge[card.text.template](card),
     }
 
 
 def answer_same_seed(case, prompt):
+    """What comes is what was drawn: a card is right if it says that this comes, and nothing else."""
+    drawn, logits = case.choices.newest.draw.token, logits_of(case)
+    every = set(range(8))
+    come = {
+        "{token} again": lambda card: {token_on(card)},
+        "anything but {token}": lambda card: every - {token_on(card)},
+        "anything may come": lambda card: every,
+        "always the likeliest": lambda card: {token for token in every if logits[token] == max(logits)} & {drawn},
+    }
     return {
-        "The same seed gives the same random numbers, so everything repeats.": case.choices.newest.draw.token,
+        "The same seed gives the same random numbers, so everything repeats.": drawn,
         "A random number is computed from its seed: same seed, same number.": ...,
         "The draw is the same as before, and takes what its random number falls on.": ...,
+        "A draw uses nothing up: the same seed gives the same random number, and so the same token.": drawn,
+        JUDGE: lambda card: come[card.text.template](card) == {drawn},
     }
 
 

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 import torch
-from screens import Ranked, chosen
+from screens import JUDGE, Ranked, by_text, chosen
 
 from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
@@ -374,7 +374,19 @@ def answer_split(case, prompt):
 def answer_more_heads(case, prompt):
     d, other = (prompt.arguments[name] for name in ("d_model", "other"))
     assert d % other == 0 and other != prompt.arguments["heads"]
-    return dict.fromkeys(MORE_HEADS_REPLIES)
+    now, then = (len(parameters_of(d, heads)) for heads in (prompt.arguments["heads"], other))
+    judge = by_text({
+        "Not at all.": then == now,
+        "In proportion to the number of heads.": then * prompt.arguments["heads"] == now * other,
+        "In proportion to the number of features in a head.": then * other == now * prompt.arguments["heads"],
+    })  # fmt: skip
+    return dict.fromkeys(MORE_HEADS_REPLIES) | {JUDGE: judge}
+
+
+def parameters_of(d, heads):
+    """Every number of a module with so many heads, each with projections of its own width."""
+    each = [np.zeros((d, d // heads)) for _ in range(3 * heads)]
+    return np.concatenate([W.ravel() for W in (*each, np.zeros((d, d)))])
 
 
 def answer_cost(case, prompt):
@@ -398,12 +410,16 @@ def who_changes(case, prompt, way):
 
 
 def answer_notices(case, prompt):
+    changed, _ = who_changes(case, prompt, "projected" if prompt.arguments["way"].template == PROJECTS else "sliced")
+    judge = by_text({
+        "All heads.": all(changed), "One head only.": sum(changed) == 1, "No head.": not any(changed)
+    })  # fmt: skip
     if prompt.arguments["way"].template == PROJECTS:
-        assert all(who_changes(case, prompt, "projected")[0])
         return {
             "Each head projects feature {feature}. Queries, keys and values are split afterwards.": ...,
             "That would be so if heads were slices of X. They are slices of Q, K and V.": ...,
             "The projections read this feature, so queries, keys and values change.": ...,
+            JUDGE: judge,
         }
     changed, own = who_changes(case, prompt, "sliced")
     assert prompt.arguments["way"].template == READS_SLICE
@@ -412,6 +428,7 @@ def answer_notices(case, prompt):
         "Head {own}: the feature lies in its slice. The others would never read it.": ...,
         "That is what multi-head attention does, where every head projects all features.": ...,
         "One slice holds this feature, and its head reads it.": ...,
+        JUDGE: judge,
     }
 
 

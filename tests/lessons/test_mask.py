@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from screens import Ranked, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example import Example, run_example
@@ -142,7 +142,14 @@ def answer_hidden(case, prompt):
         for s, sees in zip((case.attention.scores[query] * case.example.scale).tolist(), visible, strict=True)
     ]
     assert weights_of(case, True)[query][key] == 0.0 < softmax(zeroed)[key]
-    return dict.fromkeys((*NOTHING_HIDDEN, ZERO_SCORE))
+    before, after = weights_of(case, False)[query][key], weights_of(case, True)[query][key]
+    judge = by_text({
+        "None: exactly 0.": after == 0,
+        "A little.": after > 0,
+        "As much as without the mask.": abs(after - before) < AS_GOOD,
+        "A negative weight.": after < 0,
+    })  # fmt: skip
+    return dict.fromkeys((*NOTHING_HIDDEN, ZERO_SCORE)) | {JUDGE: judge}
 
 
 def answer_with_the_mask(case, prompt):

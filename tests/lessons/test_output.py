@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from screens import Ranked, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
 from lessons.edits import Edit
 from lessons.example import Example, run_example
@@ -201,6 +201,7 @@ def answer_terms(case, prompt):
         ),
         "No value is longer, but its weight in this row is too small.": int(values.argmax()),
         "The term of {key} has length {length}; another is longer.": ...,
+        JUDGE: by_largest(terms),
     }
 
 
@@ -214,6 +215,15 @@ def output_after_swap(case, prompt):
     return (np.abs(after - before[position]).max() for position in (one, other))
 
 
+def judge_swapped(case, prompt):
+    own, other = output_after_swap(case, prompt)
+    return by_text({
+        "It keeps its numbers.": own < AS_GOOD,
+        "It gets other numbers, and not those of {token}.": own > AS_GOOD and other > AS_GOOD,
+        "It takes on the numbers of {token}.": other < AS_GOOD,
+    })  # fmt: skip
+
+
 def answer_masked(case, prompt):
     assert case.example.example.causal
     own, other = output_after_swap(case, prompt)
@@ -223,6 +233,7 @@ def answer_masked(case, prompt):
             "other"
         ].position,
         "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+        JUDGE: judge_swapped(case, prompt),
     }
 
 
@@ -235,17 +246,23 @@ def answer_free(case, prompt):
             "other"
         ].position,
         "Its query moves with it, so it does not become the other token.": prompt.arguments["other"].position,
+        JUDGE: judge_swapped(case, prompt),
     }
 
 
 def answer_times(case, prompt):
     times, query = prompt.arguments["times"], prompt.arguments["query"].position
     row, values = weights_of(case)[query], role(case, "v")
-    np.testing.assert_allclose(row @ (times * values), times * (row @ values))
+
+    def judge(card):
+        grown = card.text.arguments.get("times", 1)
+        return np.abs(row @ (times * values) - grown * (row @ values)).max() < AS_GOOD
+
     return {
         "The weights stay, so the mix grows just as its values do.": times,
         "The weights stay and sum to 1, but what they mix is larger.": None,
         "That would need larger weights, too. They come from queries and keys alone.": times**2,
+        JUDGE: judge,
     }
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from screens import chosen
+from screens import JUDGE, by_text, chosen
 
 from lessons.example import Example, model_of, run_example
 from lessons.formatting import spoken, together
@@ -224,6 +224,7 @@ def unpaired_sine(case, sentence):
 
 
 SEED = "Untrained: random weights and positions (seed {seed})."
+BY_HAND = "Untrained: random weights and positions (seed {seed}), some of them changed by hand."
 TURNED = "The pair of features of the query of {token} turns by {angles}; its length stays {length}."
 WEIGHT_DIFFERS = (
     "The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we shuffle first, "
@@ -273,6 +274,7 @@ def chosen_but(sentence, *computed):
 
 ORACLE = {
     SEED: chosen,
+    BY_HAND: chosen,
     "{whose} The positions are random (seed {seed}).": chosen,
     "The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} if we "
     "shuffle first, and no number differs by more.": output_differs,
@@ -421,11 +423,12 @@ OTHER_WAY = "It is the other way round. {why}"
 
 def answer_twice(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
-    assert case.example.tokens[one] == case.example.tokens[other] and one != other
+    assert (x_of(case)[one] == x_of(case)[other]).all() and one != other
     kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[spoken(prompt.arguments["positions"])]
     output = run(case, x_of(case), kind, False)[1]
     same = np.abs(output[one] - output[other]).max() < 1e-3
-    return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ...}
+    judge = by_text({"It has the same numbers.": same, "It has other numbers.": not same})
+    return {SAME_NUMBERS["none" if same else "sinusoidal"]: ..., OTHER_WAY: ..., JUDGE: judge}
 
 
 def is_masked(prompt):
@@ -438,8 +441,12 @@ def answer_shuffled(case, prompt):
     before, after = (run(case, x, "none", is_masked(prompt))[1] for x in (x_of(case), x_of(case)[order]))
     same = np.abs(after[row] - before[order[row]]).max() < 1e-3
     still = "The output rows are permuted in the same way as the tokens: they move with them."
-    moved = {still: ...} if np.abs(after - before).max() > 1e-3 else {}
-    return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ...} | moved
+    stays = np.abs(after - before).max() < 1e-3
+    judge = by_text({
+        "It has the same numbers.": same, "It has other numbers.": not same,
+        "The whole output stays as it is, row by row.": stays,
+    })  # fmt: skip
+    return {SAME_NUMBERS["same" if same else "other"]: ..., OTHER_WAY: ..., still: ..., JUDGE: judge}
 
 
 def answer_wave(case, prompt):

@@ -1,6 +1,7 @@
 """The lesson on projections says only what its tensors say. No server, no browser: a screen is data."""
 
 import math
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 import torch
 from edits_oracle import EDITS_ORACLE
 from hypothesis import strategies as st
-from screens import Ranked, chosen
+from screens import JUDGE, Ranked, by_largest, chosen
 from strategies import EXAMPLES as PLAIN
 
 from lessons.diff import diff
@@ -140,6 +141,7 @@ def answer_longest(case, prompt):
         if math.isclose(sorted(lengths[2])[-1], sorted(lengths[2])[-2], rel_tol=1e-4)
         else key,
         OTHER_LENGTH: ...,
+        JUDGE: by_largest(lengths[0]),
     }
 
 
@@ -156,7 +158,17 @@ def answer_other_way(case, prompt):
 
 
 def answer_one_more(case, prompt):
-    return dict.fromkeys(NEW_ROWS)
+    n, d = case.example.x.shape
+    X, maps = np.ones((n, d)), {f"W_{name}": np.ones((d, case.example.example.d_k)) for name in "qkv"}
+    longer = np.ones((n + 1, d))
+    rows = {"X": (X, longer)} | {name: (W, W) for name, W in maps.items()}
+    rows |= {name[-1].upper(): (X @ W, longer @ W) for name, W in maps.items()}
+    grown = {name for name, (before, after) in rows.items() if len(after) == len(before) + 1}
+
+    def judge(card):
+        return set(re.findall(r"\b(?:W_[qkv]|[XQKV])\b", card.text.template)) == grown
+
+    return dict.fromkeys(NEW_ROWS) | {JUDGE: judge}
 
 
 ANSWERS = {

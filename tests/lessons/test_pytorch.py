@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
-from screens import chosen
+from screens import AS_GOOD, JUDGE, chosen
 
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
@@ -423,12 +423,16 @@ def answer_anew(case, prompt):
     random = generator(prompt.arguments["seed"])
     other = MultiHeadAttention.draw(trace.x.shape[1], trace.module.n_heads, generator=random)
     output = linear(other, "o", heads_of(other, trace.x, mask_of(case))[1])
+    gap = np.abs(output - output_of(case)).max()
+
+    def judge(card):
+        return abs(gap - getattr(card.text.arguments.get("difference"), "value", 0.0)) < AS_GOOD
+
     return {
-        "The same shape says nothing about the numbers: other weights give others.": np.abs(
-            output - output_of(case)
-        ).max(),
+        "The same shape says nothing about the numbers: other weights give others.": gap,
         "That is how close it comes with our weights copied. The same shape alone proves nothing.": ...,
         "The same formula with other weights gives other numbers.": ...,
+        JUDGE: judge,
     }
 
 

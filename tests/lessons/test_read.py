@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 from learnt_oracle import measured_in
-from screens import Case, Ranked, check_case, chosen
+from screens import JUDGE, Case, Ranked, by_largest, check_case, chosen
 from torch.nn.functional import layer_norm
 
 from attention_core.head_patterns import NAME_PAIRS
@@ -363,7 +363,8 @@ ORACLE |= {
 def strongest(case, prompt):
     query = prompt.arguments["query"].position
     row = said_twice(case)[query, : query + 1]
-    return {"{weight} of its weight goes there.": int(row.argmax())} | dict.fromkeys(WEIGHTS_IN_REPLIES, ...)
+    replies = {"{weight} of its weight goes there.": int(row.argmax())} | dict.fromkeys(WEIGHTS_IN_REPLIES, ...)
+    return replies | {JUDGE: by_largest(row.tolist())}
 
 
 def without_head(case, prompt):

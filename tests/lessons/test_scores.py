@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from screens import chosen
+from screens import JUDGE, by_largest, chosen
 
 from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
@@ -174,6 +174,7 @@ def answer_best(case, prompt):
         "That is read down the column: its query fits the key of {token} best. Rows are queries.": int(column.argmax()),
         "A query need not fit the key of its own token: the two come from different weights.": query,
         "The score of {key} for {query} is {score}, and another is larger.": ...,
+        JUDGE: by_largest(row),
     }
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from screens import Ranked, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
 from attention_core.attention import attend
 from lessons.example import Example, run_example
@@ -193,6 +193,7 @@ def answer_most(case, prompt):
         ].argmax(),
         "A token need not prefer itself: its query need not match its own key.": query,
         "{key} gets {weight} from {query}; another key gets more.": ...,
+        JUDGE: by_largest(weights[query]),
     }
 
 
@@ -240,8 +241,13 @@ def answer_change(case, prompt):
     query, key = pair_of(prompt)
     change, before = prompt.arguments["change"], weights_of(case)[query]
     number = change.arguments["number"]
-    if change.template == "Multiply every score in the row by {number}":
-        after = weights_of(case, times=number)[query]
+    multiplied = change.template == "Multiply every score in the row by {number}"
+    after = weights_of(case, **{"times" if multiplied else "plus": number})[query]
+    grown = after[key] - before[key]
+    judge = by_text({
+        "It stays as it is.": abs(grown) < AS_GOOD, "It grows.": grown > AS_GOOD, "It shrinks.": grown < -AS_GOOD
+    })  # fmt: skip
+    if multiplied:
         assert before[key] == pytest.approx(before.max()) and after[key] > before[key]
         return dict.fromkeys(
             (
@@ -249,15 +255,14 @@ def answer_change(case, prompt):
                 "That is so when a constant is added. Multiplied scores have larger differences.",
                 "The row would become flatter if the scores were divided.",
             )
-        )
-    assert weights_of(case, plus=number)[query, key] == pytest.approx(before[key])
+        ) | {JUDGE: judge}
     return dict.fromkeys(
         (
             AGAIN,
             "All the exps grow by the same factor, and their sum with them: the weight stays.",
             "Softmax sees the differences between scores, and these have not changed.",
         )
-    )
+    ) | {JUDGE: judge}
 
 
 ANSWERS = {

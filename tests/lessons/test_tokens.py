@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import chosen
+from screens import JUDGE, by_text, chosen
 
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
@@ -159,6 +159,13 @@ def answer_two(case, prompt):
     rows = rows_of(case)
     alike = rows[one].tolist() == rows[other].tolist()
     assert alike == (case.example.tokens[one] == case.example.tokens[other])
+    earlier, later = rows[min(one, other)], rows[max(one, other)]
+    judge = by_text({
+        "They hold the same numbers.": alike,
+        "They hold different numbers.": not alike,
+        "The later one holds larger numbers only.": (later > earlier).all(),
+        "They differ in a single number.": (later != earlier).sum() == 1,
+    })  # fmt: skip
     if alike:
         return dict.fromkeys(
             (
@@ -166,14 +173,14 @@ def answer_two(case, prompt):
                 "The same token has the same row wherever it stands. Positions come in only if added.",
                 "Nothing is added up on the way: a row is looked up, not counted.",
             )
-        )
+        ) | {JUDGE: judge}
     return dict.fromkeys(
         (
             OTHER_ROW,
             "Only the same token fetches the same row. These two are different tokens.",
             "No number of a row says the position, and each of these is from a row of its own.",
         )
-    )
+    ) | {JUDGE: judge}
 
 
 def answer_swap(case, prompt):
@@ -183,11 +190,22 @@ def answer_swap(case, prompt):
     moved = (rows_of(case)[order] != rows_of(case)).any(dim=1).nonzero()[:, 0].tolist()
     assert moved == [one, other]
     rows = {"first": one + 1, "second": other + 1}
+    before, after, columns = rows_of(case), rows_of(case)[order], [*range(rows_of(case).shape[1])]
+    if other < len(columns):
+        columns[one], columns[other] = other, one
+    judge = by_text({
+        "Rows {first} and {second} swap.": True,
+        "Rows {first} and {second} get new numbers.": sorted(map(tuple, after.tolist()))
+        != sorted(map(tuple, before.tolist())),
+        "Columns {first} and {second} swap.": other < len(columns) and torch.equal(after, before[:, columns]),
+        "Nothing changes.": torch.equal(after, before),
+    })  # fmt: skip
     return {
         "The vectors move with their tokens, and no number in them changes.": rows,
         "Order is not built into the vectors: a token has its vector wherever it stands.": rows,
         "Columns are features, and every token has all of them. Tokens are rows.": rows,
         "The rows of X stand in the order of the sentence, so two of them move.": None,
+        JUDGE: judge,
     }
 
 
@@ -197,7 +215,16 @@ def answer_again(case, prompt):
         SAME_AGAIN: position,
         "A row depends on the token alone. The same token has the same row at every position.": None,
         "X has a row for each position in the sentence, also where a token repeats.": None,
-    }
+        JUDGE: by_text({
+            "The row that {token} has already.": all(
+                torch.equal(rows_of(case)[position], row)
+                for row, token in zip(rows_of(case), case.example.tokens, strict=True)
+                if token == case.example.tokens[position]
+            ),
+            "A row with numbers of its own.": False,
+            "No row at all.": False,
+        }),
+    }  # fmt: skip
 
 
 ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}

@@ -11,7 +11,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import Case, Ranked, check_case, check_question, check_sentence, chosen, words
+from screens import JUDGE, Case, Ranked, check_case, check_question, check_sentence, chosen, token_on, words
 
 from attention_core.evaluation import Evaluation, evaluate, no_roles
 from attention_core.model import MAX_D_MODEL, TinyTransformer
@@ -454,6 +454,9 @@ def where_again(case, prompt):
         HERE: right[0],
         "The mask hides all that comes after {query}.": ...,
         "What it finds there is “{found}”, but the answer is “{answer}”.": ...,
+        JUDGE: lambda card: (
+            example.tokens[token_on(card)] == said["answer"] and (token_on(card) <= query or not settings.model.causal)
+        ),
     }
 
 
@@ -479,6 +482,7 @@ def weights_counted(case, prompt):
         "A projection has a number for each pair of features.": ...,
         "The layers are counted twice.": ...,
         "The tables are counted twice.": ...,
+        JUDGE: lambda card: card.text.arguments["number"].value == numbers_in(model),
     }
 
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 import torch
 from learnt_oracle import ORACLE as LEARNT
-from screens import chosen
+from screens import AS_GOOD, JUDGE, by_text, chosen
 
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
@@ -186,6 +186,32 @@ def entropies(case, sentence):
     before, after = entropy(weights_of(case, False)), entropy(weights_of(case, True))
     assert after >= before - 1e-6
     return {"cap": case.choices.cap, "before": before, "after": after}
+
+
+# A cap that flattens nothing, and what is then true of the scores that each query sees.
+CAPS_THAT_CHANGE_NOTHING = {
+    "A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight whatever its score.": (
+        lambda rows, cap: all(len(row) == 1 for row in rows)
+    ),
+    "A cap of {cap} changes next to nothing: the scores of this head are small beside it.": (
+        lambda rows, cap: max(abs(score) for row in rows for score in row) <= cap / 10 * (1 + 1e-5)
+    ),
+    "A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal scores stay "
+    "equal.": (lambda rows, cap: all(max(row) - min(row) < 1e-4 for row in rows)),
+    "A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.": (
+        lambda rows, cap: any(len(row) > 1 for row in rows)
+    ),
+}
+
+
+def cap_of_no_use(case, sentence):
+    rows = [[score for score in row if score > -math.inf] for row in masked_scores(case, False)]
+    before, after = (weights_of(case, changed) for changed in (False, True))
+    assert moved_between(before, after) < 1e-3
+    for one, other in zip(before, after, strict=True):
+        assert entropy([one]) == pytest.approx(entropy([other]), abs=1e-3)
+    assert CAPS_THAT_CHANGE_NOTHING[sentence.template](rows, case.choices.cap)
+    return {"cap": case.choices.cap}
 
 
 def groups_said(case, sentence):
@@ -405,9 +431,7 @@ ORACLE = {
     "head may do nothing.": lambda case, sentence: {"score": case.choices.sink, "share": collected(case)},
     "With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come closer "
     "together, and the weights are shared out more evenly.": entropies,
-    "A cap of {cap} changes next to nothing: the scores of this head are small beside it.": lambda case, sentence: {
-        "cap": case.choices.cap
-    },
+    **dict.fromkeys(CAPS_THAT_CHANGE_NOTHING, cap_of_no_use),
     "Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.": (
         lambda case, sentence: {"slope": 0.5 ** (case.head % 8 + 1), "head": case.head % 8 + 1, "heads": 8}
     ),
@@ -467,7 +491,24 @@ def answer_still(case, prompt):
         "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.",
         "The values are shared, but each head mixes them with weights of its own.",
     )
-    return dict.fromkeys(replies, ...)
+    one, other = ((shared_rows(case, head), shared_output(case, head)) for head in list(group_of(case))[:2])
+    gaps = [moved_between(one[0], other[0]), max(abs(a - b) for a, b in zip(one[1], other[1], strict=True))]
+    judge = by_text({
+        "Their keys.": True,
+        "Their queries.": group_gap(case, prompt)["gap"] < AS_GOOD,
+        "Their weights.": gaps[0] < AS_GOOD,
+        "Their outputs.": gaps[1] < AS_GOOD,
+    })  # fmt: skip
+    return dict.fromkeys(replies, ...) | {JUDGE: judge}
+
+
+def shared_output(case, head):
+    """The output of a head, all its numbers in one list, with the values that the heads share."""
+    together = zip(*(projected(case, "v", one) for one in group_of(case)), strict=True)
+    v = [[sum(column) / len(column) for column in zip(*rows, strict=True)] for rows in together]
+    rows = shared_rows(case, head)
+    columns = list(zip(*v, strict=True))
+    return [sum(w * value for w, value in zip(row, column, strict=True)) for row in rows for column in columns]
 
 
 def answer_reached(case, prompt):
@@ -585,7 +626,17 @@ ANSWERS = {
 }
 
 
-# The figures.
+# The formulas, and the figures.
+
+
+@pytest.mark.parametrize("reach", [1, 2, 4])
+def test_the_formula_of_the_window_says_who_sees_whom(reach):
+    shown = Shown("window", choices=Choices("window", reach=reach), text="a b c d e f g h", causal=False)
+    condition = screen(shown.example, 0, shown.choices).formula
+    for symbol, python in (("|i - j|", "abs(i - j)"), (r"\;\lor\;", "or"), (" = ", " == "), (r"\le", "<=")):
+        condition = condition.replace(symbol, python)
+    sees = [[eval(condition, {"i": i, "j": j, "abs": abs}) for j in range(1, 9)] for i in range(1, 9)]
+    assert sees == [[score > -math.inf for score in row] for row in masked_scores(shown, True)]
 
 
 class Shown:
