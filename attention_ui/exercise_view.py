@@ -63,7 +63,7 @@ def exercise_panel(exercise: Exercise) -> None:
     for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
         draw_figure(None, figure)
     # To this frame the editor hands what is written.
-    keeper()(key=CODE_KEEPER, what="code", forget=forgotten())
+    keeper()(key=CODE_KEEPER, what="code", forget=forgotten(), word=word_of_visit())
 
 
 def draw_editor(exercise: Exercise, large: bool) -> None:
@@ -77,9 +77,16 @@ def draw_editor(exercise: Exercise, large: bool) -> None:
     editor(
         key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
         starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
-        forget=forgotten(), large=large, lang=tag_of(language().code),
+        forget=forgotten(), word=word_of_visit(), large=large, lang=tag_of(language().code),
         words={name: spoken(said) for name, said in EDITOR_WORDS.items()},
     )  # fmt: skip
+
+
+def word_of_visit() -> str:
+    """By this word the frame that keeps code knows the editor; no other site is told it."""
+    if get_state("exercise_word") is None:
+        set_state("exercise_word", secrets.token_hex(16))
+    return get_state("exercise_word")
 
 
 def next_seed() -> int:

@@ -3,19 +3,32 @@ const $ = (id) => document.getElementById(id);
 const { worker, library, most } = JSON.parse($("parts").textContent);
 const address = URL.createObjectURL(new Blob([worker], { type: "text/javascript" }));
 const LONGEST_ANSWER = 200_000;
+const MOST_UNASKED = 10; // messages and errors of one run: what sends without end would keep this page from its clock
 const PAUSE = 300; // milliseconds without a key, after which what was written is kept
-let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0;
+let words = {}, said = "loading", python, ready, booted, sent, timer, pause, task, touched, leaving, wrong, runs = 0, unasked = 0;
 
 // --- the worker: a fresh one for every run, for a learner's code may change anything inside it
 function boot() {
   booted = performance.now();
   python = new Worker(address);
-  python.onerror = (event) => status("broken", { why: event.message });
+  python.onerror = (event) => {
+    event.preventDefault();
+    status("broken", { why: event.message });
+    count();
+  };
   python.onmessage = ({ data }) => {
-    if (data.ready && !ready && !timer) begin();
-    else if (timer && typeof data.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran");
+    if (data?.ready && !ready && !timer) begin();
+    else if (timer && typeof data?.answer === "string") end(data.answer.slice(0, LONGEST_ANSWER), "ran");
+    else count();
   };
   python.postMessage({ library });
+}
+function count() {
+  unasked += 1;
+  if (timer && unasked > MOST_UNASKED) end(failure("RuntimeError", "the code sent messages that nobody asked for"), "stopped");
+}
+function failure(type, message) {
+  return JSON.stringify({ error: { type, message, line: null } });
 }
 function begin() {
   ready = true;
@@ -30,10 +43,11 @@ function run() {
   $("run").disabled = true;
   keep();
   runs += 1;
+  unasked = 0;
   mark(null);
   status("running");
   const asked = task; // the learner may go to another exercise meanwhile
-  timer = setTimeout(() => end(JSON.stringify({ error: { type: "TimeLimit", message: "", line: null } }), "stopped"), task.limit);
+  timer = setTimeout(() => end(failure("TimeLimit", ""), "stopped"), task.limit);
   sent = { at: performance.now(), exercise: asked.exercise, seed: asked.seed, code: $("code").value };
   python.postMessage({ code: sent.code, job: asked.job });
 }
@@ -42,6 +56,7 @@ function end(answer, word) {
   clearTimeout(timer);
   timer = null;
   ready = false;
+  python.onmessage = python.onerror = null; // what it has sent already may still be on its way
   python.terminate();
   status(word);
   if (sent.exercise === task.exercise) mark(line(answer));
@@ -134,7 +149,7 @@ function keep() {
   clearTimeout(pause);
   if (!touched || !task || $("code").value.length > most) return;
   const { origin } = new URL(location.href);
-  const written = { type: "attention-lab:keep", exercise: task.exercise, code: $("code").value };
+  const written = { type: "attention-lab:keep", word: task.word, exercise: task.exercise, code: $("code").value };
   for (let at = 0; at < parent.frames.length; at += 1) parent.frames[at].postMessage(written, origin);
 }
 function open(code) {

@@ -5,8 +5,8 @@ const CODE = "attention-lab exercises", SOLVED = "attention-lab progress", FORGO
 const VERSION = 1;
 const MOST = 20_000, MOST_NAMES = 200; // characters, names
 const KINDS = ["lessons", "exercises"];
-const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, "*");
-let told = false, what;
+const tell = (type, more) => parent.postMessage({ isStreamlitMessage: true, type, ...more }, location.origin);
+let told = false, what, word;
 // A browser that lets nothing be stored forgets it with the tab, and that is all.
 function stored(place) {
   try { return JSON.parse(localStorage.getItem(place)) ?? {}; } catch { return {}; }
@@ -41,11 +41,15 @@ function forget(word) {
 function known() {
   return what === "code" ? { kept: stored(CODE), solved: solved() } : { solved: solved() };
 }
+function fromEditor(source, data) {
+  // The editor is a frame of the page around, and has been told the word of this visit: another site is and has neither.
+  const editors = [...parent.document.querySelectorAll("iframe")].filter((frame) => frame.contentWindow === source);
+  return editors.length === 1 && word && data.word === word;
+}
 addEventListener("message", ({ source, origin, data }) => {
-  // From the editor beside it.
-  if (what === "code" && source !== parent && origin === "null" && data?.type === "attention-lab:keep") keep(data);
-  if (source !== parent || data?.type !== "streamlit:render") return;
-  what = data.args.what;
+  if (what === "code" && origin === "null" && data?.type === "attention-lab:keep" && fromEditor(source, data)) keep(data);
+  if (source !== parent || origin !== location.origin || data?.type !== "streamlit:render") return;
+  ({ what, word } = data.args);
   forget(data.args.forget);
   const tells = what === "code" || KINDS.some((kind) => solved()[kind].length); // the app need not run for nothing
   if (tells && !told) tell("streamlit:setComponentValue", { value: known(), dataType: "json" });

@@ -169,3 +169,18 @@ done = print
     context = runner("guarded")
     with pytest.raises(json.JSONDecodeError):
         context(forged)
+
+
+# Endless, so that only the page can end it; three million messages used to keep it from its clock for a minute.
+FLOODS = {
+    "messages": "while (true) postMessage({ready: true})",
+    "errors": "while (true) reportError(new Error('no'))",
+}
+
+
+def test_whatever_runs_away_is_stopped_and_the_next_run_is_as_ever(runner):
+    run = runner("guarded")
+    for what, flood in FLOODS.items():
+        result = run(f"from browser import self as w\ndone = print\nw.eval({flood!r})")
+        assert result["error"]["type"] in ("TimeLimit", "RuntimeError"), what
+    assert run("done = print\nprint(1)")["printed"] == "1\n"

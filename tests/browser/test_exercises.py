@@ -194,3 +194,32 @@ def test_the_frame_has_an_origin_of_its_own(desk):
     for way in ("localStorage", "document.cookie", "parent.document", "top.location.href"):
         with pytest.raises(Exception, match=r"SecurityError|sandboxed|Blocked"):
             frame.evaluate(way)
+
+
+STRANGER = """<iframe sandbox="allow-scripts allow-popups allow-popups-to-escape-sandbox" srcdoc="<button onclick='
+    const opened = window.open(`URL`)
+    const written = {type: `attention-lab:keep`, exercise: `mask`, code: `# of another site`};
+    setInterval(() => {
+        for (let at = 0; at < opened.frames.length; at += 1) {
+            opened.frames[at].postMessage(written, `*`);
+            opened.frames[at].postMessage({...written, word: ``}, `*`);
+            opened.frames[at].postMessage({type: `streamlit:render`, args: {what: `code`, word: `x`}}, `*`);
+            opened.frames[at].postMessage({...written, word: `x`}, `*`);
+        }
+    }, 50)'>open</button>"></iframe>"""
+
+
+def test_another_site_that_opens_the_page_cannot_overwrite_what_is_kept(visit):
+    at = visit()
+    with at.page.context.new_page() as stranger:
+        stranger.set_content(STRANGER.replace("URL", f"{at.url}/exercises?exercise=scores"))
+        with stranger.expect_popup() as opening:
+            stranger.frame_locator("iframe").locator("button").click()
+        popup = opening.value
+        editor = popup.frame_locator('iframe[title$="runner"]')
+        editor.locator("#run:enabled").wait_for()
+        popup.wait_for_timeout(200)  # the other site has written by then, more than once
+        editor.locator("#code").fill("# mine")
+        kept = "JSON.parse(localStorage.getItem('attention-lab exercises') ?? '{}')"
+        popup.wait_for_function(f"() => ({kept}).scores === '# mine'")
+        assert popup.evaluate(kept) == {"scores": "# mine"}
