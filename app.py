@@ -17,7 +17,8 @@ from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
 from attention_ui.server.memory import keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
-from attention_ui.streamlit_insides import front_end_folder, running_session
+from attention_ui.server.uploads import FewUploads
+from attention_ui.streamlit_insides import front_end_folder, running_session, uploads_kept
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives, faults=(classes_are_reached,))
@@ -106,6 +107,7 @@ MIDDLEWARE = [
     Middleware(SecurityHeaders, index=START_PAGE),
     Middleware(SpokenPage),
     Middleware(PrivateMetrics),
+    Middleware(FewUploads, kept=uploads_kept),
     Middleware(ChartsAhead, folder=FRONT_END / "static"),
     Middleware(PackedFiles, folder=FRONT_END / "static"),
 ]

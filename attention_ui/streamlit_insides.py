@@ -79,6 +79,20 @@ def check_rerun() -> None:
     get_state("anything")
 
 
+def uploads_kept() -> dict[tuple[str, str], int]:
+    """How many bytes of each file that visitors have brought are in memory, by visit and by the file's name.
+
+    Streamlit keeps a file as long as the visit, limits the size of each and not how many there are, and tells their sum
+    to its metrics only.
+    """
+    if not runtime.exists():
+        return {}
+    manager = runtime.get_instance().uploaded_file_mgr
+    with manager._lock:
+        return {(visit, name): len(file.data) for visit, files in manager.file_storage.items()
+                for name, file in files.items()}  # fmt: skip
+
+
 def component(name: str, **where: str | Path):
     """A part of a page in a frame of its own, from a folder (`path`) or an address (`url`).
 
