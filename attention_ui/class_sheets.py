@@ -67,7 +67,7 @@ def sections_of_class(order: ClassOrder, keys: list[str], codes: list[str]) -> I
     for choices in sheets_of_class(order.choices, order.sheets):
         drawn = []
         for place in range(choices.tasks):
-            drawn.append(paper_task(choices, place))
+            drawn.append(paper_task(choices, place, drawn))
             yield ""
         tasks = in_order_of_lessons(choices, drawn)
         keys.append(key_section(choices, tasks))

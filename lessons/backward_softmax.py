@@ -9,8 +9,9 @@ from jaxtyping import Float
 
 from attention_core.attention import softmax_rows
 from attention_core.backward import softmax_backward
+from lessons.arithmetic import power, sum_of_products, term
 from lessons.chain_rule import ChainRule, chain_rule
-from lessons.formatting import digits, factor, leaders, magnitude, power, sum_of_products
+from lessons.formatting import leaders, magnitude
 from lessons.learner import Correction, whose_gradients
 from lessons.matrices import single_axis, token_axis
 from lessons.screen import Cells, Curves, Figure, Line, Matrices, Matrix, Step
@@ -150,16 +151,16 @@ class RowWayBack:
         if key == "d_weights":
             return self.rule.step("d_weights", self.asked, self.correction.names.index(name))
         if key == "sized":
-            arithmetic = f"{factor(float(row.scaled[j]))}·{digits(row.size)}"
+            arithmetic = term(float(row.scaled[j])) * row.size
             return Step(say("scaled score of {key}, times the size", key=name), arithmetic, float(row.sized[j]))
         if key == "weights":
             total = float(np.exp(row.sized).sum())
             return Step(say("weight of {key}: its part of the sum", key=name),
-                        f"{power(float(row.sized[j]))} ÷ {factor(total)}", float(row.weights[j]))  # fmt: skip
-        less = f"{factor(float(row.d_weights[j]))} − {factor(row.mean)}"
+                        power(float(row.sized[j])) / total, float(row.weights[j]))  # fmt: skip
+        less = term(float(row.d_weights[j])) - row.mean
         if key == "less_mean":
             return Step(say("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
-        return Step(say("weight of {key} · (d_weight − mean)", key=name), f"{factor(float(row.weights[j]))}·({less})",
+        return Step(say("weight of {key} · (d_weight − mean)", key=name), term(float(row.weights[j])) * less,
                     float(row.d_sized[j]))  # fmt: skip
 
     def before(self, key: str, j: int) -> Iterator[Step]:

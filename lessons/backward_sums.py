@@ -6,9 +6,10 @@ from functools import lru_cache
 import numpy as np
 
 from attention_core.tasks import Batch
+from lessons.arithmetic import term
 from lessons.backward_way import forward_matrix, gradient_matrix, sentence_and_answer
 from lessons.chain_rule import ChainRule, chain_rule
-from lessons.formatting import digits, factor, leaders, magnitude
+from lessons.formatting import leaders, magnitude
 from lessons.learner import (
     PRONOUN_WORDS,
     Correction,
@@ -67,9 +68,9 @@ def added_by_queries(everywhere: Correction, rule: ChainRule, key: int) -> Matri
     def step(i: int, c: int) -> Step:
         about = {"query": everywhere.names[i], "key": everywhere.names[key]}
         if not rule.visible[i][key]:
-            return Step(say("{key} is masked for {query}, so {query} adds nothing", **about), "0", 0.0)
+            return Step(say("{key} is masked for {query}, so {query} adds nothing", **about), term(0), 0.0)
         says = say("what {query} adds: its weight on {key} · d_output, feature {feature}", feature=c + 1, **about)
-        return Step(says, f"{factor(float(weights[i, key]))}·{factor(float(d_output[i, c]))}", float(values[i, c]))
+        return Step(says, term(float(weights[i, key])) * float(d_output[i, c]), float(values[i, c]))
 
     def before(i: int, c: int) -> Iterator[Step]:
         return rule.before("d_output", i, c) if rule.visible[i][key] else iter(())
@@ -142,10 +143,10 @@ def word_figure(correction: Correction, number: int) -> Matrices:
     def part(which: int) -> Matrix:
         says = say("d_x of {word} in sentence {which}", word=word, which=which + 1)
         return one_row(f"part_{which}", say("sentence {which}", which=which + 1), parts[which],
-                       lambda _, c: Step(says, digits(parts[which][c]), parts[which][c]))  # fmt: skip
+                       lambda _, c: Step(says, term(parts[which][c]), parts[which][c]))  # fmt: skip
 
     def total(_: int, c: int) -> Step:
-        arithmetic = f"{factor(parts[0][c])} + {factor(parts[1][c])}"
+        arithmetic = term(parts[0][c]) + parts[1][c]
         return Step(say("the row of {word} was read twice, so both are added", word=word), arithmetic, whole[c])
 
     def one_row(key: str, title: Sentence, values: list[float], step) -> Matrix:

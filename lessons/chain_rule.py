@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.formatting import digits, factor, power, sum_of_products
+from lessons.arithmetic import Arithmetic, divided, power, sum_of, sum_of_products, term
 from lessons.learner import PRONOUN_WORDS, Correction, NumbersByName
 from lessons.screen import Cells, Step
 from lessons.sentence import Token, say
@@ -89,40 +89,40 @@ class ChainRule:
         column = [row[c] for row in self.numbers["W_o"]]
         says = say("{token} after the attention, feature {feature}: x + output · a column of W_o", token=self.names[i],
                    feature=c + 1)  # fmt: skip
-        arithmetic = f"{digits(self.numbers['x'][i][c])} + {sum_of_products(self.numbers['output'][i], column)}"
+        arithmetic = term(self.numbers["x"][i][c]) + sum_of_products(self.numbers["output"][i], column)
         return Step(says, arithmetic, self.numbers["after"][i][c])
 
     def _logit(self, i: int, t: int) -> Step:
         column = [row[t] for row in self.numbers["W_unembed"]]
         says = say("logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b",
                    word=word_of(t), token=self.names[i])  # fmt: skip
-        arithmetic = f"{sum_of_products(self.numbers['after'][i], column)} + {factor(self.numbers['b_unembed'][0][t])}"
+        arithmetic = sum_of_products(self.numbers["after"][i], column) + self.numbers["b_unembed"][0][t]
         return Step(says, arithmetic, self.numbers["logits"][i][t])
 
     def _probability(self, i: int, t: int) -> Step:
         logits = self.numbers["logits"][i]
         says = say("probability of {word}: its part of the sum over all {count} words", word=word_of(t),
                    count=len(logits))  # fmt: skip
-        arithmetic = f"{power(logits[t])} ÷ {factor(math.fsum(map(math.exp, logits)))}"
+        arithmetic = power(logits[t]) / math.fsum(map(math.exp, logits))
         return Step(says, arithmetic, self.numbers["probabilities"][i][t])
 
     def _target(self, i: int, t: int) -> Step:
         value = self.numbers["targets"][i][t]
         says = say("the answer that was wanted") if value else say("not the answer that was wanted")
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     def _of_logit(self, i: int, t: int) -> Step:
         value = self.numbers["d_logits"][i][t]
         if i not in self.asked:
             return self._nothing(i, value)
         probability, target = self.numbers["probabilities"][i][t], self.numbers["targets"][i][t]
-        difference = f"{factor(probability)} − {factor(target)}"
+        difference = term(probability) - target
         if len(self.asked) == 1:
             says = say("d_logit of {word}: its probability, minus 1 for the right word", word=word_of(t))
             return Step(says, difference, value)
         says = say("d_logit of {word} at {token}: its probability, minus 1 for the right word; the loss is a mean over "
                    "{count} positions", word=word_of(t), token=self.names[i], count=len(self.asked))  # fmt: skip
-        return Step(says, f"({difference}) ÷ {len(self.asked)}", value)
+        return Step(says, difference / len(self.asked), value)
 
     def _of_sum(self, i: int, c: int) -> Step:
         says = say("d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed", token=self.names[i],
@@ -140,7 +140,7 @@ class ChainRule:
 
     def _nothing(self, i: int, value: float) -> Step:
         says = say("the prediction at {token} does not count, so nothing comes back to its output", token=self.names[i])
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     # Through the softmax.
 
@@ -159,9 +159,9 @@ class ChainRule:
         says = say("mean of the d_weights of {query}, weighted by its weights", query=self.names[i])
         return Step(says, sum_of_products(weights, gradients), value)
 
-    def _less_mean(self, i: int, j: int) -> str:
-        weight, gradient = (factor(self.numbers[name][i][j]) for name in ("weights", "d_weights"))
-        return f"{weight}·({gradient} − {factor(self.mean(i).value)})"
+    def _less_mean(self, i: int, j: int) -> Arithmetic:
+        weight, gradient = (term(self.numbers[name][i][j]) for name in ("weights", "d_weights"))
+        return weight * (gradient - self.mean(i).value)
 
     def _of_score(self, i: int, j: int) -> Step:
         value = self.numbers["d_scores"][i][j]
@@ -172,14 +172,14 @@ class ChainRule:
             return Step(says, self._less_mean(i, j), value)
         says = say("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=self.divisor,
                    **self._pair(i, j))  # fmt: skip
-        return Step(says, f"{self._less_mean(i, j)} ÷ {self.divisor}", value)
+        return Step(says, divided(self._less_mean(i, j), self.divisor), value)
 
     def _masked(self, matrix: str, i: int, j: int) -> Step:
         value = self.numbers[matrix][i][j]
         says = say("{key} is masked for {query}: weight 0, so its score has gradient 0", **self._pair(i, j))
         if matrix == "d_weights":
             says = say("{key} is masked for {query}: its weight is 0 whatever happens", **self._pair(i, j))
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     # Queries, keys, values, and what they are made of.
 
@@ -203,7 +203,7 @@ class ChainRule:
         about = {"key": self.names[j], "feature": c + 1}
         if not asking:
             says = say("no query that counts may look at {key}, so nothing comes back", key=self.names[j])
-            return Step(says, digits(value), value)
+            return Step(says, term(value), value)
         if matrix == "d_k":
             says = say("d_k of {key}, feature {feature}: summed over the queries, d_score · query", **about)
         else:
@@ -229,12 +229,12 @@ class ChainRule:
         ]
         about, value = {"token": self.names[i], "feature": a + 1}, self.numbers["d_x"][i][a]
         if i in self.asked:
-            ways = [factor(self.numbers["d_after"][i][a]), *ways]
+            ways = [term(self.numbers["d_after"][i][a]), *ways]
             says = say("d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v",
                        **about)  # fmt: skip
-            return Step(says, " + ".join(ways), value)
+            return Step(says, sum_of(ways), value)
         says = say("d_x of {token}, feature {feature}: what comes through k and v", **about)
-        return Step(says, " + ".join(ways) or digits(value), value)
+        return Step(says, sum_of(ways), value)
 
     # What leads there.
 

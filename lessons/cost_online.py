@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.online_softmax import OnlineStep, attend_in_blocks
+from lessons.arithmetic import power, sum_of, term
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
-from lessons.formatting import digits, factor, power, subtraction
 from lessons.matrices import KEYS, feature_axis, single_axis, token_axis
 from lessons.passing import Passed, Passing
 from lessons.program import Ran
@@ -189,7 +189,7 @@ class OnlineDerivation:
         if key == "largest":
             who = row.scores.index(max(row.scores[: step.end]))
             says = say("no score up to block {block} is larger than that of {key}", key=self._name(who), **block)
-            return Step(says, digits(row.scores[who]), float(step.largest[0]))
+            return Step(says, term(row.scores[who]), float(step.largest[0]))
         if key == "rescale":
             says = say("block {block}: e to the difference of the maxima before and after it", **block)
             return Step(says, power(m - float(step.largest[0])), rescale)
@@ -197,18 +197,17 @@ class OnlineDerivation:
             says = say(
                 "output if the keys up to block {block} were all, feature {feature}", feature=column + 1, **block
             )
-            quotient = f"{factor(float(step.mixed[0, column]))} ÷ {factor(float(step.total[0]))}"
+            quotient = term(float(step.mixed[0, column])) / float(step.total[0])
             return Step(says, quotient, float(step.output[0, column]))
         powers = [power(score - float(step.largest[0])) for score in row.scores[step.begin : step.end]]
         if key == "total":
             says = say("sum after block {block}: the sum before, rescaled, and the powers of its scores", **block)
-            return Step(says, " + ".join([f"{factor(total)}·{factor(rescale)}", *powers]), float(step.total[0]))
+            return Step(says, sum_of([term(total) * rescale, *powers]), float(step.total[0]))
         values = row.qkv[2][step.begin : step.end, column].tolist()
-        terms = [f"{one}·{factor(value)}" for one, value in zip(powers, values, strict=True)]
+        terms = [one * value for one, value in zip(powers, values, strict=True)]
         says = say("values after block {block}, feature {feature}: those before, rescaled, and the powers times the "
                    "values of the block", feature=column + 1, **block)  # fmt: skip
-        before = f"{factor(mixed[column])}·{factor(rescale)}"
-        return Step(says, " + ".join([before, *terms]), float(step.mixed[0, column]))
+        return Step(says, sum_of([term(mixed[column]) * rescale, *terms]), float(step.mixed[0, column]))
 
     def before(self, key: str, b: int, column: int) -> Iterator[Step]:
         """All that leads to such a number, from the scores of its block and what was known before it."""
@@ -227,7 +226,7 @@ class OnlineDerivation:
             if b:
                 m, after = row.before(b)[0], float(step.largest[0])
                 says = say("block {block}: difference of the maxima before and after it", block=b + 1)
-                yield Step(says, subtraction(m, after), m - after)
+                yield Step(says, term(m) - after, m - after)
             return
         yield self.step("rescale", b, 0)
         if key == "mixed":

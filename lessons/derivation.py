@@ -14,8 +14,8 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
+from lessons.arithmetic import Arithmetic, divided, power, sum_of, sum_of_products, term
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import digits, factor, power, sum_of_products
 from lessons.screen import Cells, Step
 from lessons.sentence import Number, Sentence, Token, say
 
@@ -147,7 +147,7 @@ class HeadDerivation:
         below = self._sum(i)
         yield below
         for m in seen:
-            quotient = f"{power(self.numbers['masked'][i][m])} ÷ {factor(below.value)}"
+            quotient = power(self.numbers["masked"][i][m]) / below.value
             says = say("weight that {query} puts on {key}", **self._pair(i, m))
             yield Step(says, quotient, self.numbers["weights"][i][m])
         yield from (self.step("v", m, j) for m in seen)
@@ -158,10 +158,8 @@ class HeadDerivation:
 
     def _scaled(self, i: int, j: int) -> Step:
         score = self.numbers["scores"][i][j]
-        arithmetic = digits(score) if self.divisor is None else f"{factor(score)} ÷ {self.divisor}"
-        return Step(
-            say("scaled score of {key} for {query}", **self._pair(i, j)), arithmetic, self.numbers["scaled"][i][j]
-        )
+        says = say("scaled score of {key} for {query}", **self._pair(i, j))
+        return Step(says, divided(score, self.divisor), self.numbers["scaled"][i][j])
 
     def _stays(self, i: int, j: int) -> Step:
         return self._known(
@@ -178,7 +176,7 @@ class HeadDerivation:
     def _share(self, i: int, j: int) -> Step:
         above = exponential(self.numbers["masked"][i][j])
         says = say("weight that {query} puts on {key}: its part of the sum", **self._pair(i, j))
-        return Step(says, f"{factor(above)} ÷ {factor(self._total(i))}", self.numbers["weights"][i][j])
+        return Step(says, term(above) / self._total(i), self.numbers["weights"][i][j])
 
     def _mixture(self, i: int, j: int) -> Step:
         n, seen = self.numbers, self._seen_by(i)
@@ -188,9 +186,8 @@ class HeadDerivation:
 
     def _in_one_go(self, i: int, m: int) -> Step:
         """A scaled score, from query and key at once."""
-        text = self._dot(i, m) if self.divisor is None else f"({self._dot(i, m)}) ÷ {self.divisor}"
         says = say("{score} of {key} for {query}", score=self._score_word, **self._pair(i, m))
-        return Step(says, text, self.numbers["scaled"][i][m])
+        return Step(says, divided(self._dot(i, m), self.divisor), self.numbers["scaled"][i][m])
 
     @property
     def _score_word(self) -> Sentence:
@@ -200,7 +197,7 @@ class HeadDerivation:
         """What the exponentials of a row are divided by."""
         row = [self.numbers["masked"][i][m] for m in self._seen_by(i)]
         says = say("sum over all keys that {query} may look at", query=self.names[i])
-        return Step(says, " + ".join(map(power, row)), self._total(i))
+        return Step(says, sum_of(map(power, row)), self._total(i))
 
     def _total(self, i: int) -> float:
         return self._totals[i]
@@ -210,13 +207,13 @@ class HeadDerivation:
         rows = zip(self.numbers["masked"], self.visible, strict=True)
         return [sum(exponential(s) for s, seen in zip(*row, strict=True) if seen) for row in rows]
 
-    def _dot(self, i: int, m: int) -> str:
+    def _dot(self, i: int, m: int) -> Arithmetic:
         return sum_of_products(self.numbers["q"][i], self.numbers["k"][m])
 
     def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
         """A number with nothing to compute."""
         value = self.numbers[tensor][i][j]
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     def _pair(self, i: int, j: int) -> dict[str, Token]:
         return {"query": self.names[i], "key": self.names[j]}
@@ -251,7 +248,7 @@ def shifted_feature(
     says = say("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
                vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
                column=plain.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
-    arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
+    arithmetic = sum_of((term(x) + p) * w for x, p, w in terms)
     return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
 
@@ -269,7 +266,7 @@ def turned_feature(
     says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
                vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
                first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
-    arithmetic = " + ".join(f"({part})·{factor(float(by))}" for part, by in zip(parts, turn, strict=True))
+    arithmetic = sum_of(part * float(by) for part, by in zip(parts, turn, strict=True))
     return Step(says, arithmetic, plain.numbers[vector][token][feature])
 
 

@@ -9,9 +9,9 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
+from lessons.arithmetic import term
 from lessons.derivation import HeadDerivation, derive_without_weights
 from lessons.example import ExampleTrace, whose_vectors
-from lessons.formatting import digits, factor, subtraction
 from lessons.matrices import QUERIES, feature_axis, head_matrix, token_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
@@ -98,12 +98,12 @@ def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadD
     def difference(i: int, j: int) -> Step:
         says = say("output of {token}, feature {feature}: by loops − by matrices",
                    token=example.names[i], feature=j + 1)  # fmt: skip
-        return Step(says, subtraction(loops[i][j], products[i][j]), gap[i][j])
+        return Step(says, term(loops[i][j]) - products[i][j], gap[i][j])
 
     def looped(i: int, j: int) -> Step:
         says = say("output of {token}, feature {feature}: the loop has passed every key",
                    token=example.names[i], feature=j + 1)  # fmt: skip
-        return Step(says, digits(loops[i][j]), loops[i][j])
+        return Step(says, term(loops[i][j]), loops[i][j])
 
     band = (
         Matrix(key="loops", title=say("O by loops"), values=ways.loops, step=looped,
@@ -121,7 +121,7 @@ def one_loop(derivation: HeadDerivation, i: int, j: int) -> Iterator[Step]:
         value = derivation.numbers["v"][key][j]
         before, total = total, total + weight * value
         says = say("add weight · value of {key}", key=derivation.names[key])
-        yield Step(says, f"{factor(before)} + {factor(weight)}·{factor(value)}", total)
+        yield Step(says, term(before) + term(weight) * value, total)
 
 
 def notice_ways(ways: LoopsBesideMatrices) -> Sentence:

@@ -7,7 +7,8 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from lessons.formatting import digits, leaders, names, percent
+from lessons.arithmetic import term
+from lessons.formatting import leaders, names, percent
 from lessons.matrices import KEYS, QUERIES, token_axis
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import All, Sentence, Share, Token, say
@@ -66,7 +67,7 @@ def map_of(
         says = say("{head}: {query} → {key}", **pair)
         if not visible[i][j]:
             says = say("{head}: {query} → {key}: masked", **pair)
-        return Step(says, digits(weights[i][j]), weights[i][j])
+        return Step(says, term(weights[i][j]), weights[i][j])
 
     key = f"{layer}.{head}"
     title, colour = (say("{head}: left out", head=name), "muted") if left_out else (name, "weight")

@@ -3,9 +3,9 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 
 from attention_core.errors import Phrase
+from lessons.arithmetic import line
 from lessons.screen import Array, Axis, Step
 from lessons.sentence import All, Argument, Count, Number, Numeral, Sentence, Share, Size, Token, said_by, say
 from words import language
@@ -154,53 +154,6 @@ def entries(values: list | float, index: tuple[int, ...] = ()) -> list[tuple[tup
     return [entry for i, inner in enumerate(values) for entry in entries(inner, (*index, i))]
 
 
-# Arithmetic, in digits enough to compute it again.
-
-
-def digits(value: float) -> str:
-    """The number with four decimals and at least four significant digits; no zeros at the end."""
-    size = abs(value)
-    if math.isnan(value):
-        return "not a number"
-    if size == math.inf:
-        text = "-∞" if value < 0 else "∞"
-    elif size and not 1e-4 <= size < 1e6:
-        mantissa, exponent = f"{value:.3e}".split("e")
-        text = f"{mantissa}·10^({int(exponent)})"
-    else:
-        decimals = max(4, 3 - math.floor(math.log10(size))) if size else 1
-        text = f"{value if size else 0:.{decimals}f}".rstrip("0").rstrip(".")
-    return text.replace("-", "−")
-
-
-@lru_cache(maxsize=4096)  # an entry of X stands in every product of its row
-def factor(value: float) -> str:
-    """The number as it can stand in a product: in parentheses where it needs them."""
-    text = digits(value)
-    return f"({text})" if text.startswith("−") or "·" in text else text
-
-
-def power(exponent: float) -> str:
-    """e to this number."""
-    return f"e^({digits(exponent)})"
-
-
-def sum_of_products(left: Sequence[float], right: Sequence[float]) -> str:
-    """`a·b + c·d + …` with every term."""
-    return " + ".join(f"{factor(a)}·{factor(b)}" for a, b in zip(left, right, strict=True))
-
-
-def subtraction(one: float, other: float) -> str:
-    """One number minus another, with digits enough where only the last of them differ."""
-    less = f"{other:.12f}"
-    return f"{one:.12f} − {f'({less})' if other < 0 else less}".replace("-", "−")
-
-
-def addition(one: float, other: float) -> str:
-    """The sum of two numbers, as `subtraction` writes a difference."""
-    return f"{one:.12f} + ({other:.12f})".replace("-", "−")
-
-
 def labels_of(axis: Axis) -> tuple[str, ...]:
     """What each row or column is called."""
     return tuple(map(written, axis.labels))
@@ -213,8 +166,10 @@ def labelled(name: str | Sentence, what: str | Sentence) -> str:
 
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
-    result = digits(step.value) if step.value == step.value else tell("not a number")
-    return localised(step.arithmetic if step.arithmetic == result else f"{step.arithmetic} = {result}")
+    if math.isnan(step.value):
+        nothing = tell("not a number")
+        return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing
+    return localised(line(step.arithmetic, step.value))
 
 
 def apart(*values: float, least: int = 2) -> tuple[Number, ...]:

@@ -13,8 +13,9 @@ from attention_core.sampling import Sampling, ranked
 from attention_core.tasks import MAX_VOCABULARY, CharacterTask
 from attention_core.tokens import Vocabulary
 from attention_core.weights import model_with, weights_of
+from lessons.arithmetic import term
 from lessons.every_head import MOST_NAMED, MOST_NUMBERED, head_name
-from lessons.formatting import apart, digits, leaders, names, percent, seen
+from lessons.formatting import apart, leaders, names, percent, seen
 from lessons.matrices import KEYS, token_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
@@ -195,7 +196,7 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
 
     def step(head: int, key: int) -> Step:
         pair = {"head": head_name(layer, head), "query": tokens[-1], "key": tokens[key]}
-        return Step(say("{head}: {query} → {key}", **pair), digits(numbers[head][key]), numbers[head][key])
+        return Step(say("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
     return Matrix(key=str(layer), title=title, values=weights, rows=Axis(say("head"), heads, named=True),

@@ -10,8 +10,9 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
 from attention_core.heads import MultiHeadAttention, linear, merge_heads
+from lessons.arithmetic import sum_of, sum_of_products, term
 from lessons.derivation import VECTORS, HeadDerivation, numbers_of, turned_feature
-from lessons.formatting import digits, factor, names, sum_of_products
+from lessons.formatting import names
 from lessons.heads_example import HeadsTrace, SideBySide, home_of
 from lessons.matrices import FEATURE, FEATURES, ROLES, token_axis
 from lessons.screen import Axis, Matrix, Step
@@ -131,7 +132,7 @@ class ManyHeadsDerivation:
         if turned:
             says = say("{called}: made by the projection, then turned", called=self._called(vector, token, feature))
             value = float(getattr(self.heads, vector)[head, token, own])
-            return Step(says, digits(value), value)
+            return Step(says, term(value), value)
         if self.module is None:
             says = say("{called}: a drawn number", called=self._called(vector, token, feature))
         return self._known(says, vector, token, feature)
@@ -168,11 +169,11 @@ class ManyHeadsDerivation:
         if self.added is not None and tensor in ("q", "k"):
             row = say("(its row of X + its position)")
             terms = zip(self._numbers["x"][i], self.added[i].tolist(), W[:, j].tolist(), strict=True)
-            arithmetic = " + ".join(f"({factor(x)} + {factor(p)})·{factor(w)}" for x, p, w in terms)
+            arithmetic = sum_of((term(x) + p) * w for x, p, w in terms)
         about = {"called": self._called(tensor, i, j), "row": row, "column": j + 1, "matrix": f"W_{name}"}
         says = say("{called}: {row} · column {column} of {matrix}", **about)
         if b is not None:
-            arithmetic = f"{arithmetic} + {factor(b[j].item())}"
+            arithmetic = arithmetic + b[j].item()
             says = say("{called}: {row} · column {column} of {matrix}, plus the bias", **about)
         return Step(says, arithmetic, self._numbers[tensor][i][j])
 
@@ -188,11 +189,11 @@ class ManyHeadsDerivation:
         value = self.module.W_o[i, j].item()
         says = say("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
                    own=own + 1, head=head + 1, feature=j + 1)  # fmt: skip
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
         value = self._numbers[tensor][i][j]
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
 
     def _cell(self, i: int, j: int) -> dict[str, Token | int]:
         return {"token": self.names[i], "feature": j + 1}

@@ -10,7 +10,7 @@ from torch import Tensor
 from attention_core.heads import SlicedHeads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.formatting import digits
+from lessons.arithmetic import term
 from lessons.head_reach import head_reach, outside_slice
 from lessons.heads_example import HeadsTrace, shown_features
 from lessons.heads_way import heads_figure
@@ -73,11 +73,11 @@ def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Senten
     def change(i: int, j: int) -> Step:
         says = say("1 is added to feature {feature} of every token: the largest change in the output of head {head}",
                    feature=reach.features[j] + 1, head=i + 1)  # fmt: skip
-        return Step(says, digits(values[i][j]), values[i][j])
+        return Step(says, term(values[i][j]), values[i][j])
 
     def most(i: int, j: int) -> Step:
         says = say("the largest change in the output of head {head} by a feature outside its slice", head=i + 1)
-        return Step(says, digits(largest[i, 0].item()), largest[i, 0].item())
+        return Step(says, term(largest[i, 0].item()), largest[i, 0].item())
 
     def outside(i: int, j: int) -> Iterator[Step]:
         return (change(i, place) for place, feature in enumerate(reach.features) if feature // reach.d_head != i)

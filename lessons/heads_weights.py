@@ -3,7 +3,8 @@
 from dataclasses import replace
 from functools import cache, partial
 
-from lessons.formatting import digits, factor, spoken
+from lessons.arithmetic import digits, sum_of, term
+from lessons.formatting import spoken
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsTrace, SideBySide, dropped_out
 from lessons.heads_notices import notice_difference, notice_dropout, was_dropped
@@ -70,7 +71,7 @@ def small_heatmaps(trace: SideBySide, derivation: ManyHeadsDerivation, chosen: i
             says = say("{which}: weight that {query} puts on {key}", **pair)
             if not own.visible[i][j]:
                 says = say("{which}: {key} is masked for {query}", **pair)
-            return Step(says, digits(own.numbers["weights"][i][j]), own.numbers["weights"][i][j])
+            return Step(says, term(own.numbers["weights"][i][j]), own.numbers["weights"][i][j])
 
         return head_matrix(own, "weights", say("{which} ▸", which=which) if head == chosen else which,
                            trace.heads.weights[head], key=f"map.{head}", rows=rows, columns=columns, step=step,
@@ -110,9 +111,9 @@ def dropout_figure(trace: SideBySide, derivation: ManyHeadsDerivation, head: int
         if not own.visible[i][j]:
             return own.step("weights", i, j)
         if rest[i][j] and not training[i][j]:
-            return Step(say("dropped in training: times 0"), f"{factor(rest[i][j])}·0", 0.0)
+            return Step(say("dropped in training: times 0"), term(rest[i][j]) * 0, 0.0)
         says = say("kept in training: divided by the share that is kept, {kept}", kept=kept)
-        return Step(says, f"{factor(rest[i][j])} ÷ {kept}", training[i][j])
+        return Step(says, term(rest[i][j]) / (1 - trace.example.dropout), training[i][j])
 
     before = head_matrix(own, "weights", say("outside training"), trace.heads.weights[head], key=f"rest.{head}",
                          sources=lambda i, j: (Cells(f"training.{head}", i, j),))  # fmt: skip
@@ -132,7 +133,7 @@ def row_sums(queries: tuple[Token, ...], weights: Matrix, key: str, title: Sente
 
     def step(i: int, j: int) -> Step:
         says = say("sum of the row of {query}", query=queries[i])
-        return Step(says, " + ".join(map(factor, values[i])), sum(values[i]))
+        return Step(says, sum_of(values[i]), sum(values[i]))
 
     return Matrix(key=key, title=title, values=weights.values.sum(dim=-1, keepdim=True), rows=weights.rows,
                   columns=single_axis(say("sum")), scale="weight", step=step,

@@ -11,9 +11,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend, mask_scores, softmax_rows
+from lessons.arithmetic import power, sum_of, term
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
-from lessons.formatting import apart, digits, factor, leaders, number, percent, power
+from lessons.formatting import apart, leaders, number, percent
 from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
 from lessons.program import Ran
 from lessons.questions.base import asking
@@ -109,7 +110,7 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
     before, after = without.values.tolist(), masked.values.tolist()
 
     def step(i: int, j: int) -> Step:
-        arithmetic = f"{factor(after[i][j])} − {factor(before[i][j])}"
+        arithmetic = term(after[i][j]) - before[i][j]
         return Step(say("with the mask − without"), arithmetic, after[i][j] - before[i][j])
 
     return Matrix(
@@ -146,12 +147,12 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
 
     def stays(i: int, j: int) -> Step:
         if both.masked.visible[i, j]:
-            return Step(say("visible, so it stays"), f"{factor(before[i][j])}·1", zeroed[i][j])
-        return Step(say("hidden only after the softmax: set to 0"), f"{factor(before[i][j])}·0", zeroed[i][j])
+            return Step(say("visible, so it stays"), term(before[i][j]) * 1, zeroed[i][j])
+        return Step(say("hidden only after the softmax: set to 0"), term(before[i][j]) * 0, zeroed[i][j])
 
     def total(i: int, j: int) -> Step:
         says = say("sum of what is left in the row of {query}", query=example.names[i])
-        return Step(says, " + ".join(map(factor, zeroed[i])), sums[i])
+        return Step(says, sum_of(zeroed[i]), sums[i])
 
     title = say("zeroed after the softmax")
     matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
@@ -200,23 +201,23 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
 
 def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> dict[str, Callable[[int], list[Step]]]:
     """How each number of the two ways comes about, for one key."""
-    n, names, large = len(example.tokens), example.names, factor(LARGE_NEGATIVE)
+    n, names, large = len(example.tokens), example.names, term(LARGE_NEGATIVE)
 
     def hidden(value: float) -> Callable[[int], list[Step]]:
-        return lambda j: [Step(say("score of {key}: hidden", key=names[j]), digits(value), value)]
+        return lambda j: [Step(say("score of {key}: hidden", key=names[j]), term(value), value)]
 
     return {
         "infinity": hidden(-math.inf),
         "number": hidden(LARGE_NEGATIVE),
         "nan": lambda j: [
             Step(say("e to a hidden score"), power(-math.inf), 0.0),
-            Step(say("sum over all keys"), " + ".join([power(-math.inf)] * n), 0.0),
-            Step(say("weight of {key}: 0 ÷ 0 has no value", key=names[j]), "0 ÷ 0", nan[j]),
+            Step(say("sum over all keys"), sum_of([power(-math.inf)] * n), 0.0),
+            Step(say("weight of {key}: 0 ÷ 0 has no value", key=names[j]), term(0) / 0, nan[j]),
         ],
         "even": lambda j: [
-            Step(say("score of {key} minus the largest", key=names[j]), f"{large} − {large}", 0.0),
-            Step(say("sum of e to that over all keys"), " + ".join([power(0.0)] * n), float(n)),
-            Step(say("weight of {key}", key=names[j]), f"{power(0.0)} ÷ {n}", even[j]),
+            Step(say("score of {key} minus the largest", key=names[j]), large - large, 0.0),
+            Step(say("sum of e to that over all keys"), sum_of([power(0.0)] * n), float(n)),
+            Step(say("weight of {key}", key=names[j]), power(0.0) / n, even[j]),
         ],
     }
 

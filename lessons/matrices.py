@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
+from lessons.arithmetic import term
 from lessons.derivation import HeadDerivation
 from lessons.example import ExampleTrace, projection_of
-from lessons.formatting import digits, seen
+from lessons.formatting import seen
 from lessons.screen import Array, Axis, Cells, Matrix, Step
 from lessons.sentence import Sentence, say
 
@@ -77,7 +78,7 @@ def weight_matrix(example: ExampleTrace, role: str, head: int) -> Matrix:
     def entry(i: int, j: int) -> Step:
         says = say("{matrix}, row {row}, column {column}: an entry of {matrix}",
                    matrix=name, row=i + 1, column=head * columns + j + 1)  # fmt: skip
-        return Step(says, digits(values[i][j]), values[i][j])
+        return Step(says, term(values[i][j]), values[i][j])
 
     return Matrix(
         key=name, title=say("{matrix}", matrix=name), values=weights, rows=feature_axis(rows), step=entry, given=True,

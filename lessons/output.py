@@ -11,9 +11,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace, mix_values
+from lessons.arithmetic import sum_of, term
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
-from lessons.formatting import apart, digits, factor, percent
+from lessons.formatting import apart, percent
 from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, head_matrix, single_axis, token_axis
 from lessons.program import Ran
@@ -99,8 +100,8 @@ def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation:
     weight = column_of_pairs(derivation, attention, query, "weight", GIVEN)
 
     def length(i: int, j: int) -> Step:
-        squares = " + ".join(f"{factor(v)}^2" for v in derivation.numbers["v"][i])
-        return Step(say("length of the value of {key}", key=example.names[i]), f"({squares})^0.5", lengths[i])
+        squares = sum_of(term(v) ** 2 for v in derivation.numbers["v"][i])
+        return Step(say("length of the value of {key}", key=example.names[i]), squares**0.5, lengths[i])
 
     matrices = (replace(weight, sources=lambda i, j: ()),
                 Matrix(key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
@@ -117,10 +118,10 @@ def share_of(derivation: HeadDerivation, parts: Contributions, query: int, key: 
     """The part of one key in the sum of all weight × length."""
     name, share, total = derivation.names[key], float(parts.shares[key]), float(parts.lengths.sum())
     if not derivation.visible[query][key]:
-        return Step(say("masked: {key} has no share", key=name), digits(share), share)
+        return Step(say("masked: {key} has no share", key=name), term(share), share)
     if total == 0:
-        return Step(say("share of {key}: every value is zero, so nothing is added", key=name), digits(share), share)
-    return Step(say("share of {key}", key=name), f"{factor(float(parts.lengths[key]))} ÷ {factor(total)}", share)
+        return Step(say("share of {key}: every value is zero, so nothing is added", key=name), term(share), share)
+    return Step(say("share of {key}", key=name), term(float(parts.lengths[key])) / total, share)
 
 
 def before_share(derivation: HeadDerivation, parts: Contributions, query: int, key: int) -> Iterator[Step]:
@@ -130,10 +131,10 @@ def before_share(derivation: HeadDerivation, parts: Contributions, query: int, k
         return
     for j, weight in enumerate(derivation.numbers["weights"][query]):
         if visible[j]:
-            arithmetic = f"{factor(weight)}·{factor(float(parts.value_lengths[j]))}"
+            arithmetic = term(weight) * float(parts.value_lengths[j])
             yield Step(say("weight · length of {key}", key=derivation.names[j]), arithmetic, lengths[j])
     added = [length for length, seen in zip(lengths, visible, strict=True) if seen]
-    yield Step(say("sum of these"), " + ".join(map(factor, added)), float(parts.lengths.sum()))
+    yield Step(say("sum of these"), sum_of(added), float(parts.lengths.sum()))
 
 
 def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Sentence:

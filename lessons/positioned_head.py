@@ -8,10 +8,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
+from lessons.arithmetic import term
 from lessons.derivation import HeadDerivation, divisor_of, numbers_of, shifted_feature, turned_feature
 from lessons.edits import apply_edits
 from lessons.example import ExampleTrace, heads_of, model_of, projection_of, whose_weights
-from lessons.formatting import digits, factor
 from lessons.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen import Step
 from lessons.sentence import Number, Sentence, Token, say
@@ -126,14 +126,14 @@ def angle_step(own: PositionedHead, token: int, pair: int) -> Step:
     d_k = own.projections.W_q.shape[-1]
     says = say("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
                pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k)  # fmt: skip
-    return Step(says, f"{token}·10000^(−{2 * pair} ÷ {d_k})", float(own.angles[token, pair]))
+    return Step(says, term(token) * term(10000) ** (term(-2 * pair) / d_k), float(own.angles[token, pair]))
 
 
 def going_in_step(own: PositionedHead, token: int, feature: int) -> Step:
     """One number of the sum of X and what is added to it."""
     says = say("what goes in for {token}, feature {feature}: X + position", token=own.names[token], feature=feature + 1)
     x, added = float(own.x[token, feature]), float(own.added[token, feature])
-    return Step(says, f"{factor(x)} + {factor(added)}", x + added)
+    return Step(says, term(x) + added, x + added)
 
 
 def added_step(own: PositionedHead, token: int, feature: int) -> Step:
@@ -142,8 +142,8 @@ def added_step(own: PositionedHead, token: int, feature: int) -> Step:
     who = {"token": own.names[token], "feature": feature + 1}
     if own.kind == "learned":
         says = say("position of {token}, feature {feature}: drawn at random, for it is not trained", **who)
-        return Step(says, digits(value), value)
+        return Step(says, term(value), value)
     who["angle"] = Number(float(rotation_angles(*own.x.shape)[token, feature // 2]), 4)
     sine = say("position of {token}, feature {feature}: the sine of {angle} radians", **who)
     cosine = say("position of {token}, feature {feature}: the cosine of {angle} radians", **who)
-    return Step(cosine if feature % 2 else sine, digits(value), value)
+    return Step(cosine if feature % 2 else sine, term(value), value)

@@ -9,8 +9,9 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.masks import causal_mask
+from lessons.arithmetic import term
 from lessons.example import Example, ExampleTrace, run_example
-from lessons.formatting import apart, subtraction
+from lessons.formatting import apart
 from lessons.matrices import BELOW_CONTROLS, head_matrix
 from lessons.order_derivation import derive_in_order
 from lessons.permutation import (
@@ -168,7 +169,7 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
         yield Matrix(
             key="gap", title=say("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
             remark=say("at most {most}", most=Size(both.residual)), sources=same,
-            step=lambda i, j: Step(says, subtraction(float(first[i, j]), float(then[i, j])), float(gap[i, j])),
+            step=lambda i, j: Step(says, term(float(first[i, j])) - float(then[i, j]), float(gap[i, j])),
             before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)))  # fmt: skip
 
 

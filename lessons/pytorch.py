@@ -12,8 +12,9 @@ from torch import Tensor
 from attention_core.attention import attend
 from attention_core.heads import linear, merge_heads
 from attention_core.weights import named_weights
+from lessons.arithmetic import term
 from lessons.example import ExampleTrace
-from lessons.formatting import addition, names, subtraction
+from lessons.formatting import names
 from lessons.heads_calls import beginning, is_wide
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.heads_example import HeadsExample, HeadsTrace, run_heads, shown_features, whose_heads
@@ -185,10 +186,10 @@ def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> 
     def ours_and_difference(i: int, j: int) -> Step:
         one, other = float(ours[i, j]), float(theirs[i, j])
         says = say("{function}: ours + the difference", function=THEIRS[view])
-        return Step(says, addition(one, other - one), other)
+        return Step(says, term(one) + (other - one), other)
 
     def difference(i: int, j: int) -> Step:
-        arithmetic = subtraction(float(theirs[i, j]), float(ours[i, j]))
+        arithmetic = term(float(theirs[i, j])) - float(ours[i, j])
         return Step(say("{function} − ours", function=THEIRS[view]), arithmetic, float(gaps[i, j]))
 
     first = derivation.matrix(tensor, say("ours"), ours, shown, key="ours", colour="v")

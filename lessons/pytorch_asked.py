@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
-from lessons.formatting import factor
+from lessons.arithmetic import divided, term
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.pytorch_parity import Parity
 from lessons.pytorch_weights import average_of_heads
@@ -27,11 +27,11 @@ def keys_left(parity: Parity, derivation: ManyHeadsDerivation, query: int, *, bl
     """At how many keys a query may look, where True or False in its row of the mask blocks."""
     row = parity.may_attend[query].tolist()
     blocked, who = row.count(blocks), derivation.names[query]
-    yield Step(say("entries of the mask in the row of {query}", query=who), f"{len(row)}", len(row))
+    yield Step(say("entries of the mask in the row of {query}", query=who), term(len(row)), len(row))
     yield Step(say("of them True: each blocks a key") if blocks else say("of them False: each blocks a key"),
-               f"{blocked}", blocked)  # fmt: skip
+               term(blocked), blocked)  # fmt: skip
     yield Step(say("keys at which {query} may look: those that are not blocked", query=who),
-               f"{len(row)} − {blocked}", len(row) - blocked)  # fmt: skip
+               term(len(row)) - blocked, len(row) - blocked)  # fmt: skip
 
 
 def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iterator[Step]:
@@ -41,6 +41,6 @@ def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iter
     score, root = own.numbers["scores"][query][key], math.sqrt(derivation.width("q"))
     yield from own.derive("scores", query, key)
     yield Step(say("score of {key} for {query} where q was divided by {divisor}", **pair),
-               f"{factor(score)} ÷ {divisor}", score / root)  # fmt: skip
+               divided(score, divisor), score / root)  # fmt: skip
     yield Step(say("the scaled score of {key} for {query}: the function divides by {divisor} once more", **pair),
-               f"{factor(score / root)} ÷ {divisor}", score / root / root)  # fmt: skip
+               divided(score / root, divisor), score / root / root)  # fmt: skip

@@ -8,8 +8,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from lessons.arithmetic import term
 from lessons.derivation import HeadDerivation
-from lessons.formatting import digits, names
+from lessons.formatting import names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import KEYS, QUERIES, head_matrix, token_axis
 from lessons.pytorch_parity import Parity, TwoMeanings
@@ -24,7 +25,7 @@ def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator
 
     def entry(i: int, j: int) -> Step:
         says = say("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
-        return Step(says, digits(float(mask[i, j])), float(mask[i, j]))
+        return Step(says, term(float(mask[i, j])), float(mask[i, j]))
 
     yield Matrix(key="mask", title=say("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
                  columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True)  # fmt: skip
@@ -45,7 +46,7 @@ def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
             return followed.step("weights", i, j)
         says = say("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
                    query=own.names[i], key=own.names[j])  # fmt: skip
-        return Step(says, "0 ÷ 0", math.nan)
+        return Step(says, term(0) / 0, math.nan)
 
     def before(i: int, j: int) -> Iterator[Step]:
         return iter(()) if blind[i] else followed.before("weights", i, j)

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from lessons.formatting import addition, digits, factor, names
+from lessons.arithmetic import sum_of, term
+from lessons.formatting import names
 from lessons.heads_derivation import ManyHeadsDerivation
 from lessons.matrices import head_matrix
 from lessons.pytorch_parity import Parity
@@ -29,7 +30,7 @@ def weights_of_head(parity: Parity, derivation: ManyHeadsDerivation, head: int) 
         if not own.visible[i][j]:
             return own.step("weights", i, j)
         says = say("nn.MultiheadAttention: ours + the difference")
-        return Step(says, addition(ours[i][j], theirs[i][j] - ours[i][j]), theirs[i][j])
+        return Step(says, term(ours[i][j]) + (theirs[i][j] - ours[i][j]), theirs[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
         return own.derive("weights", i, j) if own.visible[i][j] else own.before("weights", i, j)
@@ -44,15 +45,14 @@ def average_of_heads(parity: Parity, derivation: ManyHeadsDerivation, place: int
 
     def before(i: int, j: int) -> Iterator[Step]:
         for head, rows in enumerate(weights):
-            yield Step(say("weight in head {head}", head=head + 1), digits(rows[i][j]), rows[i][j])
+            yield Step(say("weight in head {head}", head=head + 1), term(rows[i][j]), rows[i][j])
 
     def step(i: int, j: int) -> Step:
         pair = {"query": own.names[i], "key": own.names[j]}
         says = say("average weight that {query} puts on {key}", **pair)
         if not own.visible[i][j]:
             says = say("average weight that {query} puts on {key}: masked in every head", **pair)
-        total = " + ".join(factor(rows[i][j]) for rows in weights)
-        return Step(says, f"({total}) ÷ {len(weights)}", average[i][j])
+        return Step(says, sum_of(rows[i][j] for rows in weights) / len(weights), average[i][j])
 
     title = say("average of {count}", count=len(weights))
     return head_matrix(own, "weights", title, parity.averaged, key=f"map{place}", step=step, before=before)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from attention_core.head_patterns import MeasuredPattern
 from attention_core.language_model import language_model, measured_model
+from lessons.arithmetic import power, root, sum_of, sum_of_products, term
 from lessons.every_head import head_name
-from lessons.formatting import factor, power, sum_of_products
 from lessons.matrices import KEYS, QUERIES, token_axis
 from lessons.reading import PATTERN_NAMES, Reading, all_heads, name_of_head, shown, texts_measured
 from lessons.screen import Arcs, HeadMap, HeadMaps, Matrices, Matrix, Part, Parts, Step, Table
@@ -111,10 +111,10 @@ def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
     def step(i: int, j: int) -> Step:
         pair = {"query": names[i], "key": names[j]}
         if j > i:
-            return Step(say("weight that {query} puts on {key}: masked", **pair), "0", 0.0)
+            return Step(say("weight that {query} puts on {key}: masked", **pair), term(0), 0.0)
         total = sum(math.exp(scaled[i][m]) for m in range(i + 1))
         return Step(say("weight that {query} puts on {key}", **pair),
-                    f"{power(scaled[i][j])} ÷ {factor(total)}", weights[i][j])  # fmt: skip
+                    power(scaled[i][j]) / total, weights[i][j])  # fmt: skip
 
     def before(i: int, j: int) -> Iterator[Step]:
         if j > i:
@@ -122,9 +122,9 @@ def way_to_weight(reading: Reading, layer: int, head: int) -> dict:
         pair = {"query": names[i], "key": names[j]}
         yield Step(say("score of {key} for {query}: query · key, both turned by their positions", **pair),
                    sum_of_products(q[i], k[j]), scores[i][j])  # fmt: skip
-        yield Step(say("scaled score of {key} for {query}", **pair), f"{factor(scores[i][j])} ÷ √{d_k}", scaled[i][j])
+        yield Step(say("scaled score of {key} for {query}", **pair), term(scores[i][j]) / root(d_k), scaled[i][j])
         yield Step(say("sum of e to the scaled scores of all keys that {query} sees", query=names[i]),
-                   " + ".join(power(scaled[i][m]) for m in range(i + 1)),
+                   sum_of(power(scaled[i][m]) for m in range(i + 1)),
                    sum(math.exp(scaled[i][m]) for m in range(i + 1)))  # fmt: skip
 
     return {"step": step, "before": before}

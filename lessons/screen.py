@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
+from lessons.arithmetic import Arithmetic
 from lessons.program import Ran
 from lessons.sentence import Argument, Sentence, Token
 
@@ -20,10 +21,10 @@ from lessons.sentence import Argument, Sentence, Token
 
 
 class Step(NamedTuple):
-    """One line of a derivation. The arithmetic is written with the real numbers, and evaluates to `value`."""
+    """One line of a derivation. The arithmetic has the real numbers, and evaluates to `value`."""
 
     meaning: Sentence
-    arithmetic: str
+    arithmetic: Arithmetic
     value: float
 
 

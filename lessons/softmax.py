@@ -1,6 +1,6 @@
 """How do scores become weights?"""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -9,9 +9,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
+from lessons.arithmetic import Arithmetic, power, sum_of, term
 from lessons.derivation import HeadDerivation, derive_head
 from lessons.example import ExampleTrace, whose_weights
-from lessons.formatting import digits, factor, leaders, percent, power
+from lessons.formatting import leaders, percent
 from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, single_axis, token_axis
 from lessons.program import Ran
@@ -140,11 +141,13 @@ class RowDerivation:
         if key == "weights":
             yield self._sum(self.row)
 
-    def before_changed(self, meaning: Sentence, change: str, other: RowSoftmax, j: int) -> Iterator[Step]:
-        """What leads to a weight when all scores are changed alike: `change` is written behind the score."""
+    def before_changed(
+        self, meaning: Sentence, change: Callable[[Arithmetic], Arithmetic], other: RowSoftmax, j: int
+    ) -> Iterator[Step]:
+        """What leads to a weight when all scores are changed alike: by `change`."""
         yield from self.before("scores", j)
         yield self.step("scores", j)
-        arithmetic = f"{factor(float(self.row.scores[j]))} {change}"
+        arithmetic = change(term(float(self.row.scores[j])))
         yield Step(say("{key}: {change}", key=self._name(j), change=meaning), arithmetic, float(other.scores[j]))
         yield self._minus_largest(other, j)
         yield self._sum(other)
@@ -153,21 +156,21 @@ class RowDerivation:
         """The key of column j: hidden keys have no column."""
         return self.head.names[self.row.keys[j]]
 
-    def _quotient(self, j: int) -> str:
+    def _quotient(self, j: int) -> Arithmetic:
         masked = self.head.numbers["masked"][self.query][self.row.keys[j]]
-        return f"{factor(masked)} ÷ {digits(self.temperature)}"
+        return term(masked) / self.temperature
 
     def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
-        arithmetic = f"{factor(float(row.scores[j]))} − {factor(float(row.scores.max()))}"
+        arithmetic = term(float(row.scores[j])) - float(row.scores.max())
         return Step(say("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
 
     def _sum(self, row: RowSoftmax) -> Step:
         says = say("sum over all visible keys")
-        return Step(says, " + ".join(map(power, row.shifted.tolist())), float(row.powers.sum()))
+        return Step(says, sum_of(map(power, row.shifted.tolist())), float(row.powers.sum()))
 
     def share(self, row: RowSoftmax, j: int) -> Step:
         """The last step of every softmax: a part of the sum."""
-        arithmetic = f"{factor(float(row.powers[j]))} ÷ {factor(float(row.powers.sum()))}"
+        arithmetic = term(float(row.powers[j])) / float(row.powers.sum())
         return Step(say("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
 
 
@@ -193,10 +196,10 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
         line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
         line("added", say("if all + {number}", number=shift), added.weights, scores, **weights,
              step=lambda i, j: way.share(added, j),
-             before=lambda i, j: way.before_changed(plus, f"+ {SHIFT:g}", added, j)),
+             before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j)),
         line("multiplied", say("if all × {number}", number=double), doubled.weights, scores, **weights,
              step=lambda i, j: way.share(doubled, j),
-             before=lambda i, j: way.before_changed(times, f"· {FACTOR:g}", doubled, j)))  # fmt: skip
+             before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, doubled, j)))  # fmt: skip
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:

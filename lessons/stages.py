@@ -79,9 +79,12 @@ def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sen
     if example.example.d_k == 1:
         return (say("√1 = 1, so nothing changes: the scores run from {low} to {high}.", **before),)
     after = {"low": Number(float(attention.scaled.min())), "high": Number(float(attention.scaled.max()))}
-    return (say("The scores run from {low} to {high}.", **before),
-            say("Divided by √{d_k} = {root}, they run from {low} to {high}.",
-                d_k=example.example.d_k, root=Number(math.sqrt(example.example.d_k)), **after))  # fmt: skip
+    d_k = example.example.d_k
+    divided = {"d_k": d_k, "root": Number(math.sqrt(d_k)), **after}
+    scaled = say("Divided by √{d_k} ≈ {root}, they run from {low} to {high}.", **divided)
+    if math.isqrt(d_k) ** 2 == d_k:
+        scaled = say("Divided by √{d_k} = {root}, they run from {low} to {high}.", **divided)
+    return say("The scores run from {low} to {high}.", **before), scaled
 
 
 def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:

@@ -10,8 +10,9 @@ from torch import Tensor
 from attention_core.embeddings import embed
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, clean_text, tokenize
+from lessons.arithmetic import term
 from lessons.example import DEFAULT_SENTENCE, MAX_TOKENS, ExampleTrace, whose_vectors
-from lessons.formatting import digits, seen
+from lessons.formatting import seen
 from lessons.formulas import stage_formula
 from lessons.matrices import TOKENS, feature_axis
 from lessons.program import Ran
@@ -57,7 +58,7 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
 
     def value(position: int, feature: int, meaning: Sentence) -> Step:
         number = float(x[position, feature])
-        return Step(meaning, digits(number), number)
+        return Step(meaning, term(number), number)
 
     def of_x(i: int, j: int) -> Step:
         says = say("x of {token}, feature {feature}: row {row} of the table", token=names[i], feature=j + 1, row=ids[i])

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lessons.arithmetic import Arithmetic, digits, power, sum_of, term
 from lessons.derivation import VECTORS, HeadDerivation, exponential
-from lessons.formatting import digits, factor, power
 from lessons.screen import Step
 from lessons.sentence import All, Numeral, Sentence, say
 
-Adjusted = tuple[Sentence, str]  # what is done to a score, and its arithmetic
+Adjusted = tuple[Sentence, Arithmetic]  # what is done to a score, and its arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,13 +49,13 @@ class AdjustedDerivation(HeadDerivation):
         if self.sink is None:
             return step
         says = say("sum over all keys that {query} may look at, and the sink", query=self.names[i])
-        return Step(says, f"{step.arithmetic} + {power(self.sink)}", step.value)
+        return Step(says, step.arithmetic + power(self.sink), step.value)
 
     def collected(self, i: int) -> Step:
         """What the sink collects of a row."""
         total = self._total(i)
         return Step(say("what the sink collects of {query}: its part of the sum", query=self.names[i]),
-                    f"{power(self.sink)} ÷ {factor(total)}", exponential(self.sink) / total)  # fmt: skip
+                    power(self.sink) / total, exponential(self.sink) / total)  # fmt: skip
 
     def before_collected(self, i: int) -> Iterator[Step]:
         """All lines that lead to it."""
@@ -71,10 +71,9 @@ class AdjustedDerivation(HeadDerivation):
 
 def capped(cap: float, scaled: float, i: int, j: int) -> Adjusted:
     """cap · tanh(score ÷ cap), written with powers of e: for −s it is the negative of that for s."""
-    decay = f"e^(−2·{factor(abs(scaled))} ÷ {factor(cap)})"
-    sign = "−" if scaled < 0 else ""
-    text = f"{sign}{factor(cap)}·(1 − {decay}) ÷ (1 + {decay})"
-    return say("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(cap))), text
+    decay = power(term(-2) * abs(scaled) / cap)
+    arithmetic = term(-cap if scaled < 0 else cap) * (term(1) - decay) / (term(1) + decay)
+    return say("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(cap))), arithmetic
 
 
 def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
@@ -82,7 +81,7 @@ def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
     steps = abs(i - j)
     says = say("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
                steps=steps)  # fmt: skip
-    return says, f"{factor(scaled)} − {factor(slope)}·{steps}"
+    return says, term(scaled) - term(slope) * steps
 
 
 def mean_feature(
@@ -99,4 +98,4 @@ def mean_feature(
     parts = [rows[token][feature] for rows in own[vector]]
     says = say("{vector} of {token}, feature {feature}: the mean of those of heads {heads}", vector=VECTORS[vector],
                token=plain.names[token], feature=feature + 1, heads=All(tuple(head + 1 for head in group)))  # fmt: skip
-    return Step(says, f"({' + '.join(map(factor, parts))}) ÷ {len(parts)}", math.fsum(parts) / len(parts))
+    return Step(says, sum_of(parts) / len(parts), math.fsum(parts) / len(parts))

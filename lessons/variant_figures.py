@@ -5,7 +5,8 @@ import math
 import torch
 
 from attention_core.distances import alibi_slopes
-from lessons.formatting import power, spoken
+from lessons.arithmetic import power
+from lessons.formatting import spoken
 from lessons.screen import Axis, Curves, Figure, Line, Matrices, Matrix, Part, Parts, Step
 from lessons.sentence import Number, Sentence, Share, Size, say
 from lessons.variant_heads import HEADS_OF_SLOPES, VariedHead

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from attention_core.attention import AttentionTrace
+from lessons.arithmetic import term
 from lessons.derivation import HeadDerivation
-from lessons.formatting import factor
 from lessons.matrices import KEYS, feature_axis, head_matrix, single_axis, token_axis
 from lessons.screen import Cells, Matrix, Step
 from lessons.sentence import Sentence, say
@@ -77,7 +77,7 @@ def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, 
         meaning = say("weight · value of {key}, feature {feature}", key=derivation.names[i], feature=j + 1)
         if not visible[i]:
             meaning = say("masked: the weight of {key} is 0, so its value adds nothing", key=derivation.names[i])
-        return Step(meaning, f"{factor(weights[i])}·{factor(values[i][j])}", weights[i] * values[i][j])
+        return Step(meaning, term(weights[i]) * values[i][j], weights[i] * values[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
         yield from derivation.before("weights", query, i)

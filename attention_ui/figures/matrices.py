@@ -9,17 +9,8 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.formatting import (
-    apart,
-    digits,
-    equation,
-    labelled,
-    labels_of,
-    localised,
-    spoken,
-    tell,
-    written,
-)
+from lessons.arithmetic import digits
+from lessons.formatting import apart, equation, labelled, labels_of, localised, spoken, tell, written
 from lessons.letters import letters, wrapped
 from lessons.screen import Cells, Matrices, Matrix, Step
 from lessons.sentence import say

@@ -18,14 +18,18 @@ from lessons.ways import compared
 
 WAYS = {"torch": "PyTorch", "loops": say("plain loops"), "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
+A_PROGRAM = say("A program to copy")
 PROGRAM_HEIGHT = 420  # pixels
 
 
 def draw_code(code: Code) -> None:
-    """The functions as they stand in the files that ran.
+    """The functions as they stand in the files that ran, and where there is a program that runs by itself.
 
     Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
     """
+    if code.ran is not None:
+        st.text(tell("These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
+                     program=A_PROGRAM))  # fmt: skip
     if code.attention is None:
         show_source(*code.functions)
         show_calls(code)

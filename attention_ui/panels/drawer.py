@@ -18,7 +18,7 @@ from attention_ui.figures.ribbons import ribbon_numbers
 from attention_ui.lesson import COVERED, covered, offer, offer_numbers
 from attention_ui.links import hidden, text_in_link
 from attention_ui.notebook import Section, notebook_of
-from attention_ui.panels.code import draw_code, draw_program
+from attention_ui.panels.code import A_PROGRAM, draw_code, draw_program
 from attention_ui.state import get_state, set_state
 from lessons.formatting import spoken, tell
 from lessons.ribbons import Ribbons
@@ -28,7 +28,7 @@ from lessons.sentence import Sentence, say
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 IN_DRAWER = {
     "code": say("The code that ran"),
-    "program": say("A program to copy"),
+    "program": A_PROGRAM,
     "numbers": say("Numbers and pictures"),
     "home": say("Take it home"),
     "progress": say("Your progress"),

@@ -38,12 +38,14 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     i = below(len(example.tokens), random)
     j = one_of(plain.visible[i], random)
     score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
+    by_root = say("The score is divided by √{d_k} ≈ {root}.", d_k=d_k, root=Number(root))
+    if math.isqrt(d_k) ** 2 == d_k:
+        by_root = say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root))
     return asks_about("scaled", (i, j), among_numbers(
         lambda shown: say("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
                           "the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
-        (score / root, say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root)),
-                       say("the score, divided by √d_k")),
+        (score / root, by_root, say("the score, divided by √d_k")),
         (score, say("That is the score before scaling: it still has to be divided."), say("the score, just as it is")),
         (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
                       say("the score, divided by d_k")),

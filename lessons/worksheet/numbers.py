@@ -4,9 +4,11 @@ With d_k = 4, dividing by √d_k halves the scores. What is rounded is rounded o
 computed from the rounded numbers, as they stand on the sheet.
 """
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 from decimal import ROUND_HALF_UP, Decimal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -15,11 +17,13 @@ from attention_core.masks import causal_mask
 from lessons.edits import Edit
 from lessons.example import Example, ExampleTrace, run_afresh
 from lessons.formatting import localised, with_point
+from lessons.sentence import All, Argument, Number, Sentence
 from lessons.worksheet.sheet import SheetChoices
 
 WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}
 LARGEST_OF_X, LARGEST_OF_W = 2, 1
-TRIES_AT_NUMBERS = 60
+TRIES_AT_NUMBERS = 200
+MOST_ZEROS = 2  # in a row; and a column of zeros may be in a map, but no two
 SHARED_OUT = 0.93  # no query with a choice gives one key more than this
 
 
@@ -35,21 +39,40 @@ def on_paper(value: float, decimals: int, fixed: bool = False) -> str:
     return localised(text.rstrip("0").rstrip(".") if exact else text)
 
 
+def as_on_paper(argument: Argument) -> Argument:
+    """What a sentence of a screen says, its numbers with as few decimals as a sheet gives those that are exact."""
+    match argument:
+        case Number(value, decimals):
+            exact = (few for few in range(decimals) if not is_rounded(value, few))
+            return Number(value, next(exact, decimals))
+        case Sentence():
+            return argument._replace(arguments={name: as_on_paper(it) for name, it in argument.arguments.items()})
+        case All(items):
+            return All(tuple(map(as_on_paper, items)))
+    return argument
+
+
 def is_rounded(value: float, decimals: int) -> bool:
     """True where the sheet does not write the number itself."""
     return abs(value - rounded_number(value, decimals)) > 1e-6
 
 
 def paper_example(choices: SheetChoices, random: torch.Generator) -> ExampleTrace:
-    """A running example with whole numbers in X and W, drawn until its weights are shared out."""
-    tokens = choices.text.split(" ")
+    """A running example with whole numbers in X and W, few of them 0, drawn until its weights are shared out.
+
+    Where a token comes so often that its weights cannot be, the few zeros are enough.
+    """
+    tokens, kept = choices.text.split(" "), None
     for _ in range(TRIES_AT_NUMBERS):
         drawn = drawn_numbers(tokens, random)
+        if not few_zeros(drawn):
+            continue
+        kept = drawn
         if worth_computing(drawn):
             break
     edits = tuple(
         Edit(name, row, column, value)
-        for name, matrix in drawn.items()
+        for name, matrix in (kept or drawn).items()
         for row, line in enumerate(matrix.tolist())
         for column, value in enumerate(line)
     )
@@ -78,6 +101,25 @@ def worth_computing(drawn: dict[str, Tensor]) -> bool:
     a = attend(x @ drawn["W_q"], x @ drawn["W_k"], x @ drawn["W_v"], causal_mask(len(x)))
     equal = [len(set(row[: i + 1])) == 1 for i, row in enumerate(a.scores.tolist())]
     return bool((a.weights[1:].max(dim=-1).values < SHARED_OUT).all()) and not any(equal[1:])
+
+
+def few_zeros(drawn: dict[str, Tensor]) -> bool:
+    """True where no row of a matrix is mostly zeros, nor two columns of a map: there is something to compute."""
+    maps = [drawn[name].numpy() for name in ("W_q", "W_k", "W_v")]
+    if any(np.count_nonzero(W.any(axis=0)) < W.shape[1] - 1 for W in maps):
+        return False
+    return all(np.count_nonzero(rows == 0, axis=1).max() <= MOST_ZEROS for rows in computed_by_hand(drawn, maps))
+
+
+def computed_by_hand(drawn: dict[str, Tensor], maps: list[np.ndarray]) -> Iterator[np.ndarray]:
+    """All that a sheet may print or ask for up to the softmax, in which the largest score becomes 0."""
+    yield from maps
+    x = drawn["x"].numpy()
+    q, k, v = (x @ W for W in maps)
+    yield from (x, q, k, k.T, v, x @ x.T)
+    yield (scores := q @ k.T)
+    seen = np.where(np.tri(len(x), dtype=bool), scores, -np.inf)
+    yield seen - seen.max(axis=1, keepdims=True)
 
 
 def with_rounded_weights(trace: ExampleTrace, decimals: int) -> ExampleTrace:

@@ -5,8 +5,11 @@ prints beside it, and so does its derivation.
 """
 
 import math
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import itemgetter
 
 from torch import Generator
 
@@ -21,6 +24,7 @@ from lessons.sentence import Number, Sentence, say, say_count
 from lessons.worksheet.derived import found_in, lines_of_right
 from lessons.worksheet.numbers import (
     WIDTHS,
+    as_on_paper,
     is_rounded,
     on_paper,
     paper_example,
@@ -29,7 +33,7 @@ from lessons.worksheet.numbers import (
 )
 from lessons.worksheet.sheet import SheetChoices
 
-QUESTIONS_DRAWN = 1000
+QUESTIONS_DRAWN, TRIES_AT_TASKS = 1000, 8
 PAPER_HEADINGS = {
     lesson.__name__.rpartition(".")[2]: lesson.HEADING
     for lesson in (tokens, dot_product, projections, scores, mask, softmax, output)
@@ -85,7 +89,10 @@ def how_to_round(decimals: int) -> tuple[Sentence, ...]:
 
 def sheet_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
     """The tasks of a sheet, in the order of the lessons, and from the beginning again."""
-    return in_order_of_lessons(choices, [paper_task(choices, place) for place in range(choices.tasks)])
+    drawn: list[PaperTask] = []
+    for place in range(choices.tasks):
+        drawn.append(paper_task(choices, place, drawn))
+    return in_order_of_lessons(choices, drawn)
 
 
 def in_order_of_lessons(choices: SheetChoices, drawn: list[PaperTask]) -> tuple[PaperTask, ...]:
@@ -93,17 +100,46 @@ def in_order_of_lessons(choices: SheetChoices, drawn: list[PaperTask]) -> tuple[
     return tuple(sorted(drawn, key=lambda task: choices.lessons.index(task.lesson)))
 
 
-def paper_task(choices: SheetChoices, place: int) -> PaperTask:
-    """One task. The first of each lesson is a row to fill in, the next a question, and so on."""
+def paper_task(choices: SheetChoices, place: int, before: Sequence[PaperTask]) -> PaperTask:
+    """One task. The first of each lesson is a row to fill in, the next a question, and so on.
+
+    It asks what no task `before` it asks; of a lesson that has no more to ask, what comes least often.
+    """
     lesson, visit = choices.lessons[place % len(choices.lessons)], place // len(choices.lessons)
     random = generator(choices.seed, f"task {place} of a worksheet")
-    trace = paper_example(choices, random)
-    if lesson in FILL_IN and visit % 2 == 0:
-        return FILL_IN[lesson](trace, random, choices.decimals)
-    given, screen = asked_on_screen(lesson, trace, choices.decimals)
-    question = screen.ask(below(QUESTIONS_DRAWN, random))
-    derived = lines_of_right(question, trace, choices.decimals)
+    make = FILL_IN[lesson] if lesson in FILL_IN and visit % 2 == 0 else partial(question_on_paper, lesson)
+    asked = Counter(key for task in before for key in what_is_asked(task))
+    tries: list[tuple[list[int], PaperTask]] = []
+    while len(tries) < TRIES_AT_TASKS:
+        task = make(paper_example(choices, random), random, choices.decimals)
+        tries.append(([asked[key] for key in what_is_asked(task)], task))
+        if not any(tries[-1][0]):
+            return task
+    return min(tries, key=itemgetter(0))[1]
+
+
+def what_is_asked(task: PaperTask) -> tuple[str, ...]:
+    """By what two tasks are the same: two questions by their kind, and then, as two rows, by what they name."""
+    asks = task.asks
+    kind = (asks.template,) if task.question else ()
+    return (*kind, f"{asks.template} {dict(asks.arguments)}")
+
+
+def question_on_paper(lesson: str, trace: ExampleTrace, random: Generator, decimals: int) -> PaperTask:
+    """A question of a lesson with its cards, and what its answer follows from."""
+    given, screen = asked_on_screen(lesson, trace, decimals)
+    question = written_on_paper(screen.ask(below(QUESTIONS_DRAWN, random)))
+    derived = lines_of_right(question, trace, decimals)
     return PaperTask(lesson=lesson, asks=question.prompt, given=given, question=question, derived=derived)
+
+
+def written_on_paper(question: Question) -> Question:
+    """The question with numbers as the sheet writes them; on cards, if all are exact: else all have their decimals."""
+    cards = [replace(card, reply=as_on_paper(card.reply)) for card in question.cards]
+    numbers = [it for card in cards for it in card.text.arguments.values() if isinstance(it, Number)]
+    if not any(is_rounded(it.value, it.decimals) for it in numbers):
+        cards = [replace(card, text=as_on_paper(card.text)) for card in cards]
+    return replace(question, prompt=as_on_paper(question.prompt), cards=tuple(cards))
 
 
 def asked_on_screen(lesson: str, trace: ExampleTrace, decimals: int) -> tuple[tuple[Matrix, ...], Screen]:

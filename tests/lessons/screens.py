@@ -21,7 +21,7 @@ from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
 
 from lessons.example import ExampleTrace
-from lessons.formatting import spoken, written
+from lessons.formatting import equation, spoken, written
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import (
@@ -390,4 +390,4 @@ def check_matrix(matrix: Matrix) -> None:
 
 def check_step(step: Step) -> None:
     assert "{" not in spoken(step.meaning) or "{" in "".join(map(written, step.meaning.arguments.values()))
-    assert evaluates(step), (spoken(step.meaning), step.arithmetic, step.value)
+    assert evaluates(step), (spoken(step.meaning), equation(step), step.value)

@@ -73,6 +73,7 @@ def ranges(case, sentence):
     d_k = case.example.example.d_k
     divided = "root" in sentence.arguments
     scores = scores_of(case) / (d_k**0.5 if divided else 1.0)
+    assert not divided or (" = " in sentence.template) == (d_k in (4, 9, 16)), "a rounded root is not equal to it"
     return {"low": scores.min(), "high": scores.max()} | ({"d_k": d_k, "root": d_k**0.5} if divided else {})
 
 
@@ -135,6 +136,7 @@ ORACLE = (
         "√1 = 1, so nothing changes: the scores run from {low} to {high}.": ranges,
         "The scores run from {low} to {high}.": ranges,
         "Divided by √{d_k} = {root}, they run from {low} to {high}.": ranges,
+        "Divided by √{d_k} ≈ {root}, they run from {low} to {high}.": ranges,
         "The causal mask hides {hidden} of {total} scores.": hidden,
         "{first} sees itself alone, {last} sees all {n} tokens.": ends,
         "{query} can look only at itself, so all of its weight stays there.": chosen,

@@ -116,6 +116,15 @@ def d_k_of(case, sentence):
 BY_TOKENS = "That is divided by √{n}, for the {n} tokens. They do not make a dot product longer."
 
 SCALED = "The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is the scaled score?"
+EXACT_ROOT = "The score is divided by √{d_k} = {root}."
+
+
+def root_of_d_k(case, sentence):
+    d_k = case.attention.q.shape[1]
+    assert ("=" in sentence.template) == (d_k in (1, 4, 9, 16)), "a rounded root is not equal to it"
+    return {"d_k": d_k, "root": d_k**0.5}
+
+
 ORACLE = {
     "largest weight of a row": lambda case, sentence: {"concept": True},
     "At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, and the "
@@ -145,10 +154,8 @@ ORACLE = {
     },
     "The score of {key} for {query} is {score}, and another is larger.": other_score,
     SCALED: score_asked,
-    "The score is divided by √{d_k} = {root}.": lambda case, sentence: {
-        "d_k": case.attention.q.shape[1],
-        "root": case.attention.q.shape[1] ** 0.5,
-    },
+    EXACT_ROOT: root_of_d_k,
+    EXACT_ROOT.replace("=", "≈"): root_of_d_k,
     "That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.": lambda case, sentence: {
         "d_model": case.example.x.shape[1],
         "d_k": case.attention.q.shape[1],
@@ -182,7 +189,7 @@ def answer_scaled(case, prompt):
     key, query = (prompt.arguments[name].position for name in ("key", "query"))
     score, d_k = visible_scores(case)[query, key], case.attention.q.shape[1]
     return {
-        "The score is divided by √{d_k} = {root}.": score * d_k**-0.5,
+        EXACT_ROOT if d_k in (1, 4, 9, 16) else EXACT_ROOT.replace("=", "≈"): score * d_k**-0.5,
         "That is the score before scaling: it still has to be divided.": score,
         "That is divided by d_k. The standard deviation of the scores grows with √d_k only.": score / d_k,
         "That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds.": score * d_k**0.5,

@@ -6,10 +6,11 @@ import pytest
 from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_core.backward import attend_backward, softmax_backward
+from lessons.arithmetic import digits
 from lessons.backward import HEADING, Choices, screen
 from lessons.example import Example, run_example
 from lessons.finite_differences import central_differences, losses_at
-from lessons.formatting import digits, spoken, together, written
+from lessons.formatting import spoken, together, written
 from lessons.screen import Curves, Matrices
 from tests.printed import readings
 
@@ -86,7 +87,7 @@ def test_a_gradient_is_followed_with_numbers():
     (figure,) = expected(stage="scores").figures
     matrix = next(matrix for matrix in figure.matrices if matrix.key == "d_scores")
     assert len(lines) == len(matrix.derive(6, 2)) > 10
-    assert lines[-1].rpartition("= ")[2] in readings(matrix.values[6][2], digits)
+    assert lines[-1].rpartition("≈ ")[2] in readings(matrix.values[6][2], digits)
 
 
 def test_the_sidebar_offers_what_acts_here_and_nothing_else():

@@ -14,8 +14,9 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, 
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from attention_ui.figures.grid import SMALLEST_CELL
+from lessons.arithmetic import digits
 from lessons.example import Example, run_example
-from lessons.formatting import digits, together
+from lessons.formatting import together
 from lessons.heads import Choices, screen
 from lessons.heads_example import (
     HEADS_PRESETS,

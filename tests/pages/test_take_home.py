@@ -32,3 +32,13 @@ def test_the_longest_sentence_with_sixty_edits_is_taken_home():
     at = open_page("one_head/output", cover="false", example="sentence", text="antidisestablishmentarianism " * 60,
                    edits=edits)  # fmt: skip
     assert offered(at) >= BUTTONS and not at.exception
+
+
+@pytest.mark.parametrize("page", ["one_head/softmax", "training/backward"])
+def test_the_code_that_ran_says_what_it_needs_and_names_the_program_that_runs_by_itself(page):
+    at = open_page(page, cover="false")
+    at.session_state["drawer"] = "code"
+    (said,) = (text for text in texts(at.run()) if "attention_core" in text)
+    program = next(part for part in in_drawer(at) if part in said)
+    at.session_state["drawer"] = "program"
+    assert program and "what runs by itself is beside this" in said and "def " in at.run().code[-1].value
