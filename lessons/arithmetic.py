@@ -187,7 +187,7 @@ TRIES = tuple(
     for result in (0, -1, -2, -3)
     if -result <= (0 if more < 2 else more - 1)
 )
-ROUNDING = range(6, -1, -1)  # decimals of a result that is no more than what rounding leaves
+DECIMALS_LEFT = range(6, -1, -1)  # decimals of a result that is no more than what rounding leaves
 
 
 def line(arithmetic: Arithmetic, value: float) -> str:
@@ -214,7 +214,7 @@ def comes_to(spelled: Spelled, result: Spelled) -> bool:
 
 def rounded_away(spelled: Spelled, value: float) -> Spelled:
     """The result where larger numbers cancel, with as many decimals as its arithmetic confirms."""
-    for decimals in ROUNDING:
+    for decimals in DECIMALS_LEFT:
         printed = Decimal(f"{value:.{decimals}f}")
         text = f"{printed if printed else abs(printed):f}"
         result = signed(text, printed, False, Decimal(1).scaleb(-decimals))

@@ -1,5 +1,7 @@
 """The lessons on order and on PyTorch: a number of a figure opens its arithmetic."""
 
+import re
+
 import pytest
 from visiting import chart, open_page
 
@@ -25,7 +27,7 @@ def equations(at):
 
 def result(at):
     """What the last line of the panel comes to."""
-    mantissa, _, exponent = equations(at)[-1].split(" = ")[-1].replace("−", "-").partition("·10^(")
+    mantissa, _, exponent = re.split(" [=≈] ", equations(at)[-1])[-1].replace("−", "-").partition("·10^(")
     return float(mantissa) * 10 ** int(exponent.strip(")") or 0)
 
 
@@ -45,7 +47,9 @@ def test_a_cell_of_each_matrix_is_followed_to_the_number_that_is_drawn(lesson, q
             at.selectbox(key=f"trace_{part}").set_value(value).run()
         assert not at.exception
         value = drawn[key]["v"] or 0.0  # what is masked has no number
-        assert result(at) == pytest.approx(value, rel=2e-3, abs=1e-4 if matrix != "gap" else 1e-11), key
+        assert result(at) == pytest.approx(
+            value, rel=0.05 if matrix == "gap" else 2e-3, abs=1e-11 if matrix == "gap" else 1e-4
+        ), key
 
 
 @pytest.mark.parametrize(
