@@ -130,7 +130,8 @@ def test_a_failure_is_one_line_a_kind_and_told_for_a_while(hanging, prompt_keepe
         hang(hanging, prompt_keeper)
         hanging.let_go.set()
         clock.now += REST_SECONDS
-        hanging._connection.close()
+        with hanging._lock:  # the one that hung may only now be at it
+            hanging._connection.close()
         for _ in range(3):
             with pytest.raises(UnreachableError):
                 prompt_keeper.look("AAAAAA")

@@ -59,7 +59,7 @@ class Replica:
             stdout=self.log.open("a"),
             stderr=subprocess.STDOUT,
         )
-        wait_for(lambda: self.answers("/healthz" if healthy else "/_stcore/health"), self.words)
+        wait_for(lambda: self.answers("/healthz" if healthy else "/_stcore/health"), self.words, seconds=120)
         return self
 
     def get(self, path, **headers):
