@@ -207,6 +207,9 @@ def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
 def strongest_look(new: GeneratedToken) -> Sentence:
     """What the last token read looked at most before the new one was drawn."""
     tokens, weights = names(new.window), torch.stack(new.attention)
+    if len(new.window) == 1 and float(weights.min()) < 1 - 1e-6:  # but for a sink nothing else can have any
+        return say("Before it stands {query} alone: what a head does not give to it, its sink collects.",
+                   query=tokens[-1])  # fmt: skip
     if len(new.window) == 1:
         return say("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
     strongest = leaders(weights, percent)

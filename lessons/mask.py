@@ -31,6 +31,10 @@ OPENING = say(
 LARGE_NEGATIVE = -1e9
 
 
+ALMOST_NO_WEIGHT = 0.01  # of a row
+ROUNDING = 1e-6  # of a sum of weights
+
+
 @dataclass(frozen=True, eq=False)
 class Choices:
     """What the learner chose on this page; the rest is the running example."""
@@ -128,8 +132,11 @@ def notice_change(example: ExampleTrace, free: AttentionTrace, masked: Attention
     query, key = grown[0]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     if percent(before) == percent(after):
-        return say("What this mask hides had almost no weight: no visible weight grows by more than {most}.",
-                   most=Size(float(growth.max())))  # fmt: skip
+        most, kept = Size(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
+        if kept < 1 - ALMOST_NO_WEIGHT:
+            return say("What is hidden is shared out among the visible keys, and no visible weight grows by more than "
+                       "{most}.", most=most)  # fmt: skip
+        return say("What this mask hides had almost no weight: no visible weight grows by more than {most}.", most=most)
     if len(grown) > 1:
         pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
         return say("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
@@ -166,6 +173,8 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     if masked.visible.all():
         return say("This mask hides nothing, so it makes no difference when it comes.")
     sums = late.sum(dim=-1)
+    if float(sums.min()) > 1 - ROUNDING:
+        return say("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
     left, _ = apart(float(sums.min()), 1.0)
     lost = leaders(-sums, lambda sum_: number(sum_, left.decimals))
     rows = All(tuple(example.names[query] for (query,) in lost))

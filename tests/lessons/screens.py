@@ -50,6 +50,33 @@ SUPERLATIVE = re.compile(
     r"\b(most|least|largest|smallest|longest|shortest|strongest|best|worst|furthest|highest|lowest)\b", re.I
 )
 QUESTIONS = 12  # asked of every screen
+GENERALISES = re.compile(
+    r"\b(so|because|nothing|no|none|every|alone|only|all|same|small|large|as well|already|always|never|alike|cannot|"
+    r"therefore|equal|stays?|still|too|whatever|as)\b", re.I,
+)  # fmt: skip
+LONGEST_TITLE = 25  # characters
+ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
+    "What each step takes of all multiplications and of all numbers moved",
+    "n tokens of d_model features; h query heads, g key/value heads; d_k features of a query or key, d_v of a value. "
+    "Each step reads all that it needs once and writes its result once. A division counts as a multiplication; the "
+    "softmax takes h·n·n exponentials besides.",
+    "A key and a value of every layer, in numbers of 16 bits, for one sequence. Fewer key/value heads make it smaller; "
+    "Mistral 7B looks back over a window and keeps no older token. In every other layer of GPT-3 a query looks at a "
+    "band of tokens only; how wide it is was not published, so all tokens count here.",
+    "A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is fitted to the last "
+    "sizes of its line. What PyTorch’s own holds inside for a moment is not seen.",
+    "Rows are queries, columns are keys. Click a heatmap to see it large.",
+    "No number changes, and so far no head knows what another has found.",
+    "W_o mixes the heads: every number of the output is made from all of them.",
+    "Outside training nothing is dropped.",
+    "Nothing is added: queries and keys are turned.",
+    "Nothing is added: a row of X says which token it is, and nothing says where it stands.",
+    "The same weights, under PyTorch's names",
+    "Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values of all heads of "
+    "this layer for the tokens to come.",
+    "Queries and keys are turned by their positions, so a score depends on the two vectors and on how far apart they "
+    "stand, not on where.",
+}
 NO_WORDS = re.compile(r"(\{\w+\}|[^a-zA-Z])*")  # a card with numbers or things alone
 JUDGE = "is a card right?"
 AS_GOOD = 0.005  # what differs by less reads alike, or as good as alike: half of what makes a clear lead
@@ -116,6 +143,26 @@ def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     for figure in figures(case.screen.figures):
         check_figure(figure)
     return check_said(case, oracle, answers)
+
+
+def holds(is_true: Callable[[Case], bool]) -> Callable[[Case, Sentence], dict[str, object]]:
+    """The oracle of a sentence without numbers, which is true where this is."""
+
+    def oracle(case: Case, sentence: Sentence) -> dict[str, object]:
+        assert is_true(case), spoken(sentence)
+        return {}
+
+    return oracle
+
+
+def check_conditions(case: Case, oracle: Oracle) -> None:
+    """A sentence that generalises without a number in it is true, too: an oracle looks, or it is so on every screen."""
+    for sentence in sentences(case.screen):
+        template = sentence.template
+        if not computed(sentence) and GENERALISES.search(template) and len(template) > LONGEST_TITLE:
+            assert template in oracle or template in ALWAYS, f"is this so on every screen? {template!r}"
+            if template in oracle:
+                oracle[template](case, sentence)
 
 
 def check_said(case: Case, oracle: Oracle, answers: Answers) -> set[str]:

@@ -10,7 +10,7 @@ from arithmetic_checks import evaluate
 from hypothesis import given
 from hypothesis import strategies as st
 from made_up_timings import FULL, made_up
-from screens import JUDGE, chosen
+from screens import JUDGE, chosen, holds
 
 from attention_core.heads import KeyValues
 from attention_core.language_model import language_model
@@ -579,6 +579,12 @@ def answer_busiest(case, prompt):
         JUDGE: lambda card: named[spoken(card.text)] == max(counts.values())
     }
 
+
+ORACLE |= {
+    "No block after the first brings a larger score, so what was summed is never rescaled.": holds(
+        lambda case: not rising(case, None)["blocks"]
+    ),
+}  # fmt: skip
 
 ANSWERS = {
     RESCALED: answer_rescaled,

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from babel.messages.pofile import read_po
 from hypothesis import given
-from screens import Case, check_case, check_said
+from screens import Case, check_case, check_conditions, check_said
 from strategies import EXAMPLES, EXTREMES
 
 from lessons.example import Example, run_example
@@ -75,6 +75,7 @@ def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson):
         for choices in [*module.cases(example)][place % 2 :: 2]:  # with others the other half
             case = Case(example, 0, choices, module.screen(example, 0, choices))
             check_said(case, module.ORACLE, module.ANSWERS)
+            check_conditions(case, module.ORACLE)
 
 
 @pytest.mark.parametrize("lesson", LESSONS)

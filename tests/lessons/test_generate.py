@@ -16,7 +16,7 @@ from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
 from lessons.beginning import beginning_of
 from lessons.formatting import percent, spoken
-from lessons.generate import Writing, generate_screen, training_steps, unread_characters
+from lessons.generate import Writing, generate_screen, strongest_look, training_steps, unread_characters
 from tests.printed import largest
 
 HELLO = CharacterTask("hello world")
@@ -211,6 +211,7 @@ ORACLE = {
     "layer {layer}, head {head}": chosen,
     "{key}, {back} back": chosen,
     "{key} ({head})": chosen,
+    "Before it stands {query} alone: what a head does not give to it, its sink collects.": chosen,
     "Before it stands {query} alone, so every head gives it all its weight.": lambda case, sentence: {
         "query": len(case.choices.newest.window) - 1
     },
@@ -440,3 +441,11 @@ def test_no_start_is_ever_empty_or_unknown(raw):
 def test_no_sentence_speaks_of_places_or_layers_counted_from_zero():
     said = spoken(generate_screen(written_by(untrained())).figures[1].notice[0])
     assert re.search(r"layer [12], head [123]", said)
+
+
+@pytest.mark.parametrize(("sink", "ending"), [(False, "gives it all its weight."), (True, "its sink collects.")])
+def test_a_token_that_stands_alone_gets_all_the_weight_only_where_no_sink_collects_any(sink, ending):
+    config = ModelConfig(vocabulary=8, context=5, d_model=6, n_heads=3, n_layers=1, sink=sink)
+    newest = written_by(TinyTransformer.draw(config, generator(3)), "w", 1).newest
+    assert all(bool((weights < 1 - 1e-6).any()) == sink for weights in newest.attention)
+    assert spoken(strongest_look(newest)).endswith(ending)

@@ -5,7 +5,7 @@ from functools import cache, partial
 
 import numpy as np
 import torch
-from screens import JUDGE, Ranked, by_text, chosen
+from screens import JUDGE, Ranked, by_text, chosen, holds
 
 from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
@@ -541,6 +541,16 @@ DROPPED = (
     "In training, with dropout {p}, only the weight of {key}, {weight}, is dropped from the row of {query}. What does "
     "the row sum to then?"
 )
+ORACLE |= {
+    "Every query sees a single key here, so all heads give the same weights.": holds(
+        lambda case: (np.array(heads_again(case.choices.example)[0]) > 0).sum(axis=-1).max() == 1
+    ),
+    "There is one head, so there is nothing to compare.": holds(lambda case: trace_of(case).n_heads == 1),
+    "The number of heads is not in it: several heads would share the same projections.": holds(
+        lambda case: trace_of(case).n_heads == 1
+    ),
+}  # fmt: skip
+
 ANSWERS = {
     SPLIT: answer_split,
     MORE_HEADS: answer_more_heads,

@@ -4,7 +4,7 @@ import math
 
 import pytest
 import torch
-from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen
+from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen, holds
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example import Example, run_example
@@ -64,6 +64,11 @@ def several_grown_most(case, sentence):
     }
 
 
+def grows_little(case, is_true):
+    assert is_true
+    return {"most": max(growth(case).values())}
+
+
 def left(case):
     free, may = weights_of(case, False), case.choices.may_attend.tolist()
     return [sum(w for w, sees in zip(row, see, strict=True) if sees) for row, see in zip(free, may, strict=True)]
@@ -109,9 +114,12 @@ ORACLE = {
     "What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
     "each.": several_grown_most,
     "{key} for {query}": chosen,
-    "What this mask hides had almost no weight: no visible weight grows by more than {most}.": lambda case, sentence: {
-        "most": max(growth(case).values())
-    },
+    "What this mask hides had almost no weight: no visible weight grows by more than {most}.": (
+        lambda case, sentence: grows_little(case, min(left(case)) >= 0.99 - 1e-5)
+    ),
+    "What is hidden is shared out among the visible keys, and no visible weight grows by more than {most}.": (
+        lambda case, sentence: grows_little(case, min(left(case)) <= 0.99 + 1e-5)
+    ),
     "Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of a whole "
     "that it may not see.": one_row_left,
     "Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.": several_rows_left,
@@ -195,6 +203,18 @@ def answer_count(case, prompt):
         "That is one more than its row has.": sum(row) + 1,
     }
 
+
+ORACLE |= {
+    "This mask hides nothing, so every weight stays as it is.": holds(
+        lambda case: case.choices.may_attend.all() and weights_of(case, True) == weights_of(case, False)
+    ),
+    "This mask hides nothing, so it makes no difference when it comes.": holds(
+        lambda case: case.choices.may_attend.all()
+    ),
+    "What this mask hides had no weight to be seen, so it makes no difference when it comes.": holds(
+        lambda case: not case.choices.may_attend.all() and min(left(case)) > 1 - 1e-5
+    ),
+}  # fmt: skip
 
 ANSWERS = {
     HIDES: answer_hidden,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from arithmetic_checks import evaluates
-from screens import JUDGE, by_text, chosen
+from screens import JUDGE, by_text, chosen, holds
 
 from lessons.example import Example, model_of, run_example
 from lessons.formatting import spoken, together
@@ -465,6 +465,23 @@ def answer_wave(case, prompt):
         "That takes the position for degrees. It is in radians.": [np.sin, np.cos][feature - 1](np.pi * position / 180),
     }
 
+
+ORACLE |= {
+    "One token has only one order: take a longer sentence to shuffle.": holds(lambda case: len(x_of(case)) == 1),
+    "The first position has the angle 0, so with one token nothing turns yet.": holds(
+        lambda case: len(x_of(case)) == 1
+    ),
+    "The output rows are permuted in the same way, to the last digit.": holds(lambda case: residual(case) < 1e-4),
+    "With these tokens and this order, nothing shows.": holds(
+        lambda case: residual(case) < 1e-4 and (case.choices.causal or case.choices.kind != "none")
+    ),
+    "This head does not know the order.": holds(
+        lambda case: residual(case) < 1e-4 and case.choices.kind == "none" and not case.choices.causal
+    ),
+    "No positions are given: the causal mask alone reveals the order.": holds(
+        lambda case: residual(case) > 1e-9 > residual(case, causal=False) and case.choices.kind == "none"
+    ),
+}  # fmt: skip
 
 ANSWERS = {
     SHUFFLED_WEIGHT: answer_shuffled_weight,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from screens import JUDGE, by_largest, chosen
+from screens import JUDGE, by_largest, chosen, holds
 
 from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
@@ -225,6 +225,17 @@ def answer_deviation(case, prompt):
         ** 0.5,
     }
 
+
+ORACLE |= {
+    "A single token has a single score, and its weight is 1 whatever the score is divided by.": holds(
+        lambda case: case.attention.scores.numel() == 1
+    ),
+    "Here all scores are equal, so the weights are equal shares, with the division and without.": holds(
+        lambda case: all(
+            np.ptp(weights[weights > 0]) < 1e-5 for scale in (1.0, 0.5) for weights in weights_of(case, scale)
+        )
+    ),
+}  # fmt: skip
 
 ANSWERS = {
     "{query} may look at {keys} keys. Which of them fits its query best, with the largest score?": answer_best,

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, by_text, chosen
+from screens import JUDGE, by_text, chosen, holds
 
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
@@ -226,6 +226,18 @@ def answer_again(case, prompt):
         }),
     }  # fmt: skip
 
+
+ORACLE |= {
+    "No token repeats, so every row is different.": holds(
+        lambda case: len({*case.example.tokens}) == len({*map(tuple, rows_of(case).tolist())}) == len(rows_of(case))
+    ),
+    "No token repeats, so each has a row of its own.": holds(
+        lambda case: len({*case.example.tokens}) == len(case.example.tokens)
+    ),
+    "The table knows every one of these words: each gets its row.": holds(
+        lambda case: {*case.choices.words.lower().split()} <= {*vocabulary_of(case)}
+    ),
+}  # fmt: skip
 
 ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answer_again}
 

@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 import torch
 from learnt_oracle import ORACLE as LEARNT
-from screens import AS_GOOD, JUDGE, by_text, chosen
+from screens import AS_GOOD, JUDGE, by_text, chosen, holds
 
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
@@ -613,6 +613,29 @@ def answer_kept(case, prompt):
         "That is for one token.": sets * (d_k + d_v),
     }
 
+
+ORACLE |= {
+    "This window hides nothing here: every key that a query saw is near enough, or one of the two is the first "
+    "token.": holds(lambda case: all(
+        abs(i - j) <= case.choices.reach or 0 in (i, j)
+        for i, row in enumerate(masked_scores(case, False)) for j, score in enumerate(row) if score > -math.inf
+    )),
+    "Under the causal mask the first token hears nobody, so it has nothing to pass on.": holds(
+        lambda case: example_of(case).example.causal
+    ),
+    "The first token has heard everybody after one layer, and tells everybody in the next.": holds(
+        lambda case: not example_of(case).example.causal and heard(case.choices.reach, 2, False, True) == 41
+    ),
+    "No weight moves, or too little to be seen.": holds(
+        lambda case: moved_between(weights_of(case, False), weights_of(case, True)) < 1e-4
+    ),
+    "One token cannot be cut into two sentences: take a longer one.": holds(
+        lambda case: len(example_of(case).tokens) == 1
+    ),
+    "The running example has one head, so it is shown here with two.": holds(
+        lambda case: case.example.example.n_heads == 1
+    ),
+}  # fmt: skip
 
 ANSWERS = {
     STILL: answer_still,
