@@ -32,7 +32,7 @@ LARGE_NEGATIVE = -1e9
 
 
 ALMOST_NO_WEIGHT = 0.01  # of a row
-ROUNDING = 1e-6  # of a sum of weights
+ROUNDING_OF_A_SUM = 1e-6  # of a sum of weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], mask
     if masked.visible.all():
         return say("This mask hides nothing, so it makes no difference when it comes.")
     sums = late.sum(dim=-1)
-    if float(sums.min()) > 1 - ROUNDING:
+    if float(sums.min()) > 1 - ROUNDING_OF_A_SUM:
         return say("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
     left, _ = apart(float(sums.min()), 1.0)
     lost = leaders(-sums, lambda sum_: number(sum_, left.decimals))
