@@ -8,6 +8,7 @@ Order of reading
     tokens          text → tokens → ids
     pieces          text → pieces of words → ids, as a language model reads it
     embeddings      ids → vectors; vectors for positions
+    inputs          what may be given to attention, and what is said of anything else
     attention       scores, scaling, mask, softmax, weighted sum: `attend` and its trace
     masks           which query may attend to which key
     distances       windows, global tokens, ALiBi

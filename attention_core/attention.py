@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 from jaxtyping import Bool, Float
 
 from attention_core.arrays import Array, namespace, row_max, row_sum
+from attention_core.inputs import check_inputs, is_boolean
 
 Mask = Bool[Array, "... queries keys"] | Float[Array, "... queries keys"]
 
@@ -58,15 +59,13 @@ def attend(
     `scale` multiplies the scores; left out it is 1/√d_k.
     `soft_cap` keeps them between its negative and itself: see `cap_scores`. `sink` is the score of
     attending to nothing, one for all heads or one for each: see `softmax_with_sink`.
-    Raises ValueError when the shapes do not fit together, and when without a sink a query may look
+    Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
     at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
     """
-    check_shapes(q, k, v)
-    if may_attend is not None:
-        check_mask(may_attend, (*q.shape[:-1], k.shape[-2]), may_see_nothing=sink is not None)
+    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
-    masked = mask_scores(scaled if soft_cap is None else cap_scores(scaled, soft_cap), may_attend)
+    masked = mask_scores(cap_scores(scaled, soft_cap), may_attend)
     weights = softmax_rows(masked) if sink is None else softmax_with_sink(masked, sink)
     output = mix_values(weights, v)
     return AttentionTrace(q, k, v, scores, scaled, masked, weights, output)
@@ -88,12 +87,13 @@ def scale_scores(scores: Float[Array, "*batch queries keys"], scale: float) -> F
     return scores * scale
 
 
-def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: float) -> Float[Array, "*batch queries keys"]:
+def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: float | None) -> Float[Array, "*batch queries keys"]:
     """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
 
+    A cap of 0 is none, as in ONNX and FlashAttention.
     Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
     """
-    return cap * namespace(scaled).tanh(scaled / cap)
+    return cap * namespace(scaled).tanh(scaled / cap) if cap else scaled
 
 
 def mask_scores(
@@ -105,17 +105,14 @@ def mask_scores(
     """
     if may_attend is None:
         return scaled
-    xp = namespace(scaled)
-    if may_attend.dtype == xp.bool:
-        return xp.where(may_attend, scaled, -math.inf)
-    return scaled + may_attend
+    return namespace(scaled).where(may_attend, scaled, -math.inf) if is_boolean(may_attend) else scaled + may_attend
 
 
 def see_both(may_attend: Mask | None, near: Bool[Array, "queries keys"]) -> Mask:
     """One mask of two: what either hides is hidden, and a bias stays where neither does."""
     if may_attend is None:
         return near
-    return may_attend & near if may_attend.dtype == near.dtype else mask_scores(may_attend, near)
+    return may_attend & near if is_boolean(may_attend) else mask_scores(may_attend, near)
 
 
 def softmax_rows(masked: Float[Array, "*batch queries keys"]) -> Float[Array, "*batch queries keys"]:
@@ -150,47 +147,3 @@ def mix_values(
 ) -> Float[Array, "*batch queries d_v"]:
     """What each query receives: output[i] = Σ_j weights[i, j] v[j]."""
     return weights @ v
-
-
-def check_shapes(q: Array, k: Array, v: Array) -> None:
-    """Raise ValueError unless each query can be compared with each key, and each key has a value."""
-    if q.shape[-1] != k.shape[-1]:
-        raise ValueError(
-            f"queries and keys need the same number of features, but q has {q.shape[-1]} and k has {k.shape[-1]}"
-        )
-    if k.shape[-2] == 0:
-        raise ValueError("every query needs at least one key it may look at, but there are no keys")
-    if k.shape[-2] != v.shape[-2]:
-        raise ValueError(f"every key needs one value, but there are {k.shape[-2]} keys and {v.shape[-2]} values")
-
-
-def check_mask(may_attend: Mask, scores_shape: tuple[int, ...], *, may_see_nothing: bool = False) -> None:
-    """Raise ValueError unless the mask fits scores of this shape and leaves each query at least one key.
-
-    A query may be left without any where it may see nothing.
-    """
-    if may_attend.shape != scores_shape[-2:] and not fits(may_attend.shape, scores_shape):
-        raise ValueError(
-            f"to fit scores of shape {tuple(scores_shape)}, the mask needs {scores_shape[-2]} rows (queries) and "
-            f"{scores_shape[-1]} columns (keys), but its shape is {tuple(may_attend.shape)}"
-        )
-    if may_see_nothing:
-        return
-    xp = namespace(may_attend)
-    visible = may_attend if may_attend.dtype == xp.bool else may_attend > -math.inf
-    if visible[..., 0].all():  # as under most masks, the causal one among them: one look instead of two
-        return
-    sees_something = visible.any(axis=-1)
-    if not sees_something.all():
-        *batch, query = map(int, xp.argwhere(~sees_something)[0])
-        where = f" of batch entry {batch[0] if len(batch) == 1 else tuple(batch)}" if batch else ""
-        raise ValueError(
-            f"every query needs at least one key it may look at, but the mask hides all keys from query {query}{where}"
-        )
-
-
-def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
-    """True when a mask has the queries and keys of the scores, and repeats itself over their batch."""
-    ends = zip(reversed(shape[:-2]), reversed(scores_shape[:-2]), strict=False)
-    repeats = len(shape) <= len(scores_shape) and all(size in (1, whole) for size, whole in ends)
-    return shape[-2:] == scores_shape[-2:] and repeats

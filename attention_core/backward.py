@@ -31,6 +31,7 @@ from attention_core.heads import (
     slices_of,
     split_heads,
 )
+from attention_core.inputs import check_gradient, check_scale, check_soft_cap
 from attention_core.losses import CrossEntropyTrace, LossTrace, SquaredErrorTrace
 from attention_core.model import Block, BlockTrace, LayerNorm, Mlp, MlpTrace, ModelTrace, TinyTransformer, standardise
 
@@ -41,13 +42,19 @@ def attend_backward(
     scale: float | None = None,
     soft_cap: float | None = None,
 ) -> AttentionGradients:
-    """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too."""
+    """The steps of `attend` in reverse order, with the same `scale` and `soft_cap`; right with a fixed sink, too.
+
+    Raises InputError for a scale or a soft cap as `attend` does, and for a gradient that has not the output's shape.
+    """
+    check_gradient(d_output, trace.output)
+    check_scale(scale)
+    check_soft_cap(soft_cap)
     scale = 1 / math.sqrt(trace.q.shape[-1]) if scale is None else scale
     d_v = trace.weights.mT @ d_output
     d_weights = d_output @ trace.v.mT
     d_masked = softmax_backward(trace.weights, d_weights)
     d_scaled = d_masked  # a mask only adds: −∞ has made the weight 0, and with it the gradient
-    if soft_cap is not None:
+    if soft_cap:
         d_scaled = d_masked * (1 - namespace(trace.scaled).tanh(trace.scaled / soft_cap) ** 2)
     d_scores = d_scaled * scale
     d_q = d_scores @ trace.k

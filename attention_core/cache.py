@@ -19,6 +19,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention_core.arrays import namespace
+from attention_core.errors import InputError
 from attention_core.head_measures import total_variation
 from attention_core.heads import KeyValues
 from attention_core.model import ModelTrace, TinyTransformer
@@ -29,16 +30,30 @@ SLIDING_POSITIONS = ("none", "rotary", "alibi")  # those that know distances alo
 def read_newest(model: TinyTransformer, ids: Int[Tensor, "*runs tokens"], past: Sequence[KeyValues] = ()) -> ModelTrace:
     """What the model computes at the end of a text: with the `past` of all ids but the last, for that one alone.
 
-    Without it, the last `context` ids are read. Raises ValueError for a cache of a model that is not causal.
+    Without it, the last `context` ids are read. Raises InputError for a cache of a model that is not causal, and for
+    one of another number of layers or tokens.
     """
     context, xp = model.config.context, namespace(model.table)
     if past and not model.config.causal:
-        raise ValueError("keys and values can be kept where tokens do not see what comes after them, but the model "
+        raise InputError("keys and values can be kept where tokens do not see what comes after them, but the model "
                          "is not causal; read the whole text instead")  # fmt: skip
+    if past:
+        check_kept(past, len(model.layers), min(ids.shape[-1] - 1, context))
     if not past or (ids.shape[-1] > context and model.config.positions not in SLIDING_POSITIONS):
         return model(xp.asarray(ids[..., -context:]))
     seen = max(0, past[0].k.shape[-2] + 1 - context)  # what leaves the window
     return model(xp.asarray(ids[..., -1:]), past=[KeyValues(k[..., seen:, :], v[..., seen:, :]) for k, v in past])
+
+
+def check_kept(past: Sequence[KeyValues], n_layers: int, n_tokens: int) -> None:
+    """Raise InputError unless these are the keys and values of so many layers and tokens."""
+    kept = past[0].k.shape[-2]
+    if len(past) != n_layers or kept != n_tokens:
+        raise InputError(
+            "the past has the keys and values of all {n_layers} layers and of the {n_tokens} tokens before the newest "
+            "that the model sees, but got {layers} layers and {kept} tokens; keep what present gives",
+            n_layers=n_layers, n_tokens=n_tokens, layers=len(past), kept=kept,
+        )  # fmt: skip
 
 
 def present(trace: ModelTrace) -> tuple[KeyValues, ...]:

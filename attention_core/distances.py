@@ -8,30 +8,44 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from attention_core.inputs import check_whole
+
+OPEN = -1  # a side of a window that ends nowhere, as ONNX and FlashAttention write it
+
 
 def distances(n_queries: int, n_keys: int, past: int = 0) -> Int[Tensor, "queries keys"]:
     """Position of the key less position of the query: below 0 what came before, above 0 what comes after.
 
     `past` keys came before the first query, as those of a cache; without, both count from 0 however many there are.
     So says ONNX's operator Attention, too: https://onnx.ai/onnx/operators/onnx__Attention.html
+    Raises InputError unless all are whole numbers from 0 on.
     """
+    for what, number in (("n_queries", n_queries), ("n_keys", n_keys), ("past", past)):
+        check_whole(what, number, least=0)
     return torch.arange(n_keys) - (past + torch.arange(n_queries))[:, None]
 
 
 def within_window(
     distance: Int[Tensor, "queries keys"], left: int | None = None, right: int | None = None
 ) -> Bool[Tensor, "queries keys"]:
-    """Each query may look `left` positions back and `right` ahead; None is as far as there are keys.
+    """Each query may look `left` positions back and `right` ahead; None, or −1, is as far as there are keys.
 
+    Raises InputError for any other number below 0: nobody could see anything there.
     With right = 0 the window is causal. Beltagy et al. 2020 (Longformer), https://arxiv.org/abs/2004.05150; as used by
     Jiang et al. 2023 (Mistral 7B), https://arxiv.org/abs/2310.06825.
     """
     may_attend = torch.ones_like(distance, dtype=torch.bool)
-    if left is not None:
+    if left is not None and reach("left", left) != OPEN:
         may_attend &= distance >= -left
-    if right is not None:
+    if right is not None and reach("right", right) != OPEN:
         may_attend &= distance <= right
     return may_attend
+
+
+def reach(side: str, tokens: int) -> int:
+    """How far a window reaches on one side. Raises InputError unless that is a whole number from −1 on."""
+    check_whole(side, tokens, least=OPEN)
+    return tokens
 
 
 def with_global_tokens(
@@ -49,7 +63,9 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " heads"]:
     """How steeply each head's bias falls: 2^(−8/n), 2^(−16/n), … for n heads.
 
     Where n is no power of two, those of the next smaller one are followed by every other one of twice as many.
+    Raises InputError unless there is a head.
     """
+    check_whole("n_heads", n_heads, least=1)
     whole = 2 ** (n_heads.bit_length() - 1)  # the largest power of two up to n_heads
     slopes = 2.0 ** (-8 * torch.arange(1, whole + 1) / whole)
     between = 2.0 ** (-4 * torch.arange(1, 2 * whole, 2) / whole)

@@ -9,6 +9,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from attention_core.arrays import Array, namespace
+from attention_core.errors import InputError
+from attention_core.inputs import check_whole, is_float
 from attention_core.randomness import generator
 
 NEGATIVE_IDS = (
@@ -94,15 +96,27 @@ def rotate(
 
     Done to queries and keys, it makes their product depend on the distance between two tokens and not on
     where they stand. The first token stands at position `first`; `back` turns the other way round. Su et al. 2021,
-    https://arxiv.org/abs/2104.09864. Raises ValueError when the number of
-    features is odd.
+    https://arxiv.org/abs/2104.09864. Raises InputError when the number of features is odd, and for a
+    position below 0.
     """
+    check_whole("first", first, least=0)
     (n_tokens, d_head), xp = x.shape[-2:], namespace(x)
     width = d_head if how.features is None else how.features
     if width % 2:
-        raise ValueError(f"rotary positions turn pairs of features, so their number must be even, but it is {width}")
-    if width > d_head:
-        raise ValueError(f"rotary positions can turn at most all {d_head} features, but got {width}")
+        raise InputError(
+            "rotary positions turn pairs of features, so their number must be even, but it is {width}", width=width
+        )
+    if not 0 <= width <= d_head:
+        raise InputError(
+            "rotary positions can turn at most all {d_head} features, but got {width}", d_head=d_head, width=width
+        )
+    if not is_float(x):
+        raise InputError("only floating-point numbers can be turned, but these are {kind}", kind=str(x.dtype))
+    if not (how.base > 0 and how.stretch > 0):
+        raise InputError(
+            "rotary positions need a base and a stretch above 0, but got {base} and {stretch}",
+            base=str(how.base), stretch=str(how.stretch),
+        )  # fmt: skip
     angles = rotation_angles(first + n_tokens, width, how.base)[first:] / (-how.stretch if back else how.stretch)
     angles = xp.asarray(angles, dtype=x.dtype)
     even, odd = x[..., 0:width:2], x[..., 1:width:2]

@@ -20,6 +20,8 @@ from attention_core.arrays import Array, Positions, Tokens, align_runs, namespac
 from attention_core.attention import AttentionTrace, Mask, attend, mix_values, see_both
 from attention_core.distances import distances, within_window
 from attention_core.embeddings import Rotary, rotate
+from attention_core.errors import InputError
+from attention_core.inputs import check_past
 from attention_core.randomness import draw_linear, draw_map
 
 QKV = tuple[
@@ -107,6 +109,7 @@ class Heads(ABC):
             query, key = x + positions, source + positions
         q, k, v = self.project(query, key, source)  # *batch heads tokens d_k; v has d_head features
         if past is not None:
+            check_past(past, k, v)
             k, v = (namespace(x).concat(both, axis=-2) for both in zip(past, (k, v), strict=True))
         present = KeyValues(k, v)
         n_past = 0 if past is None else past.k.shape[-2]
@@ -276,7 +279,15 @@ def thirds(qkv: Float[Array, "*batch d_qkv"]) -> tuple[Array, Array, Array]:
 
 
 def split_heads(x: Tokens, n_heads: int) -> Float[Array, "*batch heads tokens d_head"]:
-    """Each head's neighbouring features, with the axis of the heads moved before the tokens."""
+    """Each head's neighbouring features, with the axis of the heads moved before the tokens.
+
+    Raises InputError when the heads cannot share the features evenly.
+    """
+    if n_heads < 1 or x.shape[-1] % n_heads:
+        raise InputError(
+            "heads share the features evenly, but {n_heads} heads cannot share {features}",
+            n_heads=n_heads, features=x.shape[-1],
+        )  # fmt: skip
     return x.reshape(*x.shape[:-1], n_heads, x.shape[-1] // n_heads).swapaxes(-2, -3)
 
 
@@ -292,8 +303,10 @@ def share_heads(
     *batch, kv_heads, n_tokens, d_head = x.shape
     if kv_heads == n_heads:
         return x
-    if n_heads % kv_heads:
-        raise ValueError(f"{n_heads} heads cannot share the keys and values of {kv_heads} evenly")
+    if kv_heads < 1 or n_heads < 1 or n_heads % kv_heads:
+        raise InputError(
+            "{n_heads} heads cannot share the keys and values of {kv_heads} evenly", n_heads=n_heads, kv_heads=kv_heads
+        )
     shape = (*batch, kv_heads, n_heads // kv_heads, n_tokens, d_head)
     return namespace(x).broadcast_to(x[..., :, None, :, :], shape).reshape(*batch, n_heads, n_tokens, d_head)
 

@@ -10,10 +10,12 @@ from jaxtyping import Bool
 from torch import Tensor
 
 from attention_core.errors import InputError
+from attention_core.inputs import check_whole
 
 
 def full_mask(n_tokens: int) -> Bool[Tensor, "queries keys"]:
-    """Everyone may look at everyone."""
+    """Everyone may look at everyone. Raises InputError unless the number of tokens is whole and not below 0."""
+    check_whole("n_tokens", n_tokens, least=0)
     return torch.ones(n_tokens, n_tokens, dtype=torch.bool)
 
 
@@ -26,20 +28,23 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys
     """Each token may look at the tokens less than `width` positions away, on both sides.
 
     `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
-    Raises ValueError when the width is less than 1: nobody could see anything.
+    Raises InputError when the width is less than 1: nobody could see anything.
     """
-    if width < 1:
-        raise ValueError(f"a window needs a width of at least 1, but got {width}")
+    check_whole("width", width, least=1)
     return full_mask(n_tokens).triu(1 - width).tril(width - 1)
 
 
 def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
     """Nobody may look at padding, which fills the positions from `n_real` on.
 
-    Raises ValueError unless 1 ≤ n_real ≤ n_tokens.
+    Raises InputError unless 1 ≤ n_real ≤ n_tokens.
     """
-    if not 1 <= n_real <= n_tokens:
-        raise ValueError(f"a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}")
+    check_whole("n_real", n_real, least=1)
+    if n_real > n_tokens:
+        raise InputError(
+            "a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}",
+            n_tokens=n_tokens, n_real=n_real,
+        )  # fmt: skip
     return (torch.arange(n_tokens) < n_real).expand(n_tokens, n_tokens)
 
 
@@ -51,4 +56,4 @@ def drawn_mask(rows: list[list[bool]]) -> Bool[Tensor, "queries keys"]:
     for query, row in enumerate(rows):
         if not any(row):
             raise InputError("query {query} may look at nothing; give it at least one key", query=query + 1)
-    return torch.tensor(rows)
+    return torch.tensor(rows, dtype=torch.bool)  # also where it was drawn with 0 and 1

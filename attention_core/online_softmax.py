@@ -18,13 +18,12 @@ from attention_core.arrays import Array, namespace, row_max, row_sum
 from attention_core.attention import (
     Mask,
     cap_scores,
-    check_mask,
-    check_shapes,
     dot_product_scores,
     mask_scores,
     mix_values,
     scale_scores,
 )
+from attention_core.inputs import check_inputs, check_whole
 
 
 @dataclass(slots=True, eq=False)
@@ -58,20 +57,17 @@ def attend_in_blocks(
 ) -> Iterator[OnlineStep]:
     """The steps of `attend` with `block` keys at a time; the `output` of the last is that of `attend`.
 
-    Raises ValueError as `attend` does, and when a block has no key.
+    Raises InputError as `attend` does, and when a block has no key.
     """
-    if block < 1:
-        raise ValueError(f"a block needs at least 1 key, but got {block}")
-    check_shapes(q, k, v)
-    if may_attend is not None:
-        check_mask(may_attend, (*q.shape[:-1], k.shape[-2]), may_see_nothing=sink is not None)
+    check_whole("how many keys a block has", block, least=1)
+    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
     scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
     largest, total, mixed = before_any_key(q, v, sink)
     for begin in range(0, k.shape[-2], block):
         here = slice(begin, begin + block)
         scaled = scale_scores(dot_product_scores(q, k[..., here, :]), scale)
         mask = None if may_attend is None else may_attend[..., here]
-        masked = mask_scores(scaled if soft_cap is None else cap_scores(scaled, soft_cap), mask)
+        masked = mask_scores(cap_scores(scaled, soft_cap), mask)
         step = take_block(masked, v[..., here, :], largest, total, mixed, begin)
         largest, total, mixed = step.largest, step.total, step.mixed
         yield step

@@ -13,8 +13,6 @@ from attention_core.attention import (
     AttentionTrace,
     attend,
     cap_scores,
-    check_mask,
-    check_shapes,
     dot_product_scores,
     mask_scores,
     mix_values,
@@ -23,6 +21,7 @@ from attention_core.attention import (
     softmax_with_sink,
 )
 from attention_core.backward import attend_backward
+from attention_core.inputs import check_mask, check_shapes
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 
@@ -389,7 +388,7 @@ def test_the_place_in_a_batch_with_one_axis_reads_like_a_number():
     may_attend = torch.ones(13, QUERIES, KEYS, dtype=torch.bool)
     may_attend[7, 2] = False
     with pytest.raises(ValueError, match=r"query 2 of batch entry \(?7\)?$"):
-        check_mask(may_attend, (13, QUERIES, KEYS))
+        check_mask(may_attend, *random_qkv((13,))[:2])
 
 
 def test_a_float_mask_of_minus_infinity_makes_a_query_blind_too():
@@ -404,7 +403,7 @@ def test_queries_and_keys_of_different_sizes_are_an_error_that_names_both_sizes(
     q, _, v = random_qkv()
     wrong = torch.zeros(KEYS, 2)
     with pytest.raises(ValueError, match="same number of features, but q has 3 and k has 2"):
-        check_shapes(q, wrong, v)
+        check_shapes(q.shape, wrong.shape, v.shape)
     with pytest.raises(ValueError, match="same number of features"):
         unchecked_attend(q, wrong, v)
 
@@ -412,7 +411,7 @@ def test_queries_and_keys_of_different_sizes_are_an_error_that_names_both_sizes(
 def test_a_key_without_a_value_is_an_error_that_names_both_numbers():
     q, k, v = random_qkv()
     with pytest.raises(ValueError, match="7 keys and 6 values"):
-        check_shapes(q, k, v[:-1])
+        check_shapes(q.shape, k.shape, v[:-1].shape)
     with pytest.raises(ValueError, match="every key needs one value"):
         unchecked_attend(q, k, v[:-1])
 

@@ -1,0 +1,268 @@
+"""What may be given to attention, and what is said of anything else: what is taken, what came, and what to do.
+
+Callers of ONNX's operator Attention, of PyTorch's `scaled_dot_product_attention` and of FlashAttention find here what
+they mean: a boolean mask is True where a query may look, a float mask is added, also one of zeros and ones, and a soft
+cap of 0 is none. What these read in different ways is refused. No number of q, k and v is looked at: a NaN in a query
+makes its row NaN, as in PyTorch, so that a model whose training has failed shows it.
+"""
+
+import math
+from numbers import Integral
+
+import numpy as np
+
+from attention_core.arrays import Array, namespace
+from attention_core.errors import InputError
+
+
+def check_inputs(
+    q: Array, k: Array, v: Array, may_attend: Array | None, scale: object, soft_cap: object, sink: object
+) -> None:
+    """Raise InputError unless `attend` knows what all of this means."""
+    check_arrays(q, k, v)
+    check_shapes(q.shape, k.shape, v.shape)
+    if may_attend is not None:
+        check_mask(may_attend, q, k, may_see_nothing=sink is not None)
+    check_scale(scale)
+    check_soft_cap(soft_cap)
+    if sink is not None:
+        check_sink(sink, q)
+
+
+def check_arrays(q: Array, k: Array, v: Array) -> None:
+    """All are floating-point arrays of one library and one precision."""
+    if hasattr(q, "dtype") and is_float(q) and q.dtype == getattr(k, "dtype", None) == getattr(v, "dtype", None):
+        return
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        if not hasattr(x, "dtype"):
+            raise InputError(
+                "{name} is a NumPy array or a torch tensor, but got a {kind}; turn it into one, as np.array does",
+                name=name, kind=type(x).__name__,
+            )  # fmt: skip
+        if not is_float(x):
+            raise InputError(
+                "{name} holds floating-point numbers, but its type is {kind}; convert it, for example to float32",
+                name=name, kind=str(x.dtype),
+            )  # fmt: skip
+        if x.dtype != q.dtype:
+            raise InputError(
+                "q, k and v are arrays of one library with one type of number, but q is {one} and {name} is {other}; "
+                "convert one of them", one=described(q), name=name, other=described(x),
+            )  # fmt: skip
+
+
+def check_shapes(q: tuple[int, ...], k: tuple[int, ...], v: tuple[int, ...]) -> None:
+    """Of arrays with these shapes, each query can be compared with each key, each key has a value, and there is one."""
+    if min(len(q), len(k), len(v)) < 2:
+        raise InputError(
+            "q, k and v have a row for each token and a column for each feature, but their shapes are {q}, {k} and "
+            "{v}; a single vector is written x[None]", q=str((*q,)), k=str((*k,)), v=str((*v,)),
+        )  # fmt: skip
+    if q[-1] != k[-1]:
+        raise InputError(
+            "queries and keys need the same number of features, but q has {q} and k has {k}", q=q[-1], k=k[-1]
+        )
+    if q[-1] == 0:
+        raise InputError("queries and keys need at least one feature, but they have none")
+    if k[-2] == 0:
+        raise InputError("every query needs at least one key it may look at, but there are no keys")
+    if k[-2] != v[-2]:
+        raise InputError(
+            "every key needs one value, but there are {keys} keys and {values} values", keys=k[-2], values=v[-2]
+        )
+    if not q[:-2] == k[:-2] == v[:-2]:
+        raise InputError(
+            "q, k and v need the same axes before tokens and features, but theirs are {q}, {k} and {v}; where heads "
+            "share keys and values, share_heads repeats them", q=str((*q[:-2],)), k=str((*k[:-2],)), v=str((*v[:-2],)),
+        )  # fmt: skip
+
+
+def check_mask(may_attend: Array, q: Array, k: Array, *, may_see_nothing: bool = False) -> None:
+    """It fits the scores of q and k, is boolean or can be added, and leaves each query at least one key.
+
+    A query may be left without any where it may see nothing.
+    """
+    if not hasattr(may_attend, "dtype"):
+        raise InputError(
+            "a mask is an array with a row for each query and a column for each key, but got {mask}; causal_mask and "
+            "its like make one", mask=repr(may_attend),
+        )  # fmt: skip
+    shape, scores_shape = may_attend.shape, (*q.shape[:-1], k.shape[-2])
+    if shape != scores_shape[-2:] and not fits(shape, scores_shape):
+        raise misfit(tuple(shape), scores_shape)
+    boolean = is_boolean(may_attend)
+    if of_numpy(may_attend) != of_numpy(q) or not (boolean or may_attend.dtype == q.dtype):
+        raise InputError(
+            "a mask is boolean, or added to scores and then of their type, but q is {q} and the mask is {mask}; "
+            "convert the mask", q=described(q), mask=described(may_attend),
+        )  # fmt: skip
+    if not boolean:
+        check_added(may_attend)
+    if not may_see_nothing:
+        check_visible(may_attend if boolean else may_attend > -math.inf)
+
+
+def check_added(mask: Array) -> None:
+    """A mask that is added holds finite numbers, and −∞ where it hides."""
+    below = mask < math.inf  # as NaN is not
+    if not below.all():
+        place = first(~below)
+        raise InputError(
+            "a float mask is added to the scores, so it holds finite numbers, and −∞ to hide a key, but at {place} it "
+            "holds {number}; replace it", place=str(place), number=str(float(mask[place])),
+        )  # fmt: skip
+
+
+def check_visible(visible: Array) -> None:
+    """Each query sees a key: the softmax of nothing is 0/0."""
+    if visible[..., 0].all():  # as under most masks, the causal one among them: one look instead of two
+        return
+    sees_something = visible.any(axis=-1)
+    if not sees_something.all():
+        *batch, query = first(~sees_something)
+        if batch:
+            raise InputError(
+                "every query needs at least one key it may look at, but the mask hides all keys from query {query} of "
+                "batch entry {entry}", query=query, entry=batch[0] if len(batch) == 1 else str(tuple(batch)),
+            )  # fmt: skip
+        raise InputError(
+            "every query needs at least one key it may look at, but the mask hides all keys from query {query}",
+            query=query,
+        )
+
+
+def is_boolean(may_attend: Array) -> bool:
+    """Whether a mask hides where it is False; a float mask is added. Raises InputError for whole numbers and others.
+
+    ONNX adds zeros and ones of any type; models with an attention mask of whole numbers hide where there is a 0.
+    """
+    if may_attend.dtype == namespace(may_attend).bool:
+        return True
+    if is_float(may_attend):
+        return False
+    raise InputError(
+        "a mask is boolean, True where a query may look, or floating-point and added to the scores, but its type is "
+        "{kind}; where 1 means that a query may look, write mask == 1", kind=str(may_attend.dtype),
+    )  # fmt: skip
+
+
+def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
+    """Why a mask of this shape does not fit: its rows and columns, or the axes before them."""
+    scores, missing = str(tuple(scores_shape)), len(scores_shape) - len(shape)
+    if shape[-2:] != scores_shape[-2:]:
+        return InputError(
+            "to fit scores of shape {scores}, the mask needs {rows} rows (queries) and {columns} columns (keys), but "
+            "its shape is {shape}", scores=scores, rows=scores_shape[-2], columns=scores_shape[-1], shape=str(shape),
+        )  # fmt: skip
+    if missing > 0 and shape[:-2] == scores_shape[: len(shape) - 2]:
+        return InputError(
+            "to fit scores of shape {scores}, the mask of shape {shape} lacks an axis for the heads; write "
+            "mask[{index}]",
+            scores=scores, shape=str(shape), index=", ".join([":"] * (len(shape) - 2) + ["None"] * missing),
+        )  # fmt: skip
+    return InputError(
+        "before its rows and columns, a mask has the axes of the scores, 1 where it holds for all, or none, but the "
+        "scores have {axes} and the mask has {own}", axes=str(tuple(scores_shape[:-2])), own=str(shape[:-2]),
+    )  # fmt: skip
+
+
+def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
+    """True when a mask has the queries and keys of the scores, and repeats itself over their batch."""
+    return shape[-2:] == scores_shape[-2:] and repeats(shape[:-2], scores_shape[:-2])
+
+
+def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:
+    """Whether something with these axes holds for each entry of a batch."""
+    ends = zip(reversed(axes), reversed(batch), strict=False)
+    return len(axes) <= len(batch) and all(size in (1, whole) for size, whole in ends)
+
+
+def check_scale(scale: object) -> None:
+    """A finite number, or None."""
+    if scale is not None and not (is_number(scale) and math.isfinite(scale)):
+        raise InputError(
+            "scale is a finite number, which the scores are multiplied by, or None for 1/√d_k, but got {scale}",
+            scale=repr(scale),
+        )  # fmt: skip
+
+
+def check_soft_cap(soft_cap: object) -> None:
+    """A finite number above 0, or 0 or None for no cap."""
+    if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
+        raise InputError(
+            "a soft cap is a number above 0, beyond which no score goes, or 0 or None for no cap, but got {cap}",
+            cap=repr(soft_cap),
+        )  # fmt: skip
+
+
+def check_sink(sink: object, q: Array) -> None:
+    """A number below ∞, −∞ for a sink that collects nothing; or an array of such, which fits the batch."""
+    if not hasattr(sink, "dtype") or sink.shape == ():
+        if not (is_number(sink) and sink < math.inf):
+            raise InputError("a sink is a score, so a number or one for each head, but got {sink}", sink=repr(sink))
+    elif sink.dtype != q.dtype:
+        raise InputError(
+            "sinks are scores, of the type of q, but q is {q} and the sinks are {sink}; convert them",
+            q=described(q), sink=described(sink),
+        )  # fmt: skip
+    elif not repeats(tuple(sink.shape), tuple(q.shape[:-2])):
+        raise InputError(
+            "there is one sink for all heads or one for each, but the sinks have the shape {sink} and q has the axes "
+            "{axes} before its tokens", sink=str((*sink.shape,)), axes=str((*q.shape[:-2],)),
+        )  # fmt: skip
+
+
+def check_past(past: tuple[Array, Array], k: Array, v: Array) -> None:
+    """Raise InputError unless kept keys and values are of one number of tokens, and go before these."""
+    kept = tuple(x.shape[:-2] + x.shape[-1:] for x in past)
+    if past[0].shape[-2] != past[1].shape[-2] or kept != (k.shape[:-2] + k.shape[-1:], v.shape[:-2] + v.shape[-1:]):
+        raise InputError(
+            "kept keys and values have the shapes of the new ones, but for the number of their tokens, which is one "
+            "for both; they are {keys} and {values}, and the new ones {k} and {v}", keys=str((*past[0].shape,)),
+            values=str((*past[1].shape,)), k=str((*k.shape,)), v=str((*v.shape,)),
+        )  # fmt: skip
+
+
+def check_gradient(d_output: Array, output: Array) -> None:
+    """Raise InputError unless the gradient of an output has its shape: a part of it would be repeated."""
+    if d_output.shape != output.shape:
+        raise InputError(
+            "the gradient of an output of shape {output} has its shape, but got {gradient}",
+            output=str((*output.shape,)), gradient=str((*d_output.shape,)),
+        )  # fmt: skip
+
+
+def check_whole(what: str, number: object, least: int) -> None:
+    """Raise InputError unless this is a whole number and not too small."""
+    if not (isinstance(number, Integral) and not isinstance(number, bool) and number >= least):
+        raise InputError(
+            "{what} is a whole number from {least} on, but got {number}", what=what, least=least, number=repr(number)
+        )  # fmt: skip
+
+
+def is_number(value: object) -> bool:
+    """Whether this is one real number: Python's, NumPy's, or an array of no axes."""
+    if isinstance(value, bool | str) or getattr(value, "shape", ()) != ():
+        return False
+    return hasattr(value, "__float__")
+
+
+def is_float(x: Array) -> bool:
+    """Whether an array holds floating-point numbers, of whatever precision."""
+    return x.dtype.kind == "f" if of_numpy(x) else x.dtype.is_floating_point
+
+
+def of_numpy(x: Array) -> bool:
+    """Whether the numbers of an array are NumPy's."""
+    return isinstance(x.dtype, np.dtype)
+
+
+def described(x: Array) -> str:
+    """The library and the type of an array, as sentences name them."""
+    library = "NumPy" if of_numpy(x) else "torch"
+    return f"{library} {str(x.dtype).removeprefix('torch.')}"
+
+
+def first(found: Array) -> tuple[int, ...]:
+    """The place of the first True."""
+    return tuple(map(int, namespace(found).argwhere(found)[0]))
