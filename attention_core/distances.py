@@ -18,10 +18,11 @@ def distances(n_queries: int, n_keys: int, past: int = 0) -> Int[Tensor, "querie
 
     `past` keys came before the first query, as those of a cache; without, both count from 0 however many there are.
     So says ONNX's operator Attention, too: https://onnx.ai/onnx/operators/onnx__Attention.html
-    Raises InputError unless all are whole numbers from 0 on.
+    Below 0, it says how many of the queries came before the first key. Raises InputError for a number of queries or
+    keys that is not whole or below 0.
     """
-    for what, number in (("n_queries", n_queries), ("n_keys", n_keys), ("past", past)):
-        check_whole(what, number, least=0)
+    check_whole("n_queries", n_queries, least=0)
+    check_whole("n_keys", n_keys, least=0)
     return torch.arange(n_keys) - (past + torch.arange(n_queries))[:, None]
 
 

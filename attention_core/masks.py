@@ -30,7 +30,10 @@ def sliding_window_mask(n_tokens: int, width: int) -> Bool[Tensor, "queries keys
     `sliding_window_mask(n, w) & causal_mask(n)` leaves the last w tokens.
     Raises InputError when the width is less than 1: nobody could see anything.
     """
-    check_whole("width", width, least=1)
+    if width < 1:
+        raise InputError(
+            "a window needs a width of at least 1, but got {width}; where all may be seen, take full_mask", width=width
+        )
     return full_mask(n_tokens).triu(1 - width).tril(width - 1)
 
 
@@ -39,8 +42,7 @@ def padding_mask(n_tokens: int, n_real: int) -> Bool[Tensor, "queries keys"]:
 
     Raises InputError unless 1 ≤ n_real ≤ n_tokens.
     """
-    check_whole("n_real", n_real, least=1)
-    if n_real > n_tokens:
+    if not 1 <= n_real <= n_tokens:
         raise InputError(
             "a sentence padded to {n_tokens} tokens has 1 to {n_tokens} real ones, but got {n_real}",
             n_tokens=n_tokens, n_real=n_real,
