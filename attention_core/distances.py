@@ -31,22 +31,18 @@ def within_window(
 ) -> Bool[Tensor, "queries keys"]:
     """Each query may look `left` positions back and `right` ahead; None, or −1, is as far as there are keys.
 
-    Raises InputError for any other number below 0: nobody could see anything there.
     With right = 0 the window is causal. Beltagy et al. 2020 (Longformer), https://arxiv.org/abs/2004.05150; as used by
-    Jiang et al. 2023 (Mistral 7B), https://arxiv.org/abs/2310.06825.
+    Jiang et al. 2023 (Mistral 7B), https://arxiv.org/abs/2310.06825. Raises InputError for any other number below 0.
     """
+    for side, tokens in (("left", left), ("right", right)):
+        if tokens is not None:
+            check_whole(side, tokens, least=OPEN)
     may_attend = torch.ones_like(distance, dtype=torch.bool)
-    if left is not None and reach("left", left) != OPEN:
+    if left not in (None, OPEN):
         may_attend &= distance >= -left
-    if right is not None and reach("right", right) != OPEN:
+    if right not in (None, OPEN):
         may_attend &= distance <= right
     return may_attend
-
-
-def reach(side: str, tokens: int) -> int:
-    """How far a window reaches on one side. Raises InputError unless that is a whole number from −1 on."""
-    check_whole(side, tokens, least=OPEN)
-    return tokens
 
 
 def with_global_tokens(
