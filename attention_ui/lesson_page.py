@@ -139,7 +139,8 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
             if screen.lead:
                 st.markdown(joined(map(marked, screen.lead)))
     elif question is None:
-        opening(lesson)
+        with st.container(key=f"{address}_opening"):
+            opening(lesson)
     else:
         question_panel(address, question, about=spoken(lesson.HEADING), switch=covers)
 

@@ -10,12 +10,15 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from lessons.formatting import listed, template_of, written
+from lessons.letters import is_wide_letter
 from lessons.sentence import All, Argument, Sentence, Token
+from words import language
 
 ENDS_A_LINE = re.compile(r"[^\S\u00a0\u202f]+")  # all white space but what holds words together
 APART = "\u2060"  # the word joiner: no width, and no line breaks at it
 SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
 OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
+BEFORE_WIDE = re.compile(r"}(?=(.))")
 ROLE_COLOURS = {"query": "blue", "key": "orange"}
 
 
@@ -31,7 +34,14 @@ def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})
         text = marked_argument(argument, colours)
         arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
     template = OUR_SIGN.sub(r"\\\1", template_of(sentence))
-    return template.format_map(arguments) if arguments else template
+    return language().put_in(held(template).format_map(arguments)) if arguments else template
+
+
+def held(template: str) -> str:
+    """A template in which no line ends between a name and a wide letter after it, as in a Japanese token and its
+    particle: a colour would let it.
+    """
+    return BEFORE_WIDE.sub(lambda found: found[0] + APART if is_wide_letter(found[1]) else found[0], template)
 
 
 def marked_argument(argument: Argument, colours: Mapping[str, str]) -> str:

@@ -14,7 +14,8 @@ from attention_ui.figures.roles import role_styles
 from lessons.formatting import tell
 from lessons.letters import is_wide_letter
 
-SIDEBAR, ROOM_FOR_A_GROUP, ANY = 272, 1200, 10_000  # pixels
+SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
+LETTERS = 0.82  # rem: of a name where there is room
 NARROW_LETTER, WIDE_LETTER = 5.75, 11.7  # pixels of a name
 AROUND, BETWEEN_GROUPS, AT_THE_END = 13, 7, 20  # pixels of what is around it
 LINK = '[data-testid="stTopNavLink"][href$="/{address}"]'
@@ -39,6 +40,7 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
         stops = f"var(--lab-weight) {practised:.0%}, var(--lab-line) {practised:.0%}"
         rules.append(f"{links(practice)} {{ border-image: linear-gradient(to right, {stops}) 1 }}")
     rules.append(f"{links(groups)} {{ margin-left: 0.4rem }}")
+    rules.append(f":root {{ --lab-rail: {LETTERS * share_of_letters():.3f}rem }}")
     others = [entry for entry in CONTENTS if entry != here]
     far = [entry for entry in others if entry.section != here.section]
     for nameless, width in ((far, room_for_all()), (others, ANY if large else ROOM_FOR_A_GROUP)):
@@ -48,10 +50,23 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
 
 def room_for_all() -> int:
     """The width of a screen on which all names fit beside the sidebar, in the reader's language."""
+    return round(around_names() + share_of_letters() * width_of_names())
+
+
+def share_of_letters() -> float:
+    """How large the letters of names are, as a part of the usual: so that all names fit the screen of a laptop."""
+    return min(1.0, (LAPTOP - around_names()) / width_of_names())
+
+
+def around_names() -> int:
+    """The pixels of a screen that are not for the letters of names."""
     groups = len({entry.section for entry in CONTENTS}) - 1
-    return round(
-        SIDEBAR + AT_THE_END + BETWEEN_GROUPS * groups + sum(AROUND + width_of(entry.name) for entry in CONTENTS)
-    )
+    return SIDEBAR + AT_THE_END + BETWEEN_GROUPS * groups + AROUND * len(CONTENTS)
+
+
+def width_of_names() -> float:
+    """About how many pixels all names take in letters of the usual size."""
+    return sum(width_of(entry.name) for entry in CONTENTS)
 
 
 def width_of(name: str) -> float:

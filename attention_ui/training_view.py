@@ -1,7 +1,7 @@
 """A visitor's training run on the screen: buttons, progress, and the film of the run."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -12,7 +12,8 @@ from attention_core.observe import ObservedTask, observe_task, observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
 from attention_ui.drawing import draw_film, draw_notice
-from attention_ui.lesson import first_pick, show_notes
+from attention_ui.figures.template import alt_table, template
+from attention_ui.lesson import first_pick, least_letters, show_notes
 from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
@@ -22,9 +23,9 @@ from lessons.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
 from lessons.every_head import head_name
-from lessons.formatting import spoken, tell, together
+from lessons.formatting import labelled, listed, spoken, tell, together
 from lessons.sentence import say
-from lessons.train import FILM_WIDTH, Observed, answer_lines, film_steps, train_screen
+from lessons.train import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
 from runs.recording import Recording
 from runs.run import RunView, TrainingRun
 
@@ -127,7 +128,7 @@ def draw_film_of(
         draw_notice(None, figure.notice)
     if screen.remarks:
         show_notes(together(screen.remarks))
-    draw_answers(moments[-1])
+    draw_answers(moments[-1], view.settings.task.vocabulary.tokens)
     return shown
 
 
@@ -186,10 +187,24 @@ def probe_controls() -> tuple[str, float]:
     return probe or "", heat
 
 
-def draw_answers(now: Observed) -> None:
-    """What the model answers or writes at the present moment."""
+def draw_answers(now: Observed, vocabulary: Sequence[str]) -> None:
+    """What the model answers, with tokens of this vocabulary, or writes at the present moment."""
     if isinstance(now, ObservedTask):
-        st.code(answer_lines(now.example, now.predicted), language=None)
+        draw_columns(answer_rows(now.example, now.predicted), vocabulary)
     else:
         st.text(tell("The model writes:"))
         st.code(now.sample, language=None, wrap_lines=True)
+
+
+def draw_columns(rows: Mapping[str, Sequence[str]], vocabulary: Sequence[str]) -> None:
+    """Rows of texts below each other, in columns as wide as any text of the vocabulary: none moves when one changes."""
+    from attention_ui.figures.answers import answers_chart, answers_table, column_width  # with Altair
+
+    letters, (tokens, *_) = least_letters(), rows.values()
+    beside = column_width(rows, letters)
+    step = column_width([*tokens, *vocabulary], letters)
+    chart = template(answers_chart, len(rows), len(tokens), beside, step, letters)
+    said = "\n".join(labelled(title, " ".join(texts)) for title, texts in rows.items() if title)
+    tables = {"answers": answers_table(rows, beside, step, letters), "alt": alt_table(said)}
+    with st.container(key="answers"):
+        st.vega_lite_chart({**chart, "datasets": tables}, width="content", alt=listed([*filter(None, rows)]))

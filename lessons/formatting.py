@@ -25,7 +25,7 @@ def spoken(sentence: Sentence) -> str:
     template = here.template(sentence.template, sentence.many, sentence.count)
     if not sentence.arguments:
         return template
-    said = template.format_map({name: written(value) for name, value in sentence.arguments.items()})
+    said = here.put_in(template.format_map({name: written(value) for name, value in sentence.arguments.items()}))
     return said if here.spaced else BETWEEN_WIDE.sub("", said)
 
 

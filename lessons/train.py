@@ -13,7 +13,6 @@ from lessons.ablation import WithoutHead, without_heads
 from lessons.every_head import every_head
 from lessons.formatting import seen, tell
 from lessons.head_jobs import by_step, formed_heads, formed_sentences
-from lessons.letters import letters
 from lessons.notebook_runs import beside_the_printed
 from lessons.program import Ran
 from lessons.questions.base import asking
@@ -156,18 +155,13 @@ def moment_sentence(observed: Observed, formed: Sequence[Sentence] = ()) -> Sent
                      observed.step, **right)  # fmt: skip
 
 
-def answer_lines(example: TaskExample, predicted: Sequence[str]) -> str:
-    """Three lines for a fixed-width font: the tokens, the right answers below them, and the model's answers.
+def answer_rows(example: TaskExample, predicted: Sequence[str]) -> dict[str, list[str]]:
+    """Rows of one text for each token, by their titles: the tokens, the right answers and the model's answers.
 
     A wrong answer has a cross below it.
     """
     asked = [seen(token) for token in example.tokens]
     right = [NOTHING if answer is None else seen(answer) for answer in example.answers]
     said = [NOTHING if r == NOTHING else seen(p) for r, p in zip(right, predicted, strict=True)]
-    wrong = ["×" if r != s else " " for r, s in zip(right, said, strict=True)]
-    widths = [max(map(len, column)) for column in zip(asked, right, said, strict=True)]
-    rows = {tell("tokens"): asked, tell("right answer"): right, tell("its answer"): said, "": wrong}
-    beside = max(map(letters, rows)) + 2
-    lines = (title + " " * (beside - letters(title)) + " ".join(map(str.ljust, row, widths))
-             for title, row in rows.items())  # fmt: skip
-    return "\n".join(map(str.rstrip, lines))
+    wrong = ["×" if r != s else "" for r, s in zip(right, said, strict=True)]
+    return {tell("tokens"): asked, tell("right answer"): right, tell("its answer"): said, "": wrong}

@@ -5,6 +5,7 @@ To add a language: one line in `LANGUAGES`, and its catalogue `words/CODE.po`.
 
 import gettext
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -33,6 +34,16 @@ def english_list(items: Sequence[str]) -> str:
     return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
 
 
+# In Spanish an article stands before a percentage, but not before "más del 99 %": "el 36 %", "más del 99 %".
+BEFORE_A_LIMIT = re.compile(r"\b(el|un|del|al) (?=(?:más|menos) del \d+\s%)", re.IGNORECASE)
+WITHOUT_ARTICLE = {"el": "", "un": "", "del": "de ", "al": "a "}
+
+
+def without_article(text: str) -> str:
+    """A Spanish text in which no article stands before a limit: "pasa del más del 99 %" is "pasa de más del 99 %"."""
+    return BEFORE_A_LIMIT.sub(lambda found: WITHOUT_ARTICLE[found[1].lower()], text)
+
+
 @dataclass(frozen=True, eq=False)
 class Language:
     """A language: its catalogue, and how it writes numbers, percentages and lists."""
@@ -44,6 +55,7 @@ class Language:
     percent: str = "{}%"
     spaced: bool = True  # a space stands between words and between sentences
     listed: Callable[[Sequence[str]], str] = english_list
+    put_in: Callable[[str], str] = str  # a template whose names are filled in, as one says it
 
     def template(self, one: str, many: str | None = None, count: int = 1) -> str:
         """The translation of a template, in the form for this count; the template itself where there is none."""
@@ -81,6 +93,7 @@ def language_of(code: str) -> Language:
         format_percent(0, locale=locale).replace("0", "{}"),
         " " in texts.gettext("{one} {other}").removeprefix("{one}").removesuffix("{other}"),
         partial(format_list, locale=locale),
+        without_article if code == "es" else str,
     )
 
 

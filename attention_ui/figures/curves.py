@@ -1,23 +1,18 @@
 """A figure of curves as tables for a template that fits its shape: between two pictures only the tables change."""
 
-import math
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from attention_ui.figures.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names, paths, reach
 from lessons.formatting import spoken
 from lessons.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
-NAME_HEIGHT, LETTERS_OF_NAMES = 12, 11
-# Pixels from the end of a line to its name, the best first.
-ABOVE, BELOW = (-9, 14, -22, 28, -35, 42), (14, -9, 28, -22, 42, -35)
-HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
-ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
+NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
 
 
 class CurveShape(NamedTuple):
@@ -51,9 +46,15 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
         figure.width, figure.height, spoken(figure.x), spoken(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
-        len(paths(figure)) > 1, bool(levels_of(figure)), figure.chosen is not None,
+        len(paths(figure)) > 1, bool(figure.levels) or parted(figure), figure.chosen is not None,
         bool(figure.marks), figure.logarithmic_y, film=film,
     )  # fmt: skip
+
+
+def parted(figure: Curves) -> bool:
+    """Whether a line stands between negative and positive."""
+    low, high = figure.y_domain or (0, 0)
+    return low < 0 < high
 
 
 def covered_shape(figure: Curves) -> CurveShape:
@@ -64,11 +65,6 @@ def covered_shape(figure: Curves) -> CurveShape:
     return shape._replace(x_domain=x_domain, y_domain=y_domain, unnumbered=shape.y_domain is None)
 
 
-def paths(figure: Curves) -> list[Line]:
-    """The lines whose points belong together."""
-    return [line for line in figure.lines if line.style != "dots"]
-
-
 def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True) -> dict[str, pa.Table]:
     """The points of all lines, the names at their ends and the levels; of letters of so many pixels at least.
 
@@ -76,13 +72,14 @@ def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True)
     """
     points = pa.concat_tables(map(points_of, figure.lines))
     stretch = max(1.0, letters / LETTERS_OF_NAMES)
-    plot = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
+    height = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
+    plot = Plot(figure, figure.width - NUMBERS * axes_within, height, stretch)
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),
-        "names": pa.Table.from_pylist(list(line_names(figure, stretch, plot)) if len(paths(figure)) > 1 else [], NAMES),
-        "levels": pa.Table.from_pylist(levels_of(figure), LEVELS),
-        "marks": pa.Table.from_pylist(list(marks_of(figure, stretch)), MARKS),
+        "names": pa.Table.from_pylist(list(line_names(plot)) if len(paths(figure)) > 1 else [], NAMES),
+        "levels": pa.Table.from_pylist(list(level_names(plot)), LEVELS),
+        "marks": pa.Table.from_pylist(list(mark_names(plot)), MARKS),
     }
 
 
@@ -100,88 +97,15 @@ def points_of(line: Line) -> pa.Table:
     )
 
 
-def levels_of(figure: Curves) -> list[dict[str, object]]:
-    """The levels, and the line between negative and positive where both fit the picture."""
-    named = [{"name": spoken(name), "y": float(y)} for name, y in figure.levels]
-    low, high = figure.y_domain or (0, 0)
-    return [{"name": "", "y": 0.0}, *named] if low < 0 < high else named
-
-
-def marks_of(figure: Curves, stretch: float = 1.0) -> Iterator[dict[str, object]]:
-    """The marks, and where their names stand: below each other in the widest gap between levels, on the free side.
-
-    Letters that are larger than usual `stretch` the distances.
-    """
-    least, most = figure.y_domain or reach(
-        [0.0, *(y for line in figure.lines for y in line.y), *(y for _, y in figure.levels)]
-    )
-    edges = sorted({0.0, 1.0, *(1 - part(y, least, most) for _, y in figure.levels)})  # from the top of the plot
-    gap, top = max((low - high, high) for high, low in pairwise(edges))
-    for place, (name, x) in enumerate(figure.marks):
-        along, line = along_axis(figure, x), NAME_HEIGHT * stretch
-        yield {
-            "x": float(x), "from_top": top + gap / 2, "down": line * (2 * place + 1 - len(figure.marks)) / 2,
-            "name": "" if name is None else spoken(name), "tone": "ink",
-            "align": "right" if along >= HALFWAY else "left", "away": -6 if along >= HALFWAY else 6,
-        }  # fmt: skip
-
-
-LEVELS = pa.schema([("name", pa.string()), ("y", pa.float32())])
+LEVELS = pa.schema([("name", pa.string()), ("y", pa.float32()), ("away", pa.int16()), ("align", pa.string())])
 MARKS = pa.schema(
     [(name, pa.float32()) for name in ("x", "from_top", "down", "away")]
     + [(name, pa.string()) for name in ("name", "tone", "align")]
 )
 NAMES = pa.schema(
-    [("x", pa.float32()), ("y", pa.float32()), ("away", pa.int16())]
+    [("x", pa.float32()), ("y", pa.float32()), ("away", pa.int16()), ("aside", pa.int16())]
     + [(name, pa.string()) for name in ("name", "tone", "align")]
 )
-
-
-def line_names(figure: Curves, stretch: float, plot: float) -> Iterator[dict[str, object]]:
-    """The name of each line near its end: off the line, in a plot so high, clear of the names before, and above or
-    below these as its line is.
-
-    Those nearest to an edge of the picture, where there is least choice, have theirs first. Letters that are larger
-    than usual `stretch` all lengths.
-    """
-    least = [] if figure.logarithmic_y else [0.0]
-    y_range = figure.y_domain or reach([*least, *(y for line in figure.lines for y in line.y)])
-    top = -10 if figure.above else 4  # a title above leaves room below it
-    taken = []
-    ends = [
-        (plot * (1 - part(float(line.y[-1]), *y_range, logarithmic=figure.logarithmic_y)), line)
-        for line in paths(figure) if len(line.x)
-    ]  # fmt: skip
-    for from_top, line in sorted(ends, key=lambda end: min(end[0], plot - end[0])):
-        x, y = float(line.x[-1]), float(line.y[-1])
-        places = [round(a * stretch) for a in (BELOW if line.y[len(line.y) // 2] > y else ABOVE)]
-        free = [a for a in places if top <= from_top + a <= plot - 4
-                and all(abs(from_top + a - other) >= NAME_HEIGHT * stretch for _, other in taken)]  # fmt: skip
-        in_order = [a for a in free if all((from_top - end) * (from_top + a - other) >= 0 for end, other in taken)]
-        away = (in_order or free or places)[0]
-        taken.append((from_top, from_top + away))
-        yield {
-            "x": x, "y": y, "away": away, "name": spoken(line.name), "tone": line.colour,
-            "align": "right" if along_axis(figure, x) >= ROOM_FOR_NAMES else "left",
-        }  # fmt: skip
-
-
-def reach(values: Sequence[float]) -> tuple[float, float]:
-    """The least and the largest of some numbers."""
-    return min(values), max(values)
-
-
-def along_axis(figure: Curves, x: float) -> float:
-    """Where an x lies on its axis, from 0 to 1."""
-    x_range = figure.x_domain or reach([x for line in figure.lines for x in line.x])
-    return part(x, *x_range, logarithmic=figure.logarithmic)
-
-
-def part(value: float, low: float, high: float, *, logarithmic: bool = False) -> float:
-    """Where a number lies between two others, from 0 to 1."""
-    if logarithmic:
-        value, low, high = map(math.log, (value, low, high))
-    return (value - low) / (high - low) if high > low else 1.0
 
 
 def curves_numbers(figures: Sequence[Curves]) -> pa.Table:

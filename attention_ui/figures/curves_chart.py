@@ -2,7 +2,8 @@
 
 import altair as alt
 
-from attention_ui.figures.curves import LETTERS_OF_NAMES, CurveShape
+from attention_ui.figures.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
+from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
 from lessons.formatting import tell
 
@@ -35,7 +36,10 @@ def curve_layers(shape: CurveShape) -> list[alt.Chart]:
         layers.append(source.transform_filter("datum.chosen").mark_point(size=260, strokeWidth=2).encode(x, y, tone))
     if shape.named:
         names = table(shape, "names").mark_text(
-            align=alt.ExprRef("datum.align"), dy=alt.ExprRef("datum.away"), fontSize=letters_of(shape)
+            align=alt.ExprRef("datum.align"),
+            dx=alt.ExprRef("datum.aside"),
+            dy=alt.ExprRef("datum.away"),
+            fontSize=letters_of(shape),
         )
         layers.append(names.encode(x, y, tone, text="name:N"))
     if shape.marked:
@@ -79,12 +83,14 @@ def y_axis(shape: CurveShape, field: str) -> alt.Y:
 
 
 def levels(shape: CurveShape) -> list[alt.Chart]:
-    """A dashed line across the picture for each level, and its name at the side where no line ends in one."""
+    """A dashed line across the picture for each level, and its name at one of its ends."""
     source = table(shape, "levels").transform_calculate(muted="'muted'")
     tone = role_colour("muted")
-    side = {"align": "left", "x": 0} if shape.named else {"align": "right", "x": "width"}
+    wide = shape.width if shape.film else "width"  # in a film each view has its own
+    side = {"align": alt.ExprRef("datum.align"), "x": alt.ExprRef(f"datum.align === 'left' ? 0 : {wide}")}
     rule = source.mark_rule(strokeDash=[4, 4], strokeWidth=1)
-    name = source.mark_text(dy=-0.64 * letters_of(shape), fontSize=letters_of(shape), **side)
+    name = source.mark_text(dy=alt.ExprRef("datum.away"), fontSize=letters_of(shape), lineBreak="\n",
+                            lineHeight=NAME_HEIGHT * letters_of(shape) / LETTERS_OF_NAMES, **side)  # fmt: skip
     return [rule.encode(y_axis(shape, "y"), tone), name.encode(y_axis(shape, "y"), tone, text="name:N")]
 
 

@@ -7,11 +7,13 @@ import pyarrow as pa
 
 from attention_ui.figures.grid import cell_tag, cell_text, tiny_text
 from lessons.formatting import percent, seen, spoken
+from lessons.letters import letters
 from lessons.sharing import Portion, Sharing
 
 ZERO, FLOOR, WHOLE, DEEP = 104, 286, 336, 40  # pixels: of numbers, below sizes, the top of the whole and its height
 NUMBER_ROOM, SIZE_ROOM = 46, 100  # pixels of the longest bars
 BAR = 0.4  # of a slot
+LEAST_SHOWN = 5  # letters of a name in its part: a longer one is cut
 GAP = 0.014  # of a slot, between two parts
 CURVE = 12  # pieces of the edge of a ribbon
 WIDE, NARROW, LABEL_LETTER = (
@@ -125,14 +127,14 @@ def labels(figure: Sharing) -> list[tuple]:
     for at, one in enumerate(figure.portions):
         left, right = part_of(figure.portions, at)
         middle, room = (left + right) / 2, [one.share * pixels for pixels in (WIDE, NARROW)]
-        fits = [len(names[at]) * LABEL_LETTER * 1.2 < pixels - 8 for pixels in room]
+        fits = [min(letters(names[at]), LEAST_SHOWN) * LABEL_LETTER * 1.2 < pixels - 8 for pixels in room]
         drawn.append(
             drawn_at("shares", at, middle, WHOLE + DEEP + 18, text=shares[at], tone="weight", told=True, wide=wide[at],
                   narrow=narrow[at])
         )  # fmt: skip
         drawn.append(
-            drawn_at("inside", at, middle, WHOLE + DEEP / 2, text=names[at], tone="ghost", told=True, wide=fits[0],
-                  narrow=fits[1])
+            drawn_at("inside", at, middle, WHOLE + DEEP / 2, right - left, text=names[at], tone="ghost", told=True,
+                  wide=fits[0], narrow=fits[1])
         )  # fmt: skip
     return drawn
 

@@ -85,10 +85,11 @@ def writing(letters: int) -> list[alt.Chart]:
         "values": {"fontSize": f"clamp({SLOT} / 2.8, 9, {small})"},
         "amounts": {"fontSize": f"clamp({SLOT} / 2.8, 9, {small})"},
         "marks": {"fontSize": small},
-        "asks": {"fontSize": small},
+        "asks": {"fontSize": small, "limit": "width - gutter"},
     }
     roomy = "narrow ? datum.narrow : datum.wide"
-    inside = {"font": SERIF, "fontSize": f"narrow ? 14 : {max(18, letters)}"}
+    # A text without a limit takes its room even where it is not seen, and the whole figure would give way to it.
+    inside = {"font": SERIF, "fontSize": f"narrow ? 14 : {max(18, letters)}", "limit": f"datum.x2 * {SLOT} - 4"}
     fitting = {"shares": {"fontSize": small}, "inside": inside}
     return [
         *(words(kind, **look) for kind, look in looks.items()),

@@ -1,9 +1,12 @@
-"""WCAG 2.2, A and AA, as far as axe-core can tell: every page wide and narrow, light and dark, drawer shut and open."""
+"""Every page can be used: WCAG 2.2, A and AA, as far as axe-core can tell, wide and narrow, light and dark, drawer shut
+and open; and before and after an answer, at every width, nothing lies over what can be pressed.
+"""
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from attention_ui.contents import CONTENTS
+from tests.browser.within_reach import WIDTHS, out_of_reach
 
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], "resultTypes": ["violations"]}
 # What is not ours to mend: the rule, and what its element says of itself.
@@ -22,6 +25,7 @@ LOOKING = """([width, scheme]) => {
 }"""
 FADED = """() => document.getAnimations().every(fading =>
     fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
+CARD = "[class*=st-key-cards_] button"
 # Two looks at a page, which differ in everything; pages take turns, so that all looks are met.
 LOOKS = (((1440, "light"), (390, "dark")), ((390, "light"), (1440, "dark")))  # with the drawer shut, then open
 
@@ -44,7 +48,12 @@ def test_nothing_on_a_page_keeps_anybody_out(visit, place, address):
     tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)
     tab.page.wait_for_selector("h1")
     tab.settled()
-    found = list(violations(tab, *shut))
+    found = [*out_of_reach(tab.page), *violations(tab, *shut)]
+    if tab.page.locator(CARD).count():
+        tab.page.locator(CARD).first.click()
+        tab.page.locator(f"{CARD}[kind=primary]").wait_for()
+        tab.settled()
+        found += out_of_reach(tab.page, reversed(WIDTHS))
     # By the keyboard: right after scrolling, Chromium may hand a click to a frame that stood there before.
     tab.page.locator(".st-key-drawer button", has_text="The code that ran").press("Space")
     tab.page.locator(".st-key-drawer_open code").first.wait_for()

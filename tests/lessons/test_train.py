@@ -35,7 +35,7 @@ from lessons.future_leak import measure_future_leak
 from lessons.head_jobs import JOBS
 from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
 from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
-from lessons.train import answer_lines, moment_sentence, questions_about, train_screen
+from lessons.train import answer_rows, moment_sentence, questions_about, train_screen
 from lessons.training_curves import leak_sentences, loss_sentences, success_sentences
 from tests.printed import largest, lead, read_alike, some_may_differ
 
@@ -663,12 +663,13 @@ def test_the_table_of_ablations_has_a_line_for_each_head_and_layer_with_its_own_
 
 
 @pytest.mark.parametrize("name", ["previous", "pronoun", "recall", "characters", "vectors"])
-def test_the_lines_of_answers_stand_below_each_other_and_cross_what_is_wrong(name):
+def test_each_token_has_its_answers_below_it_and_what_is_wrong_has_a_cross(name):
     history = run_of(name, 1)
     look = observe_task(history.settings, history.snapshot)
     example = look.example
-    lines = answer_lines(example, look.predicted).splitlines()
-    crosses = lines[3].count("×") if len(lines) > 3 else 0
+    tokens, right, said, wrong = answer_rows(example, look.predicted).values()
+    assert len(tokens) == len(right) == len(said) == len(wrong) == len(example.tokens)
+    crosses = wrong.count("×")
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))

@@ -6,13 +6,17 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from attention_core.tasks import TASKS
 from attention_ui.figures.cover import covered_table
+from attention_ui.figures.curve_names import Plot, level_names, line_names, mark_names
 from attention_ui.figures.curves import MOST_POINTS, covered_shape, curves_numbers, curves_tables, shape_of
 from attention_ui.figures.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
 from lessons.screen import Curves, Line
-from lessons.sentence import say
+from lessons.sentence import Number, say
+from lessons.training_curves import baseline_name
+from words import LANGUAGES, speaking
 
 
 def curve(key="a", y=(3.0, 1.0, 2.0), x=(1.0, 2.0, 4.0), **look):
@@ -65,8 +69,10 @@ def test_only_tables_change_between_two_pictures_of_the_same_shape():
 
 
 def test_levels_have_their_names_and_zero_is_one_where_curves_change_sign():
-    assert rows(curves(levels=((say("chance"), 2.5),)), "levels") == [{"name": "chance", "y": 2.5}]
-    assert rows(curves(y_domain=(-1, 1)), "levels") == [{"name": "", "y": 0}]
+    assert [(row["name"], row["y"]) for row in rows(curves(levels=((say("chance"), 2.5),)), "levels")] == [
+        ("chance", 2.5)
+    ]
+    assert [(row["name"], row["y"]) for row in rows(curves(y_domain=(-1, 1)), "levels")] == [("", 0)]
     assert not rows(curves(y_domain=(0, 1)), "levels") and not shape_of(curves()).levelled
 
 
@@ -163,3 +169,25 @@ def test_while_its_heights_are_covered_vega_need_not_look_for_a_range(look):
 def test_a_range_of_a_covered_figure_tells_nothing_of_its_heights():
     shapes = {covered_shape(curves(curve(y=y))) for y in ((3.0, 1.0, 2.0), (30.0, 10.0, -20.0))}
     assert len(shapes) == 1
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
+    x = np.linspace(0, 600, 120)
+    falls = 3.2 / (1 + np.exp((x - 130) / 8)) + 0.04 * np.abs(np.sin(x))
+    with speaking(code):
+        loss = curves(
+            curve("loss", falls, x), curve("test", falls[::7], x[::7], style="dots"), x_domain=(0, 600), width=270,
+            levels=tuple((say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
+                         for b in TASKS["induction"].baselines()),
+            marks=((say("previous-token head"), 120.0), (say("induction head"), 140.0)),
+        )  # fmt: skip
+        rises = curves(
+            curve("right answers", 1 - falls / 3.4, x), curve("weight on target cells", 0.92 - falls / 4, x),
+            x_domain=(0, 600), y_domain=(0, 1), width=270, levels=((say("enough"), 0.95),),
+        )  # fmt: skip
+        for figure in (loss, rises):
+            plot = Plot(figure, figure.width, 190, 1.0)
+            names = [*(line_names(plot) if figure is rises else ()), *level_names(plot), *mark_names(plot)]
+            boxes, plot.taken[:] = list(plot.taken), []
+            assert len(boxes) == len(names) and [plot.in_the_way(box) for box in boxes] == [0] * len(names)

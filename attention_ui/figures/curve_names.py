@@ -1,0 +1,238 @@
+"""Where the names in a figure of curves stand: of lines at their ends, of levels and marks. Beside the curves, not on
+them.
+
+All places are pixels of the plot, from its upper left corner. How wide a name is can only be guessed here.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+
+from lessons.formatting import spoken
+from lessons.letters import letters, wrapped
+from lessons.screen import Curves, Line
+
+NAME_HEIGHT, LETTERS_OF_NAMES, LETTER_WIDTH = 12, 11, 5.0
+# Pixels from the end of a line to its name, the best first.
+ABOVE, BELOW = (-9, 14, -22, 28, -35, 42), (14, -9, 28, -22, 42, -35)
+OFF_A_LEVEL = (-7, 8, -14, -20, 15, -27, 22, -34)  # from a level to its name
+HALFWAY = 0.5  # along the x axis: a mark from there on has its name at its left
+ROOM_FOR_NAMES = 0.45  # of the x axis: before that a name stands at the right of its line's end
+BESIDE, OFF_A_LINE = 6, 3  # pixels from a mark to its name, and from a name to a curve
+HEIGHTS_TRIED = 30  # for the names of marks
+POINTS_LOOKED_AT = 200  # of a line
+OVER = 1000  # points of a curve are as bad as a name over another
+
+
+class Box(NamedTuple):
+    """The room of a name."""
+
+    left: float
+    right: float
+    middle: float
+    high: float = NAME_HEIGHT
+
+    def meets(self, other: "Box") -> bool:
+        """Whether two names lie on each other."""
+        apart = min(self.right, other.right) <= max(self.left, other.left)
+        return not apart and abs(self.middle - other.middle) < (self.high + other.high) / 2
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """The curves of a figure in a plot of this size, with letters that are larger than usual by `stretch`."""
+
+    figure: Curves
+    width: float
+    height: float
+    stretch: float
+    taken: list[Box] = field(default_factory=list)
+    """The names that have their places already."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", np.concatenate([np.zeros((0, 2)), *map(self.way_of, self.figure.lines)]))
+
+    @property
+    def line(self) -> float:
+        """The height of a line of letters."""
+        return NAME_HEIGHT * self.stretch
+
+    def along(self, x: float) -> float:
+        """Where an x lies on its axis, from 0 to 1."""
+        x_range = self.figure.x_domain or reach([x for line in self.figure.lines for x in line.x])
+        return part(x, *x_range, logarithmic=self.figure.logarithmic)
+
+    def from_top(self, y: float) -> float:
+        """How far below the top of the plot a number lies."""
+        return self.height * (1 - part(y, *heights(self.figure), logarithmic=self.figure.logarithmic_y))
+
+    def way_of(self, line: Line) -> np.ndarray:
+        """Pixels on a line, close to each other; of dots, where they are. Of shape (points, 2)."""
+        ends = [
+            (self.width * self.along(float(x)), self.from_top(float(y))) for x, y in zip(line.x, line.y, strict=True)
+        ]
+        ends = [end for end in ends if all(map(math.isfinite, end))]
+        if line.style == "dots" or len(ends) < 2:
+            return np.array(ends).reshape(-1, 2)
+        steps = (np.linspace(a, b, 1 + int(max(np.abs(np.subtract(a, b))) // 3) + 1) for a, b in pairwise(ends))
+        return np.concatenate(list(steps))
+
+    def box(self, name: str, left: float, middle: float, align: str, lines: int = 1) -> Box:
+        """The room of a name that begins or ends here."""
+        wide = letters(name) * LETTER_WIDTH * self.stretch
+        high = lines * self.line
+        return Box(left, left + wide, middle, high) if align == "left" else Box(left - wide, left, middle, high)
+
+    def in_the_way(self, box: Box) -> int:
+        """How much lies where a name would be: points of curves, and names before it, which count for more."""
+        x, y = self.points.T
+        near = (x > box.left - OFF_A_LINE) & (x < box.right + OFF_A_LINE)
+        near &= np.abs(y - box.middle) < box.high / 2 + OFF_A_LINE - 2
+        return int(near.sum()) + OVER * sum(box.meets(other) for other in self.taken)
+
+    def disorder(self, above: Sequence[Box], box: Box) -> int:
+        """What is wrong with a name that shall stand below these."""
+        return OVER * bool(above and box.middle - above[-1].middle < self.line)
+
+
+def heights(figure: Curves) -> tuple[float, float]:
+    """The range of the y axis, as Vega finds it."""
+    if figure.y_domain is not None:
+        return figure.y_domain
+    numbers = [y for line in figure.lines for edge in (line.y, line.low, line.high) if edge is not None for y in edge]
+    numbers += [y for _, y in figure.levels]
+    least, most = reach(numbers if figure.logarithmic_y else [0.0, *numbers])
+    if figure.logarithmic_y:
+        return 10 ** math.floor(math.log10(least)), 10 ** math.ceil(math.log10(most))
+    step = round_step((most - least) / 10)
+    return step * math.floor(least / step), step * math.ceil(most / step)
+
+
+def round_step(step: float) -> float:
+    """The number of 1, 2 or 5 times a power of ten that is nearest to a step between two numbers of an axis."""
+    if step <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(step))
+    times = step / power
+    return power * (
+        10 if times >= math.sqrt(50) else 5 if times >= math.sqrt(10) else 2 if times >= math.sqrt(2) else 1
+    )
+
+
+def line_names(plot: Plot) -> Iterator[dict[str, object]]:
+    """The name of each line near its end: off the curves, within the plot, and above or below the others as its line
+    is. Of all ways to place them, from the highest line to the lowest, the best.
+    """
+    lines = sorted((line for line in paths(plot.figure) if len(line.x)), key=lambda line: plot.from_top(line.y[-1]))
+    ways: list[tuple[float, list[Box]]] = [(0.0, [])]  # what is in the way, and the names so far: by the last of these
+    for line in lines:
+        ways = [
+            min((cost + fault + plot.disorder(placed, box), [*placed, box]) for cost, placed in ways)
+            for box, fault in boxes_of_end(plot, line)
+        ]
+    _, placed = min(ways)
+    plot.taken.extend(placed)
+    for line, box in zip(lines, placed, strict=True):
+        align, aside = end_of(plot, line)
+        x, y = float(line.x[-1]), float(line.y[-1])
+        yield {
+            "x": x, "y": y, "away": round(box.middle - plot.from_top(y)), "aside": aside,
+            "name": spoken(line.name), "tone": line.colour, "align": align,
+        }  # fmt: skip
+
+
+def end_of(plot: Plot, line: Line) -> tuple[str, int]:
+    """At which end of its name a line ends, and how far from it: where a name follows a line, off its last point."""
+    return ("right", 0) if plot.along(line.x[-1]) >= ROOM_FOR_NAMES else ("left", BESIDE)
+
+
+def boxes_of_end(plot: Plot, line: Line) -> Iterator[tuple[Box, float]]:
+    """The places for the name of a line, the usual first, and what is wrong with each."""
+    align, aside = end_of(plot, line)
+    end, top = plot.from_top(line.y[-1]), -10 if plot.figure.above else 4  # a title above leaves room below it
+    for rank, away in enumerate(BELOW if line.y[len(line.y) // 2] > line.y[-1] else ABOVE):
+        middle = end + round(away * plot.stretch)
+        box = plot.box(spoken(line.name), plot.width * plot.along(line.x[-1]) + aside, middle, align)
+        yield box, plot.in_the_way(box) + rank + OVER * (not top <= middle <= plot.height - 4)
+
+
+def level_names(plot: Plot) -> Iterator[dict[str, object]]:
+    """The levels, each with its name above or below it at one of its ends, or as near as the curves let it, in two
+    lines where there is no room for one; and the line between negative and positive where both fit the picture.
+    """
+    figure = plot.figure
+    low, high = figure.y_domain or (0, 0)
+    if low < 0 < high:
+        yield {"name": "", "y": 0.0, "away": 0, "align": "left"}
+    for name, y in figure.levels:
+        rated = [(plot.in_the_way(box), rank, box, lines, align)
+                 for rank, (box, lines, align) in enumerate(boxes_of_level(plot, spoken(name), y))]  # fmt: skip
+        _, _, box, lines, align = min(rated, key=lambda one: one[:2])
+        plot.taken.append(box)
+        first = box.middle - (box.high - plot.line) / 2
+        yield {"name": "\n".join(lines), "y": float(y), "away": round(first - plot.from_top(y)), "align": align}
+
+
+def boxes_of_level(plot: Plot, name: str, y: float) -> Iterator[tuple[Box, list[str], str]]:
+    """The places for the name of a level, the usual first, each with its lines and the side where it stands."""
+    sides = ("left", "right") if len(paths(plot.figure)) > 1 else ("right", "left")
+    for lines in ([name], halves(name)):
+        for away, align in product(OFF_A_LEVEL, sides):
+            off = away * plot.stretch + math.copysign(plot.line, away) * (len(lines) - 1) / 2
+            widest = max(lines, key=letters)
+            box = plot.box(widest, 0 if align == "left" else plot.width, plot.from_top(y) + off, align, len(lines))
+            if (lines == [name] and away == OFF_A_LEVEL[0]) or 0 <= box.middle <= plot.height - box.high / 2:
+                yield box, lines, align
+
+
+def halves(name: str) -> list[str]:
+    """A name in two lines, as equal as its words allow."""
+    return next(lines for most in itertools.count(letters(name) // 2 + 1) if len(lines := wrapped(name, most, 9)) <= 2)
+
+
+def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
+    """The marks, and where their names stand: below each other in the widest gap between levels if no curve is there,
+    each on the side where there is more room.
+    """
+    figure, line = plot.figure, plot.line
+    edges = sorted({0.0, 1.0, *(plot.from_top(float(y)) / plot.height for _, y in figure.levels)})  # of the plot
+    gap, top = max((low - high, high) for high, low in pairwise(edges))
+    sides = ["right" if plot.along(x) >= HALFWAY else "left" for _, x in figure.marks]
+    names = ["" if name is None else spoken(name) for name, _ in figure.marks]
+
+    def boxes(from_top: float) -> list[Box]:
+        offs = (BESIDE if align == "left" else -BESIDE for align in sides)
+        at = (plot.width * plot.along(x) + off for (_, x), off in zip(figure.marks, offs, strict=True))
+        below = (plot.height * from_top + line * (2 * place + 1 - len(names)) / 2 for place in range(len(names)))
+        return list(map(plot.box, names, at, below, sides))
+
+    tried = [top + gap / 2, *(1 - (place + 0.5) / HEIGHTS_TRIED for place in range(HEIGHTS_TRIED))]
+    from_top = min(tried, key=lambda place: sum(map(plot.in_the_way, boxes(place)))) if names else 0
+    plot.taken.extend(boxes(from_top))
+    for place, ((_, x), name, align) in enumerate(zip(figure.marks, names, sides, strict=True)):
+        yield {
+            "x": float(x), "from_top": from_top, "down": line * (2 * place + 1 - len(names)) / 2,
+            "name": name, "tone": "ink", "align": align, "away": BESIDE if align == "left" else -BESIDE,
+        }  # fmt: skip
+
+
+def paths(figure: Curves) -> list[Line]:
+    """The lines whose points belong together."""
+    return [line for line in figure.lines if line.style != "dots"]
+
+
+def reach(values: Sequence[float]) -> tuple[float, float]:
+    """The least and the largest of some numbers."""
+    return min(values), max(values)
+
+
+def part(value: float, low: float, high: float, *, logarithmic: bool = False) -> float:
+    """Where a number lies between two others, from 0 to 1."""
+    if logarithmic:
+        value, low, high = map(math.log, (value, low, high))
+    return (value - low) / (high - low) if high > low else 1.0
