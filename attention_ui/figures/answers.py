@@ -9,18 +9,22 @@ from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import at, down
 from lessons.letters import letters
 
-LETTER, LETTER_WIDTH, LINE = 14, 8.2, 25  # pixels: of letters, about how wide one is, and from row to row
-BETWEEN = 9  # pixels between two columns
+ANSWER_LETTERS, COLUMN_LETTER, ANSWER_LINE = (
+    14,
+    8.2,
+    25,
+)  # pixels: of letters, about how wide one is, and from row to row
+COLUMN_GAP = 9  # pixels between two columns
 
 
 def column_width(texts: Iterable[str], smallest: int) -> int:
     """The pixels of a column in which the longest of these texts fits, in letters of at least so many pixels."""
-    return round(max(map(letters, texts)) * LETTER_WIDTH * max(LETTER, smallest) / LETTER) + BETWEEN
+    return round(max(map(letters, texts)) * COLUMN_LETTER * max(ANSWER_LETTERS, smallest) / ANSWER_LETTERS) + COLUMN_GAP
 
 
 def answers_table(rows: Mapping[str, Sequence[str]], beside: int, step: int, smallest: int = 0) -> pa.Table:
     """A row for each text: its place in pixels, where titles take the room `beside` columns that are `step` wide."""
-    line = LINE * max(LETTER, smallest) / LETTER
+    line = ANSWER_LINE * max(ANSWER_LETTERS, smallest) / ANSWER_LETTERS
     drawn = [
         (title, 0.0, (place + 0.5) * line, "left", "muted") for place, title in enumerate(rows)
     ] + [
@@ -32,13 +36,13 @@ def answers_table(rows: Mapping[str, Sequence[str]], beside: int, step: int, sma
 
 def answers_chart(rows: int, columns: int, beside: int, step: int, smallest: int = 0) -> alt.LayerChart:
     """The template for so many rows and columns. What is too long for its column is whole in the tooltip."""
-    letter = max(LETTER, smallest)
-    limit = alt.ExprRef(f"datum.align === 'left' ? {beside - BETWEEN} : {step - 2}")
+    letter = max(ANSWER_LETTERS, smallest)
+    limit = alt.ExprRef(f"datum.align === 'left' ? {beside - COLUMN_GAP} : {step - 2}")
     text = alt.Chart(alt.NamedData(name="answers")).mark_text(
         fontSize=letter, baseline="middle", align=alt.ExprRef("datum.align"), limit=limit
     )
     written = text.encode(at("x"), down(), role_colour(), text="text:N", tooltip="text:N", description="text:N")
-    sizes = {"width": beside + step * columns, "height": LINE * letter // LETTER * rows}
+    sizes = {"width": beside + step * columns, "height": ANSWER_LINE * letter // ANSWER_LETTERS * rows}
     return alt.layer(alt_layer(), written).properties(
         **sizes, autosize=alt.AutoSizeParams(type="pad"), view={"stroke": None},
         usermeta={"embedOptions": {"renderer": "svg", "actions": False}},

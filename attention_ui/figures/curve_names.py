@@ -17,7 +17,7 @@ from lessons.formatting import spoken
 from lessons.letters import letters, wrapped
 from lessons.screen import Curves, Line
 
-NAME_HEIGHT, LETTERS_OF_NAMES, LETTER_WIDTH = 12, 11, 5.0
+NAME_HEIGHT, LETTERS_OF_NAMES, LETTER_OF_NAME = 12, 11, 5.0
 # Pixels from the end of a line to its name, the best first.
 ABOVE, BELOW = (-9, 14, -22, 28, -35, 42), (14, -9, 28, -22, 42, -35)
 OFF_A_LEVEL = (-7, 8, -14, -20, 15, -27, 22, -34)  # from a level to its name
@@ -84,7 +84,7 @@ class Plot:
 
     def box(self, name: str, left: float, middle: float, align: str, lines: int = 1) -> Box:
         """The room of a name that begins or ends here."""
-        wide = letters(name) * LETTER_WIDTH * self.stretch
+        wide = letters(name) * LETTER_OF_NAME * self.stretch
         high = lines * self.line
         return Box(left, left + wide, middle, high) if align == "left" else Box(left - wide, left, middle, high)
 

@@ -12,7 +12,7 @@ from lessons.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take
-NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
+Y_NUMBERS = 56  # pixels of the width that the numbers of the y axis and its title take
 
 
 class CurveShape(NamedTuple):
@@ -73,7 +73,7 @@ def curves_tables(figure: Curves, letters: int = 0, *, axes_within: bool = True)
     points = pa.concat_tables(map(points_of, figure.lines))
     stretch = max(1.0, letters / LETTERS_OF_NAMES)
     height = figure.height - stretch * (AXIS + TITLE_HEIGHT * figure.above) * axes_within
-    plot = Plot(figure, figure.width - NUMBERS * axes_within, height, stretch)
+    plot = Plot(figure, figure.width - Y_NUMBERS * axes_within, height, stretch)
     chosen = pa.array([x == figure.chosen for x in points["x"].to_pylist()], pa.bool_())
     return {
         "curves": points.append_column("chosen", chosen),

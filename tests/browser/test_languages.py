@@ -26,8 +26,23 @@ CUT_OFF = """() => {
     if (leaves || clipped) found.push(e.textContent.trim().slice(0, 80));
   }
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page scrolls sideways");
+  for (const e of document.querySelectorAll(".katex-display, .stVegaLiteChart"))  // what scrolls shows that it does
+    if (e.scrollWidth > e.clientWidth + 1 && !getComputedStyle(e).backgroundImage.includes("gradient"))
+      found.push(`no sign that there is more of ${e.textContent.slice(0, 40)}`);
+  for (const e of document.querySelectorAll(".vega-bindings input, .vega-bindings select"))
+    if (e.getBoundingClientRect().right > e.closest(".stVegaLiteChart").getBoundingClientRect().right + 1)
+      found.push(`${e.closest("label").textContent} leaves its figure`);
+  for (const e of document.querySelectorAll(".rows_marks text"))
+    if (e.textContent.endsWith("…")) found.push(`${e.textContent}: the name of a row`);
   return found;
 }"""
+
+# The names of the rail that are not seen whole.
+UNNAMED = """() => [...document.querySelectorAll("[data-testid=stTopNavLink]")].filter((link) => {
+  const name = link.querySelector("p"), box = name.getBoundingClientRect();
+  return getComputedStyle(name).clipPath !== "none" || box.right > innerWidth || box.width < name.scrollWidth - 1
+    || getComputedStyle(link.closest(".rc-overflow-item")).opacity !== "1";
+}).map((link) => link.textContent)"""
 
 # Letters that no font has are all drawn as the same box.
 MISSING = """(letters) => {
@@ -47,12 +62,15 @@ MISSING = """(letters) => {
 
 
 @pytest.mark.parametrize(("address", "code"), ROUND)
-def test_nothing_is_cut_off_on_a_phone(visit, address, code):
+def test_nothing_is_cut_off_on_a_phone_and_a_laptop_names_all_lessons(visit, address, code):
     with speaking(code):
         someone = visit(**PHONE)
         someone.open(f"{'' if address == 'home' else address}?lang={tag_of(code)}")
         someone.settled()
     assert someone.page.evaluate("document.documentElement.lang") == tag_of(code)
+    assert someone.page.evaluate(CUT_OFF) == []
+    someone.page.set_viewport_size({"width": 1440, "height": 900})
+    someone.page.wait_for_function(f"() => !({UNNAMED})().length")
     assert someone.page.evaluate(CUT_OFF) == []
 
 
