@@ -8,6 +8,7 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -54,8 +55,20 @@ class Plot:
     taken: list[Box] = field(default_factory=list)
     """The names that have their places already."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "points", np.concatenate([np.zeros((0, 2)), *map(self.way_of, self.figure.lines)]))
+    @cached_property
+    def points(self) -> np.ndarray:
+        """Pixels on the curves, close to each other, of shape (points, 2)."""
+        return np.concatenate([np.zeros((0, 2)), *map(self.way_of, self.figure.lines)])
+
+    @cached_property
+    def x_range(self) -> tuple[float, float]:
+        """From where to where the x axis goes."""
+        return self.figure.x_domain or reach([x for line in self.figure.lines for x in line.x])
+
+    @cached_property
+    def y_range(self) -> tuple[float, float]:
+        """From where to where the y axis goes."""
+        return heights(self.figure)
 
     @property
     def line(self) -> float:
@@ -64,19 +77,19 @@ class Plot:
 
     def along(self, x: float) -> float:
         """Where an x lies on its axis, from 0 to 1."""
-        x_range = self.figure.x_domain or reach([x for line in self.figure.lines for x in line.x])
-        return part(x, *x_range, logarithmic=self.figure.logarithmic)
+        return part(x, *self.x_range, logarithmic=self.figure.logarithmic)
 
     def from_top(self, y: float) -> float:
-        """How far below the top of the plot a number lies."""
-        return self.height * (1 - part(y, *heights(self.figure), logarithmic=self.figure.logarithmic_y))
+        """How far below the top of the plot a number lies; what is no number, or infinite, at the top."""
+        if not math.isfinite(y):
+            return 0.0
+        return self.height * (1 - part(y, *self.y_range, logarithmic=self.figure.logarithmic_y))
 
     def way_of(self, line: Line) -> np.ndarray:
         """Pixels on a line, close to each other; of dots, where they are. Of shape (points, 2)."""
-        ends = [
-            (self.width * self.along(float(x)), self.from_top(float(y))) for x, y in zip(line.x, line.y, strict=True)
-        ]
-        ends = [end for end in ends if all(map(math.isfinite, end))]
+        points = [(float(x), float(y)) for x, y in zip(line.x, line.y, strict=True) if math.isfinite(y)]
+        every = -(-len(points) // POINTS_LOOKED_AT) or 1
+        ends = [(self.width * self.along(x), self.from_top(y)) for x, y in points[::every]]
         if line.style == "dots" or len(ends) < 2:
             return np.array(ends).reshape(-1, 2)
         steps = (np.linspace(a, b, 1 + int(max(np.abs(np.subtract(a, b))) // 3) + 1) for a, b in pairwise(ends))
@@ -105,8 +118,8 @@ def heights(figure: Curves) -> tuple[float, float]:
     if figure.y_domain is not None:
         return figure.y_domain
     numbers = [y for line in figure.lines for edge in (line.y, line.low, line.high) if edge is not None for y in edge]
-    numbers += [y for _, y in figure.levels]
-    least, most = reach(numbers if figure.logarithmic_y else [0.0, *numbers])
+    numbers = [float(y) for y in (*numbers, *(y for _, y in figure.levels)) if math.isfinite(y)]
+    least, most = reach(numbers or [1.0, 10.0]) if figure.logarithmic_y else reach([0.0, *numbers])
     if figure.logarithmic_y:
         return 10 ** math.floor(math.log10(least)), 10 ** math.ceil(math.log10(most))
     step = round_step((most - least) / 10)
@@ -205,20 +218,33 @@ def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
     sides = ["right" if plot.along(x) >= HALFWAY else "left" for _, x in figure.marks]
     names = ["" if name is None else spoken(name) for name, _ in figure.marks]
 
-    def boxes(from_top: float) -> list[Box]:
-        offs = (BESIDE if align == "left" else -BESIDE for align in sides)
-        at = (plot.width * plot.along(x) + off for (_, x), off in zip(figure.marks, offs, strict=True))
-        below = (plot.height * from_top + line * (2 * place + 1 - len(names)) / 2 for place in range(len(names)))
-        return list(map(plot.box, names, at, below, sides))
+    begins = [past_marks(plot, x, name, align) for (_, x), name, align in zip(figure.marks, names, sides, strict=True)]
 
-    tried = [top + gap / 2, *(1 - (place + 0.5) / HEIGHTS_TRIED for place in range(HEIGHTS_TRIED))]
+    def boxes(from_top: float) -> list[Box]:
+        below = (plot.height * from_top + line * (2 * place + 1 - len(names)) / 2 for place in range(len(names)))
+        return list(map(plot.box, names, begins, below, sides))
+
+    edge = line * (len(names) / 2 + 1.5) / plot.height  # at the edges are levels and axes
+    tried = [top + gap / 2, *(place for place in np.linspace(edge, 1 - edge, HEIGHTS_TRIED) if edge < 0.5)]
     from_top = min(tried, key=lambda place: sum(map(plot.in_the_way, boxes(place)))) if names else 0
     plot.taken.extend(boxes(from_top))
     for place, ((_, x), name, align) in enumerate(zip(figure.marks, names, sides, strict=True)):
         yield {
-            "x": float(x), "from_top": from_top, "down": line * (2 * place + 1 - len(names)) / 2,
-            "name": name, "tone": "ink", "align": align, "away": BESIDE if align == "left" else -BESIDE,
+            "x": float(x), "from_top": float(from_top), "down": line * (2 * place + 1 - len(names)) / 2,
+            "name": name, "tone": "ink", "align": align, "away": begins[place] - plot.width * plot.along(x),
         }  # fmt: skip
+
+
+def past_marks(plot: Plot, x: float, name: str, align: str) -> float:
+    """Where the name of a mark begins, or ends if it stands at its left: past all marks that would cross it."""
+    lines = sorted(plot.width * plot.along(at) for _, at in plot.figure.marks)
+    begin, wide, way = plot.width * plot.along(x), letters(name) * LETTER_OF_NAME * plot.stretch + BESIDE, 1
+    if align == "right":
+        lines, way = lines[::-1], -1
+    for at in lines:
+        if 0 <= way * (at - begin) <= wide:
+            begin = at
+    return begin + way * BESIDE
 
 
 def paths(figure: Curves) -> list[Line]:

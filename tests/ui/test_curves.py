@@ -1,5 +1,6 @@
 """Figures of curves: their numbers arrive, their template stays, and a long line is thinned evenly."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -191,3 +192,9 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
             names = [*(line_names(plot) if figure is rises else ()), *level_names(plot), *mark_names(plot)]
             boxes, plot.taken[:] = list(plot.taken), []
             assert len(boxes) == len(names) and [plot.in_the_way(box) for box in boxes] == [0] * len(names)
+
+
+def test_a_loss_that_is_no_number_has_its_name_all_the_same():
+    lost = curves(curve(y=(1.0, math.nan, math.inf)), curve("b", (3.0, math.nan, math.nan)),
+                  levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),))  # fmt: skip
+    assert {name["name"] for name in rows(lost, "names")} == {"a", "b"}
