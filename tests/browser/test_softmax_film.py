@@ -85,3 +85,23 @@ def test_on_a_phone_the_figure_is_as_wide_as_the_screen(visit):
     box = tab.settled().page.locator(f"{FIGURE} svg.marks").bounding_box()
     assert box["x"] >= 0 and box["x"] + box["width"] <= 390
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+LAID_OUT = """() => [...document.querySelectorAll('.stVegaLiteChart > svg')].map((picture) => [
+    picture.getAttribute('width'), picture.querySelector('g').getAttribute('transform'),
+    [...picture.querySelectorAll(':is(.labels_marks, .ways_marks) text')].map((name) =>
+        [name.textContent, name.getAttribute('transform'), name.getAttribute('opacity')].join()).join(),
+].join())"""
+
+
+def test_a_figure_is_laid_out_by_its_room_and_not_by_the_longest_word(visit):
+    looks = []
+    for word in ("Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenfabrik", "boat"):
+        tab = visit(viewport={"width": 1300, "height": 900}, reduced_motion="reduce")
+        tab.open(f"softmax?example=sentence&text={word} is long").page.wait_for_selector(".whole_marks path")
+        wide = tab.settled().page.evaluate(LAID_OUT)
+        tab.page.set_viewport_size({"width": 390, "height": 900})
+        tab.page.wait_for_function(f"wide => ({LAID_OUT})()[0] !== wide", arg=wide[0])
+        looks.append((wide, tab.page.evaluate(LAID_OUT)))
+        assert tab.page.locator(f'.st-key-softmax_sharing [aria-label*="{word}"]').count(), "the tooltip has it whole"
+    assert looks[0] == looks[1]
