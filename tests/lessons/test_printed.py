@@ -25,7 +25,7 @@ def test_what_lies_on_the_border_of_two_roundings_reads_as_either(value):
 def test_the_card_of_a_question_holds_whatever_its_last_binary_digit(said, holds):
     wrong = Card(say("{number}", number=Number(9.0)), say("Wrong."))
     question = Question(say("?"), (Card(say("{number}", number=Number(said)), say("Right.")), wrong), 0)
-    answers = {"?": lambda case, prompt: {"Right.": 1.735, "Wrong.": ...}}
+    answers = {"?": lambda case, prompt: {"Right.": 1.735, "Wrong.": 9.0}}
     if holds:
         check_question(Case(None, 0, None, None), question, answers)
     else:
