@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from attention_core.attention import softmax_rows
+from attention_core.attention import attend, softmax_rows
 from attention_core.backward import (
     attend_backward,
     cross_entropy_backward,
-    linear_backward,
     loss_backward,
     softmax_backward,
 )
+from attention_core.losses import cross_entropy
 from attention_core.tasks import Batch
 from attention_core.training import gradient_by_autograd, predict
 from attention_core.weights import model_with
@@ -21,22 +21,25 @@ from lessons.finite_differences import central_differences
 from lessons.learner import Correction
 from lessons.program import Ran
 
+ATTENDS = "trace = attend(q, k, v, may_attend, scale=scale)"
+
 
 def ran_way(mistake: Correction) -> Ran:
     """From the loss back to W_q."""
     number = {name: np.array(numbers) for name, numbers in mistake.numbers.items()}
     values = {
-        "loss": mistake.loss, "x": number["x"], "W_q": number["W_q"], "trace": mistake.attention,
-        "d_output": number["d_output"], "scale": scale_of_learner(mistake),
+        "logits": number["logits"][None], "targets": mistake.batch.targets, **attended(mistake),
+        "d_output": number["d_output"], "x": number["x"],
     }  # fmt: skip
     lines = (
-        "d_logits = cross_entropy_backward(loss)[0]",
+        "d_logits = cross_entropy_backward(cross_entropy(logits, targets))[0]",
+        ATTENDS,
         "back = attend_backward(trace, d_output, scale)",
-        "_, d_W_q, _ = linear_backward(x, W_q, None, back.d_q)",
+        "d_W_q = x.T @ back.d_q",
     )
     names = ("d_weights", "d_scores", "d_q", "d_k", "d_v")
     shows = {"d_logits": number["d_logits"], **{f"back.{name}": number[name] for name in names}}
-    uses = (cross_entropy_backward, attend_backward, linear_backward)
+    uses = (cross_entropy, cross_entropy_backward, attend, attend_backward)
     return Ran(values, lines, shows | {"d_W_q": number["d_W_q"]}, uses)
 
 
@@ -54,13 +57,9 @@ def ran_softmax(mistake: Correction, size: float) -> Ran:
 def ran_sums(mistake: Correction) -> Ran:
     """The same sentence with every position asked."""
     everywhere = asked_everywhere(mistake)
-    values = {
-        "trace": everywhere.attention, "d_output": np.array(everywhere.numbers["d_output"]),
-        "scale": scale_of_learner(mistake),
-    }  # fmt: skip
-    names = ("d_scores", "d_v")
-    return Ran(values, ("back = attend_backward(trace, d_output, scale)",),
-               {f"back.{name}": np.array(everywhere.numbers[name]) for name in names}, (attend_backward,))  # fmt: skip
+    values = {**attended(everywhere), "d_output": np.array(everywhere.numbers["d_output"])}
+    shows = {f"back.{name}": np.array(everywhere.numbers[name]) for name in ("d_scores", "d_v")}
+    return Ran(values, (ATTENDS, "back = attend_backward(trace, d_output, scale)"), shows, (attend, attend_backward))
 
 
 def ran_update(mistake: Correction, rate: float) -> Ran:
@@ -86,6 +85,12 @@ def ran_check(mistake: Correction, matrix: Checked) -> Ran:
     shows = {"measured": check.differences, "by_autograd": check.ours}
     values = {**before_the_step(mistake), "where": check.where, "step": USUAL_STEP}
     return Ran(values, lines, shows, (central_differences, gradient_by_autograd, model_with, Batch))
+
+
+def attended(mistake: Correction) -> dict[str, object]:
+    """What `ATTENDS` begins with."""
+    trace = mistake.attention
+    return {"q": trace.q, "k": trace.k, "v": trace.v, "may_attend": trace.visible, "scale": scale_of_learner(mistake)}
 
 
 def before_the_step(mistake: Correction) -> dict[str, object]:

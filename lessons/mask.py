@@ -93,11 +93,11 @@ def ran_mask(free: AttentionTrace, masked: AttentionTrace, view: str) -> Ran:
     if view == "blind":
         last, large = free.scaled[-1], torch.full_like(free.scaled[-1], LARGE_NEGATIVE)
         ways = {"infinity": "-torch.inf", "large": LARGE_NEGATIVE}
-        lines += tuple(
+        lines = tuple(
             f"{name} = torch.full_like(scaled[-1], {hidden}).softmax(dim=-1)" for name, hidden in ways.items()
         )
         shown = {"scaled[-1]": last, "infinity": last * math.nan, "large": large.softmax(dim=-1)}
-        return Ran(values, lines, shown, uses)
+        return Ran({"scaled": free.scaled}, lines, shown)
     return Ran(values, lines, shows, uses)
 
 

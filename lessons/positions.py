@@ -87,25 +87,25 @@ def ran_orders(
     own: PositionedHead, both: BothOrders, mask: Bool[Tensor, "tokens tokens"] | None, choices: Choices
 ) -> Ran:
     """Both orders, and what the view adds to them."""
-    values = {
-        "x": own.x, "head": own.projections, "order": both.permutation, "kind": own.kind, "seed": own.seed,
-        "may_attend": mask, "token": choices.token,
-    }  # fmt: skip
-    lines = ("both = attend_in_both_orders(x, head, order, kind, seed, may_attend)",)
+    values: dict[str, object] = {"kind": own.kind, "seed": own.seed, "x": own.x}
     if choices.view == "rows":
-        return Ran(values, (*lines, "added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
+        return Ran(values, ("added = added_positions(kind, *x.shape, seed)", "positioned = x + added"),
                    {"added": own.added, "positioned": own.x + own.added}, (added_positions,))  # fmt: skip
     if choices.view == "distance" and own.kind in ("none", "rotary"):
         row = own.x[choices.token]
         vectors = row @ own.projections.W_q, row @ own.projections.W_k
         line = "alike = similarity_of_query_and_key(kind, x[token] @ head.W_q, x[token] @ head.W_k)"
         similarity = similarity_of_query_and_key(own.kind, *vectors)
-        return Ran(values, (*lines, line), {"alike.mean": similarity.mean}, (similarity_of_query_and_key,))
+        values = {"kind": own.kind, "x": own.x, "head": own.projections, "token": choices.token}
+        return Ran(values, (line,), {"alike.mean": similarity.mean}, (similarity_of_query_and_key,))
     if choices.view == "distance":
         similarity = similarity_of_rows(own.kind, own.x.shape[-1], own.seed)
-        line = "alike = similarity_of_rows(kind, x.shape[-1], seed)"
-        return Ran(values, (*lines, line), {"alike.mean": similarity.mean}, (similarity_of_rows,))
+        values = {"kind": own.kind, "d_model": own.x.shape[-1], "seed": own.seed}
+        line = "alike = similarity_of_rows(kind, d_model, seed)"
+        return Ran(values, (line,), {"alike.mean": similarity.mean}, (similarity_of_rows,))
     name = choices.view
+    values |= {"head": own.projections, "order": both.permutation, "may_attend": mask}
+    lines = ("both = attend_in_both_orders(x, head, order, kind, seed, may_attend)",)
     return Ran(values, lines, {f"both.plain.{name}": getattr(both.plain, name),
                                f"both.permuted.{name}": getattr(both.permuted, name)})  # fmt: skip
 

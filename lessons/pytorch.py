@@ -83,6 +83,7 @@ def ran_parity(trace: HeadsTrace, parity: Parity) -> Ran:
     if parity.theirs is None or is_wide(trace):
         return ran_from_queries(parity)
     values, (*drawing, _, _), uses = beginning(trace)
+    values = {name: value for name, value in values.items() if name != "scale"}  # PyTorch's functions have their own
     values |= {"may_attend": parity.may_attend, "tokens": trace.tokens}
     positions = "" if trace.added is None else ", p"
     lines = (

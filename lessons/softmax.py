@@ -15,7 +15,7 @@ from lessons.example import ExampleTrace, whose_weights
 from lessons.formatting import leaders, percent
 from lessons.formulas import stage_formula
 from lessons.matrices import KEYS, single_axis, token_axis
-from lessons.program import Ran
+from lessons.program import Ran, ran_attention
 from lessons.questions.base import asking
 from lessons.questions.softmax import QUESTIONS
 from lessons.screen import Cells, Code, Matrices, Matrix, Screen, Step
@@ -73,11 +73,12 @@ def softmax_row(
     return RowSoftmax(keys, scores, shifted, powers, powers / powers.sum())
 
 
-def ran_row(attention: AttentionTrace, choices: Choices, row: RowSoftmax) -> Ran:
-    """The row of one query, from its scores to its weights."""
-    return Ran({"attention": attention, "query": choices.query, "temperature": choices.temperature},
-               ("row = softmax_row(attention, query, temperature)",),
-               {f"row.{name}": getattr(row, name) for name in ORDER})  # fmt: skip
+def ran_row(attention: AttentionTrace, scale: float, choices: Choices, row: RowSoftmax) -> Ran:
+    """The row of one query, from queries and keys to its weights."""
+    attended = ran_attention(attention, scale)
+    return Ran({**attended.values, "query": choices.query, "temperature": choices.temperature},
+               (*attended.lines, "row = softmax_row(trace, query, temperature)"),
+               {f"row.{name}": getattr(row, name) for name in ORDER}, attended.uses)  # fmt: skip
 
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -93,7 +94,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
-        code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, choices, row)),
+        code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, example.scale, choices, row)),
         ask=asking("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
         derive=partial(derive_softmax, example, head, heat))  # fmt: skip
 

@@ -5,9 +5,11 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
+import torch
 from test_every_screen import LESSONS, file_of
 
 from attention_core.attention import attend
@@ -16,9 +18,11 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
+from attention_ui.notebook import checks
 from lessons import generate, train
+from lessons.costs import LayerSizes
 from lessons.example import Example, learnt_example, run_example
-from lessons.program import Ran, program_of, ran_in_other_ways
+from lessons.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways
 from lessons.screen import Film, Matrices
 
 OWN = recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary")
@@ -134,6 +138,106 @@ def test_what_is_printed_stands_in_a_figure(programs):
         if figures and shown:
             drawn = np.round(np.concatenate([figure.ravel() for figure in figures]), 5)
             assert any(np.isin(values[np.isfinite(values)], drawn).any() for values in shown), name
+
+
+# Whatever stands in the cell of the numbers is where all begins: nothing in it is a result that others stand beside.
+
+
+def changed(value):
+    """Another value of its kind: every number of it."""
+    match value:
+        case torch.Tensor():
+            return torch.from_numpy(np.asarray(changed(value.detach().numpy())).reshape(value.shape))
+        case np.ndarray() if value.dtype == bool:
+            return ~value
+        case np.ndarray() if value.dtype.kind == "f":
+            return (value * 1.3 + 0.7 * np.sin(1 + np.arange(value.size)).reshape(value.shape)).astype(value.dtype)
+        case np.ndarray():
+            return np.roll(value, 1)
+        case bool():
+            return not value
+        case int():
+            return value + 1
+        case float():
+            return value * 1.5 + 0.25
+        case tuple() | list() if not hasattr(value, "_fields"):
+            return type(value)(map(changed, value)) if not isinstance(value[0], int) else type(value)(reversed(value))
+    return value
+
+
+def inputs(value):
+    """Ways to change a value: as a whole, or an array of an object alone; and what that is called."""
+    if is_dataclass(value) or hasattr(value, "_fields"):
+        names = value._fields if hasattr(value, "_fields") else [f.name for f in fields(value) if f.init]
+        for name in names:
+            part = getattr(value, name)
+            if isinstance(part, torch.Tensor | np.ndarray) or (type(value) is LayerSizes and part):
+                yield f".{name}", replace(value, **{name: changed(part)})
+    elif not isinstance(value, str | None):
+        yield "", changed(value)
+
+
+def results(ran, functions, **other):
+    """What a program shows with other values; an error is a result as well."""
+    space, shown = {}, program_of(functions, replace(ran, values={**ran.values, **other}))
+    text = shown.text.partition(PRINT_OPTIONS)[0]
+    try:
+        exec(compile(text, "copied", "exec", dont_inherit=True), space)
+        return [np.ravel(np.asarray(eval(it, space), dtype=float)) for it in ran.shows]
+    except (ArithmeticError, ValueError, RuntimeError, IndexError, TypeError) as error:
+        return [str(error)]
+
+
+def same(one, other):
+    return len(one) == len(other) and all(
+        type(a) is type(b)
+        and (a == b if isinstance(a, str) else a.shape == b.shape and np.allclose(a, b, 1e-4, 1e-5, True))
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+# What a program needs to call a function, though what it shows comes before that acts, or where it does nothing.
+ACTS_LATER = {
+    "carried": {"v"}, "cost": {"block"}, "heads": {"v", "module.W_v", "module.W_o", "scale", "dropout"},
+    "softmax": {"v"}, "positions": {"head.W_v", "seed"}, "pytorch": {"tokens", "dropout"}, "variants": {"v"},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def begun():
+    """How each lesson's programs begin: the lesson, the functions, and how they ran."""
+    found, example = {}, run_example(Example())
+    for lesson in LESSONS:
+        module = importlib.import_module(f"lessons.{lesson}")
+        for choices in list(file_of(lesson).cases(example))[::3]:
+            code = module.screen(example, 0, choices).code
+            ran = code.ran()
+            found.setdefault((lesson, ran.lines, tuple(ran.shows)), (lesson, code.functions, ran))
+    attention = example.heads.select(0)
+    others = ((way, (), ran_in_other_ways(attention, example.scale, way)) for way in ("loops", "numpy"))
+    return [*found.values(), *others]
+
+
+def test_what_a_program_shows_follows_from_what_it_begins_with(begun):
+    stale = []
+    for lesson, functions, ran in begun:
+        as_it_was = results(ran, functions)
+        for name, value in ran.values.items():
+            for part, other in inputs(value):
+                if name + part not in ACTS_LATER.get(lesson, ()) and same(
+                    results(ran, functions, **{name: other}), as_it_was
+                ):
+                    stale.append((lesson, name + part, ran.lines))
+    assert not stale, "\n".join(map(str, stale))
+
+
+def test_the_last_cell_of_a_notebook_refuses_other_numbers_in_its_first(begun):
+    for lesson, functions, ran in begun:
+        ways = ((name, part, other) for name, value in ran.values.items() for part, other in inputs(value))
+        first, _, other = next(way for way in ways if way[0] + way[1] not in ACTS_LATER.get(lesson, ()))
+        program = program_of(functions, replace(ran, values={**ran.values, first: other})).text
+        with pytest.raises((AssertionError, ArithmeticError, ValueError, RuntimeError, IndexError)):
+            exec("\n".join([program.partition(PRINT_OPTIONS)[0], *checks(ran)]), {"__name__": "__main__"})
 
 
 def test_a_value_is_written_to_its_last_digit():
