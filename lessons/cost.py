@@ -95,12 +95,12 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
 
 
 def cost_formula(s: LayerSizes) -> str:
-    """LaTeX: what grows with n and what with its square, with the widths filled in."""
+    """LaTeX: what grows with n and what with its square, with the widths filled in; d stands for any of them."""
     maps = rf"{s.d_model}\,({s.n_heads}\cdot{s.d_k} + {s.n_kv_heads}\cdot{s.d_k + s.d_v} + {s.n_heads}\cdot{s.d_v})"
     pairs = rf"{s.n_heads}\,({s.d_k} + 2 + {s.d_v})"
     return (
-        rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o}}"
-        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture}}}}"
+        rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o:\ O(n \cdot d^2)}}"
+        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture: }} O(n^2 \cdot d)}}"
     )
 
 

@@ -28,7 +28,7 @@ OPENING = say(
 )
 
 ORDER = ("scores", "shifted", "powers", "weights")
-SHIFT, FACTOR = 5.0, 2.0  # what is added to every score, and what every score is multiplied by
+SHIFT, FACTOR = 5.0, 3.0  # what is added to every score, and what every score is multiplied by
 NO_CHANGE = 1e-6
 
 
@@ -86,11 +86,11 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     attention, heat = example.heads.select(head), choices.temperature
     row = softmax_row(attention, choices.query, heat)
     added = softmax_row(attention, choices.query, heat, plus=SHIFT)
-    doubled = softmax_row(attention, choices.query, heat, times=FACTOR)
+    tripled = softmax_row(attention, choices.query, heat, times=FACTOR)
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
-        key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, doubled),
-        notice=notice_changes(example, row, added, doubled),
+        key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, tripled),
+        notice=notice_changes(example, row, added, tripled),
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
@@ -175,7 +175,7 @@ class RowDerivation:
         return Step(say("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
 
 
-def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
+def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
     """The row at each step, one below the other; then its weights when all scores change alike."""
     tokens = [name.text for name in way.head.names]
     rows = single_axis(tokens[way.query], named=True)
@@ -188,8 +188,8 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
         return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look),
                        sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also)),)  # fmt: skip
 
-    row, scores, shift, double = way.row, Cells("scores", row=0), Number(SHIFT, 0), Number(FACTOR, 0)
-    plus, times = say("plus {number}", number=shift), say("times {number}", number=double)
+    row, scores, shift, triple = way.row, Cells("scores", row=0), Number(SHIFT, 0), Number(FACTOR, 0)
+    plus, times = say("plus {number}", number=shift), say("times {number}", number=triple)
     return (
         line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
         line("shifted", say("minus largest"), row.shifted, scores),
@@ -198,9 +198,9 @@ def lines(way: RowDerivation, added: RowSoftmax, doubled: RowSoftmax) -> tuple[t
         line("added", say("if all + {number}", number=shift), added.weights, scores, **weights,
              step=lambda i, j: way.share(added, j),
              before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j)),
-        line("multiplied", say("if all × {number}", number=double), doubled.weights, scores, **weights,
-             step=lambda i, j: way.share(doubled, j),
-             before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, doubled, j)))  # fmt: skip
+        line("multiplied", say("if all × {number}", number=triple), tripled.weights, scores, **weights,
+             step=lambda i, j: way.share(tripled, j),
+             before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, tripled, j)))  # fmt: skip
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
@@ -243,7 +243,7 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
 
 
 def notice_changes(
-    example: ExampleTrace, row: RowSoftmax, added: RowSoftmax, doubled: RowSoftmax
+    example: ExampleTrace, row: RowSoftmax, added: RowSoftmax, tripled: RowSoftmax
 ) -> tuple[Sentence, ...]:
     """Adding a constant to all scores changes no weight; multiplying them does."""
     if len(row.keys) == 1:
@@ -254,9 +254,9 @@ def notice_changes(
     if rounding > 100 * NO_CHANGE:
         plus = say("Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
                    "have too many digits.", shift=shift, change=Size(rounding))  # fmt: skip
-    changes = (doubled.weights - row.weights).abs()
+    changes = (tripled.weights - row.weights).abs()
     j = int(changes.argmax())
-    before, after = (Share(float(one.weights[j])) for one in (row, doubled))
+    before, after = (Share(float(one.weights[j])) for one in (row, tripled))
     if float(changes[j]) < NO_CHANGE:
         return plus, say("Multiply every score by {times} and here the weights stay, too.", times=times)
     if percent(before.value) == percent(after.value):

@@ -10,6 +10,9 @@ from overview_cells import matrices_of
 from torch import nn
 
 from attention_core.randomness import default_weight, generator
+from lessons import softmax
+from lessons.cost import cost_formula
+from lessons.costs import LayerSizes
 from lessons.example import LIMITS, Example, run_example
 from lessons.formatting import spoken
 from lessons.notebooks import JOURNEY_X, PRESETS
@@ -140,6 +143,21 @@ def test_the_journey_prints_what_the_notebook_prints():
     weights = torch.softmax(scores, dim=0)
     assert scores.tolist() == as_printed([0.9544, 1.4950, 1.4754, 0.8434, 0.7070, 1.0865])
     assert weights.tolist() == as_printed([0.1385, 0.2379, 0.2333, 0.1240, 0.1082, 0.1581])
+
+
+@pytest.mark.parametrize("query", range(4))
+def test_the_softmax_of_three_times_the_scores_is_on_the_page_of_the_softmax(query):
+    """The notebook that searches exaggerates its unscaled scores so, to show why they are divided."""
+    _, q, k, _ = numpy_notebook(42, 4, 8)
+    example = run_example(preset("search", scaling=False, causal=False))
+    rows = {m.key: m for f in softmax.screen(example, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
+    close(rows["multiplied"].values[0], torch.softmax(q @ k.T * 3, dim=-1)[query])
+    assert spoken(rows["multiplied"].title) == "if all × 3"
+
+
+def test_what_attention_costs_is_written_as_the_notebook_writes_it():
+    sizes = LayerSizes(tokens=6, d_model=16, n_heads=1, n_kv_heads=1, d_k=16, d_v=16)
+    assert r"O(n^2 \cdot d)" in cost_formula(sizes)
 
 
 def test_the_tokens_and_ids_are_the_notebooks():
