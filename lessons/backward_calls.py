@@ -28,7 +28,7 @@ def ran_way(mistake: Correction) -> Ran:
     """From the loss back to W_q."""
     number = {name: np.array(numbers) for name, numbers in mistake.numbers.items()}
     values = {
-        "logits": number["logits"][None], "targets": mistake.batch.targets, **attended(mistake),
+        "logits": number["logits"][None], "targets": mistake.batch.targets, **inputs_of_attention(mistake),
         "d_output": number["d_output"], "x": number["x"],
     }  # fmt: skip
     lines = (
@@ -57,7 +57,7 @@ def ran_softmax(mistake: Correction, size: float) -> Ran:
 def ran_sums(mistake: Correction) -> Ran:
     """The same sentence with every position asked."""
     everywhere = asked_everywhere(mistake)
-    values = {**attended(everywhere), "d_output": np.array(everywhere.numbers["d_output"])}
+    values = {**inputs_of_attention(everywhere), "d_output": np.array(everywhere.numbers["d_output"])}
     shows = {f"back.{name}": np.array(everywhere.numbers[name]) for name in ("d_scores", "d_v")}
     return Ran(values, (ATTENDS, "back = attend_backward(trace, d_output, scale)"), shows, (attend, attend_backward))
 
@@ -87,7 +87,7 @@ def ran_check(mistake: Correction, matrix: Checked) -> Ran:
     return Ran(values, lines, shows, (central_differences, gradient_by_autograd, model_with, Batch))
 
 
-def attended(mistake: Correction) -> dict[str, object]:
+def inputs_of_attention(mistake: Correction) -> dict[str, object]:
     """What `ATTENDS` begins with."""
     trace = mistake.attention
     return {"q": trace.q, "k": trace.k, "v": trace.v, "may_attend": trace.visible, "scale": scale_of_learner(mistake)}
