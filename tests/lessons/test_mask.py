@@ -7,6 +7,7 @@ import torch
 from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen, holds
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
+from lessons.edits import Edit
 from lessons.example import Example, run_example
 from lessons.formatting import number, percent, spoken
 from lessons.mask import Choices, screen
@@ -240,6 +241,24 @@ def test_a_row_that_loses_a_thousandth_is_not_said_to_lose_nothing():
     """ "hi there", seed 3: the row sum is 0.9984."""
     said = notice("late", causal_mask(2), text="hi there", seed=3)
     assert "hides nothing" not in said and "0.998" in said
+
+
+def test_a_twenty_fifth_of_a_row_is_not_said_to_be_almost_no_weight():
+    """Among twelve keys no weight grows by a percent, though 4% of the row are hidden."""
+    mask = full_mask(12)
+    mask[0, 4] = False
+    sizes = {"d_model": 3, "d_k": 2, "d_v": 2, "n_heads": 1, "causal": False, "seed": 13}
+    said = notice("change", mask, text="one two three four five six seven eight nine ten eleven twelve", **sizes)
+    assert said.startswith("What is hidden is shared out among the visible keys, and no visible weight grows by more")
+
+
+def test_a_row_that_loses_nothing_is_not_said_to_sum_to_only_1():
+    """Scores so far apart that one key has the whole weight, and the mask hides the others."""
+    edits = tuple(Edit("x", row, column, 200.0 * (row - column)) for row in range(3) for column in range(3))
+    mask = full_mask(3)
+    mask[:, :2] = False
+    sizes = {"d_model": 3, "d_k": 2, "d_v": 2, "n_heads": 1, "causal": False}
+    assert "had no weight to be seen" in notice("late", mask, text="a b c", edits=edits, **sizes)
 
 
 def test_zeroing_after_the_softmax_breaks_the_rows():
