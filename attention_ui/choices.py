@@ -49,8 +49,11 @@ LINK_RULES: dict[str, LinkRule] = {
 }
 
 
-def query_choice(trace: ExampleTrace) -> int:
-    """Which token is the query; the last one at first. Counted from 0; the link counts from 1."""
+def query_choice(trace: ExampleTrace, *, masked: bool = True) -> int:
+    """Which token is the query; the last one at first. Counted from 0; the link counts from 1.
+
+    Where the scores are `masked` as the switch beside the example says, it is told that the last one never notices.
+    """
     n_tokens = len(trace.tokens)
     names = {token.position + 1: written(token) for token in trace.names}
     with bound_within("asks", Limit(1, n_tokens), n_tokens):
@@ -59,7 +62,11 @@ def query_choice(trace: ExampleTrace) -> int:
             persist_state="session",
         )  # fmt: skip
     # A forged message may name what is no option; Streamlit hands its words over.
-    return (chosen if isinstance(chosen, int) else n_tokens) - 1
+    query = (chosen if isinstance(chosen, int) else n_tokens) - 1
+    if masked and 0 < query == n_tokens - 1:
+        st.sidebar.caption(tell("The causal mask changes nothing for the last token: no key comes after it. To see it "
+                                "act, choose an earlier query token."))  # fmt: skip
+    return query
 
 
 def chosen_temperature() -> float:
@@ -74,13 +81,13 @@ def words_to_look_up() -> str:
     return st.text_input(label, "dog", key="stranger", bind="query-params", max_chars=most) or ""
 
 
-def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str]) -> tuple[str, int]:
+def view_and_query(key: str, trace: ExampleTrace, of_all: Collection[str], *, masked: bool = True) -> tuple[str, int]:
     """A view of `VIEWS` and, beside it, the query that it is about; the last where the view is `of_all`."""
     steps, at_query = st.columns([3, 2], vertical_alignment="bottom")
     with steps:
         view = stepped(key)
     with at_query:
-        return view, len(trace.tokens) - 1 if view in of_all else query_choice(trace)
+        return view, len(trace.tokens) - 1 if view in of_all else query_choice(trace, masked=masked)
 
 
 def chosen_stage() -> str:

@@ -9,7 +9,7 @@ from attention_ui.links import hidden
 from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import QUESTIONS, Choice, set_task
-from attention_ui.training_runs import FILM_PLAYS, FIRST, RUN, visitors_run
+from attention_ui.training_runs import FIRST, RUN, visitors_run
 from attention_ui.training_view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
 from lessons.comparison import COMPARISONS, comparison_sentences
 from lessons.formatting import tell, together
@@ -88,7 +88,6 @@ def train_both(asked: str) -> None:
     for key, one in zip((FIRST, RUN), settings, strict=True):
         set_state(key, scheduler().open(one))
         get_state(key).train()
-    set_state(FILM_PLAYS, True)
     set_task(settings[1])
 
 

@@ -46,6 +46,7 @@ from words import FIRST, language
 
 CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
 PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
+UNKNOWN = "?"  # in the place of a number that waits
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
@@ -140,7 +141,7 @@ def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None
     cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
     film = replace(film, curves=tuple(map(liked_curves, film.curves)))
     shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
-    spec = film_template(len(film.frames), film.plays, cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
+    spec = film_template(len(film.frames), cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
                          letters=letters)  # fmt: skip
     yield_turn()  # the tables take a while
     show_chart(film, spec, film_tables(film, layout, numbered=numbered, letters=letters), lesson, on_pick=on_pick)
@@ -228,10 +229,10 @@ def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     st.caption(spoken(figure.hint))
 
 
-def draw_facts(figure: Facts) -> None:
-    """Numbers in large type, side by side."""
+def draw_facts(lesson: str | None, figure: Facts) -> None:
+    """Numbers in large type, side by side; while the lesson is covered, a sign in the place of each."""
     for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
-        place.metric(spoken(what), written(fact))
+        place.metric(spoken(what), UNKNOWN if covered(lesson) else written(fact))
 
 
 def draw_listing(figure: Listing) -> None:
@@ -256,21 +257,21 @@ def draw_rows(figure: Table) -> None:
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
-CHARTS = {
+KEEP_THEIR_PLACE = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
     Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing, Ribbons: draw_ribbons,
-    Flow: draw_flow,
+    Flow: draw_flow, Facts: draw_facts,
 }  # fmt: skip
-NO_CHARTS = {Facts: draw_facts, Listing: draw_listing, Table: draw_table}
+ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}
 
 
 def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
     """Draw one figure; the cell that was picked in it, where it has cells.
 
     Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked. While
-    the lesson is covered, of charts only the frames are drawn, and of the rest nothing.
+    the lesson is covered, of charts only the frames are drawn, of facts what they are, and of the rest nothing.
     """
     kind = type(figure)
-    if kind in CHARTS:
-        return CHARTS[kind](lesson, figure)
-    return None if covered(lesson) else NO_CHARTS[kind](figure)
+    if kind in KEEP_THEIR_PLACE:
+        return KEEP_THEIR_PLACE[kind](lesson, figure)
+    return None if covered(lesson) else ONLY_UNCOVERED[kind](figure)

@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
+from unicodedata import east_asian_width
 
 import pyarrow as pa
 import streamlit as st
@@ -51,7 +53,7 @@ def covered(lesson: str | None) -> bool:
     """True while the numbers of a lesson are to be thought of, not seen: until its question is answered.
 
     Only where the answer stands in the figures, and not for a visitor who would rather see them at once. Whoever has
-    answered explores freely until another question is wanted.
+    answered, or uncovered them, explores freely until another question is wanted.
     """
     explores = get_state(f"{lesson}_explored") == (get_state(f"{lesson}_question") or 0)
     answered = explores or get_state(f"{lesson}_answer") is not None
@@ -64,18 +66,26 @@ def covered(lesson: str | None) -> bool:
     return bool(switch) and not hidden("predict")
 
 
-def say_covered(lesson: str | None) -> None:
-    """Above the figures that are covered: what they wait for, and a button for those who would rather look.
+def uncover(lesson: str) -> None:
+    """From now on the numbers of this lesson are seen, until another question is asked. Other lessons stay covered."""
+    set_state(f"{lesson}_explored", get_state(f"{lesson}_question") or 0)
 
-    Its position is kept where nothing is said: the browser builds a chart anew that moves up or down among its
-    neighbours.
+
+def room_for(key: str, texts: Sequence[Sequence[str]], width: str = "stretch") -> AbstractContextManager:
+    """A place as high as the highest of these texts, whichever of them will stand in it: nothing below it moves.
+
+    A text is one line or more, or several pieces beside each other. Nobody sees or hears what keeps the room: words as
+    long as those of the texts, which tell nothing of them.
     """
-    waits = covered(lesson)
-    with st.container(horizontal=True, vertical_alignment="center", key="covered" if waits else None):
-        if waits:
-            st.text(spoken(COVERED), width="content")
-            show = partial(set_state, "cover", False)
-            st.button(tell("Show them now"), key="show_numbers", on_click=show, type="tertiary")
+    lines = ("".join(f"<span>{as_blanks(piece)}</span>" for piece in pieces) for pieces in texts)
+    place = st.container(key=f"{key}_room", width=width)
+    place.html(f'<div class="lab-room" aria-hidden="true">{"".join(f"<p>{line}</p>" for line in lines)}</div>')
+    return place
+
+
+def as_blanks(text: str) -> str:
+    """A text of which only the lengths of words and the widths of letters are left."""
+    return "".join(letter if letter.isspace() else "語" if east_asian_width(letter) in "WF" else "n" for letter in text)
 
 
 def show_chart(

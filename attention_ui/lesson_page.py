@@ -12,11 +12,11 @@ from attention_ui.contents import opening
 from attention_ui.drawing import draw_figure, draw_notice, drawn_width
 from attention_ui.example import current_trace, head_choice
 from attention_ui.figures.roles import in_role_colours
-from attention_ui.lesson import Picked, covered, is_projected, say_covered
+from attention_ui.lesson import Picked, covered, is_projected
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.notebook import notebook_of_path
-from attention_ui.panels.derivation import derivation_panel, traceable
+from attention_ui.panels.derivation import derivation_of_click, derivation_panel, traceable
 from attention_ui.panels.drawer import show_drawer
 from attention_ui.panels.question import current_question, is_answered, question_panel
 from attention_ui.voting.seen import remember_screen
@@ -102,31 +102,25 @@ def draw_screen(
     Without a question there is nothing to think of first, so nothing is ever covered or left out. `path` makes the
     notebook of all lessons.
     """
-    picked, coverable, panel = None, address if screen.ask is not None else "", None
+    coverable = address if screen.ask is not None else ""
     question = screen.ask and current_question(address, screen.ask)
     asks = question is not None and not hidden("predict")
     with top:
         draw_top(lesson, screen, question if asks else None, address, covers)
-    with stage:
-        say_covered(coverable)
-    together = groups(screen.figures)
+    together, followed = groups(screen.figures), []
     for place, group in enumerate(together):
         with stage if place == 0 else NOWHERE_ELSE:
-            if panel is None and ((place == 0 and beside is not None) or can_be_followed(group)):
-                picked, panel = draw_with_panel(coverable, group)
+            if (place == 0 and beside is not None) or can_be_followed(group):
+                followed.append(draw_with_panel(coverable, group, len(followed)))
             else:
-                picked = draw_group(coverable, group) or picked
+                draw_group(coverable, group)
             say_notice(coverable, group, screen.headline, charts_below=group is not together[-1])
     draw_notice(coverable, screen.remarks, charts_below=False)
     if asks:
         st.markdown(spoken(lesson.OPENING))
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
-    with panel or NOWHERE_ELSE:
-        if not covered(coverable):
-            derivation_panel(screen, picked, question if asks and is_answered(address) else None)
-        if beside is not None:
-            beside()
+    draw_panels(screen, followed, coverable, question if asks and is_answered(address) else None, beside)
     show_drawer(address, screen.code, screen.figures, coverable, heading=lesson.HEADING, path=path)
 
 
@@ -143,6 +137,29 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
             opening(lesson)
     else:
         question_panel(address, question, about=spoken(lesson.HEADING), switch=covers)
+
+
+def draw_panels(
+    screen: Screen,
+    followed: Sequence[tuple[Picked | None, AbstractContextManager]],
+    coverable: str,
+    answered: Question | None,
+    beside: Callable[[], None] | None,
+) -> None:
+    """Beside each figure whose numbers can be followed, how the one comes about that was picked there.
+
+    Beside the first stands also what belongs to no figure: the number of the question that was `answered`, the menus,
+    and the panel of the page.
+    """
+    (picked, panel), *others = followed or [(None, NOWHERE_ELSE)]
+    with panel:
+        if not covered(coverable):
+            derivation_panel(screen, picked, answered)
+        if beside is not None:
+            beside()
+    for place, (picked, panel) in enumerate(others, start=1):
+        with panel:
+            derivation_of_click(screen, picked, place)
 
 
 def groups(figures: Sequence[Figure]) -> list[list[Figure]]:
@@ -174,16 +191,19 @@ def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
     return picked
 
 
-def draw_with_panel(lesson: str, group: Sequence[Figure]) -> tuple[Picked | None, AbstractContextManager]:
-    """Figures and a place for the derivation of a number: at the right of a single one where there is room."""
+def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[Picked | None, AbstractContextManager]:
+    """What is picked in figures, and the place for its derivation: at the right of a single one where there is room.
+
+    The places of a page are counted.
+    """
     figure, *others = group
     if others:
         return draw_group(lesson, group), st.container()
     width = max(drawn_width(figure), LINE_WIDTH) + MARGIN if isinstance(figure, Matrices) else "stretch"
-    with st.container(horizontal=True, gap="medium", key="with_panel"):
-        with st.container(width=width, key="wide_figure" if width == "stretch" else None):
+    with st.container(horizontal=True, gap="medium", key=f"with_panel_{place}"):
+        with st.container(width=width, key=f"wide_figure_{place}" if width == "stretch" else None):
             picked = draw_group(lesson, group)
-        return picked, st.container(key="panel")
+        return picked, st.container(key=f"panel_{place}")
 
 
 def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None, *, charts_below: bool) -> None:

@@ -10,8 +10,6 @@ from lessons.formatting import tell
 from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
-# Who asks for less motion is known to the browser alone: so nothing plays by itself but what was just begun by a press.
-FILM_PLAYS = "film_plays"
 BADGE_SECONDS = 2.0  # at least
 
 
@@ -36,12 +34,10 @@ def start(settings: TrainingSettings) -> None:
         run = reset(settings)
     run.step_once()
     run.train()
-    set_state(FILM_PLAYS, True)
 
 
 def pause() -> None:
     """Let the visitor's runs stand still where they are."""
-    set_state(FILM_PLAYS, False)
     for key in (RUN, FIRST):
         if (run := get_state(key)) is not None:
             run.stop()
@@ -49,7 +45,6 @@ def pause() -> None:
 
 def one_step() -> None:
     """Move the visitor's run by one step."""
-    set_state(FILM_PLAYS, False)
     if (run := get_state(RUN)) is not None:
         run.step_once()
 
@@ -65,11 +60,10 @@ def reset(settings: TrainingSettings) -> TrainingRun:
 
 
 def run_badge(on_training_page: bool) -> None:
-    """On every other page: how far the visitor's model is, and a button to stop it. Back there, its film stands."""
+    """On every other page: how far the visitor's model is, and a button to stop it."""
     run = get_state(RUN)
     if on_training_page:
         return
-    set_state(FILM_PLAYS, False)
     if run is None or not run.training:
         return
     with st.sidebar:

@@ -18,7 +18,7 @@ from attention_ui.run_tools import RUN_TOOLS
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from attention_ui.training_controls import SPANS, Choice
-from attention_ui.training_runs import FILM_PLAYS, FIRST, one_step, pause, reset, start
+from attention_ui.training_runs import FIRST, one_step, pause, reset, start
 from lessons.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.beginning import Beginning, read_probe
 from lessons.comparison import differences
@@ -120,14 +120,16 @@ def draw_film_of(
     yield_turn()
     screen = train_screen(view, moments, still=not view.training, less=less, width=width)
     (film,) = screen.figures
-    film = replace(film, key=film.key + which, plays=bool(get_state(FILM_PLAYS)))
+    film = replace(film, key=film.key + which)
     pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
         draw_film(None, film, pressed if can_be_left_out else None)
+    if less is not None:  # what the press did stands where it was pressed
+        show_notes(less.sentence)
     for figure in (*film.curves, film.frames[-1]):
         draw_notice(None, figure.notice)
-    if screen.remarks:
-        show_notes(together(screen.remarks))
+    if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
+        show_notes(together(remarks))
     draw_answers(moments[-1], view.settings.task.vocabulary.tokens)
     return shown
 
@@ -141,7 +143,6 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     chosen = st.pills(
         tell("Leave out a head: click its map, or press here"), heads,
         format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
-        on_change=set_state, args=(FILM_PLAYS, False),
     )  # fmt: skip
     return chosen if chosen in heads else None
 
@@ -152,7 +153,6 @@ def press_head(chart: str, buttons: str, model: ModelConfig) -> None:
     head = maps.get(str(first_pick(get_state(chart)).get("head")))
     if head is not None:
         set_state(buttons, None if get_state(buttons) == head else head)
-        set_state(FILM_PLAYS, False)
 
 
 @functools.lru_cache(maxsize=8)

@@ -15,7 +15,7 @@ from attention_core.sampling import Sampling
 from attention_core.tokens import Vocabulary
 from attention_ui.contents import opening
 from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.lesson import covered, is_projected, say_covered, show_notes
+from attention_ui.lesson import covered, is_projected, show_notes
 from attention_ui.links import hidden
 from attention_ui.panels.question import Ask, current_question, question_panel
 from attention_ui.server.process import redrawn_picture
@@ -88,7 +88,6 @@ def live_writing(request: Request, top: AbstractContextManager) -> None:
             question_panel(ADDRESS, question, about=spoken(generate.HEADING))
         else:
             opening(generate)
-    say_covered(ADDRESS if asks else None)
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
     if asks:
         st.markdown(spoken(generate.OPENING))
@@ -128,7 +127,7 @@ def draw_text_of(request: Request, length: int) -> bool:
         show_notes(say("This model cannot write: {why}.", why=reason(error)))
         return False
     with st.container(key="written"):
-        st.code(writing.text, language=None, wrap_lines=True)
+        st.code(writing.text_to_see, language=None, wrap_lines=True)
     screen = generate_screen(writing)
     waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
     widths = [figure.width for figure in screen.figures]
@@ -137,8 +136,8 @@ def draw_text_of(request: Request, length: int) -> bool:
         if waits and isinstance(figure, Parts):
             lesson, figure = waits, replace(figure, parts=in_no_order(figure.parts))
         with place.container():
-            draw_notice(lesson, figure.notice)
             draw_figure(lesson, figure)
+            draw_notice(lesson, figure.notice, charts_below=False)
     for remark in screen.remarks:
         st.text(spoken(remark))
     return True

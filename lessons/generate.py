@@ -60,6 +60,12 @@ class Writing:
         text = "".join((*self.start, *(new.token for new in self.written)))
         return text if self.task is not None else text.removeprefix(START).lstrip()
 
+    @property
+    def text_to_see(self) -> str:
+        """The text, with a sign for each space at its end: else a space that was drawn would change nothing."""
+        written = self.text.rstrip(" ")
+        return written + seen(self.text[len(written) :])
+
 
 def generate_screen(writing: Writing) -> Screen:
     """The newest token: what it was drawn from, and what the heads looked at before."""

@@ -261,6 +261,12 @@ def in_vocabulary(token: int) -> Token:
     return Token(shown(language_model().pieces.tokens[token]), token)
 
 
+def cost_of_head(asked: ReadChoices) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """What is said where the head is switched on and off: first what holds now, then what would hold else."""
+    on, off = (cost(replace(read(asked), asked=replace(asked, off=is_off))) for is_off in (False, True))
+    return (off, on) if asked.off else (on, off)
+
+
 def cost(reading: Reading) -> tuple[Sentence, ...]:
     """What the model expects of the text as a whole, and what it costs to switch the head off."""
     whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)

@@ -254,15 +254,14 @@ class HeadMaps(Figure):
 class Film(Figure):
     """The same figure at several moments, and beside or below it curves on which the moment is marked.
 
-    A slider in the browser moves through it, and it can play there; one that `plays` begins by itself, and else it
-    stands at its last moment. `at` says where each frame is on the x axis of the curves, to whose marks one can jump.
+    It stands at its last moment; a slider in the browser moves through it, and it can be played there. `at` says where
+    each frame is on the x axis of the curves, to whose marks one can jump.
     """
 
     frames: tuple[Matrices, ...]
     moments: tuple[Sentence, ...]  # what is said of each frame
     curves: tuple[Curves, ...] = ()
     at: tuple[float, ...] = ()
-    plays: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

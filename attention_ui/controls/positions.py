@@ -40,7 +40,7 @@ def position_choices(example: ExampleTrace) -> Choices:
     kind, causal = chosen_positions(example.heads.q.shape[-1])
     permutation = chosen_permutation(example)
     compared = view == "distance" and kind in ("none", "rotary")
-    return Choices(permutation, view, kind, causal, query_choice(example) if compared else 0)
+    return Choices(permutation, view, kind, causal, query_choice(example, masked=False) if compared else 0)
 
 
 def chosen_positions(d_k: int) -> tuple[PositionKind, bool]:

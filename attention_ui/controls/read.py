@@ -1,14 +1,18 @@
 """Controls of the lesson on the language model, bound to the address: sentence, head, and what is done to both."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from attention_core.language_model import language_model
 from attention_ui.contents import CONTENTS
 from attention_ui.controls.bound import bound_within, one_in_list
+from attention_ui.lesson import room_for
 from attention_ui.links import SWITCH, Length, LinkRule, go_to
 from attention_ui.state import set_state
 from lessons.example import Limit
-from lessons.formatting import tell, written
+from lessons.formatting import tell, together, written
+from lessons.read import cost_of_head
 from lessons.reader import LANGUAGE
 from lessons.reading import (
     LONGEST_TEXT,
@@ -43,7 +47,8 @@ def read_choices() -> ReadChoices:
     """Draw the controls of this page and return what they say."""
     text = text_to_read()
     layer, head = first_head_named("previous token")
-    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    beside = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    with beside:
         chosen = one_in_list(tell("Head"), "read_head", HEADS_READ, f"{layer + 1}.{head + 1}", width=260)
         twice = st.toggle(tell("Repeat the sentence"), key="twice", bind="query-params")
         off = st.toggle(tell("Switch this head off"), key="head_off", bind="query-params")
@@ -52,9 +57,16 @@ def read_choices() -> ReadChoices:
         )
     layer, head = (int(part) - 1 for part in (chosen if chosen in HEADS_READ else "1.1").split("."))
     asked = ReadChoices(text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off)
-    return ReadChoices(
-        text=text, twice=twice, swapped=swapped, layer=layer, head=head, off=off, word=chosen_word(asked)
-    )
+    with beside:
+        return replace(asked, word=chosen_word(asked))
+
+
+def show_effect(choices: ReadChoices) -> None:
+    """Below the switch of the head, what it costs to switch it off; the figure below keeps its place."""
+    now, else_ = cost_of_head(choices)
+    if now:
+        with room_for("effect", [[together(now)], [together(else_)]]):
+            st.text(together(now))
 
 
 def text_to_read() -> str:

@@ -47,18 +47,18 @@ def film_chart(width: int, beside: bool, letters: int, *shapes: tuple) -> alt.VC
 
 @cached_by_language(maxsize=64)
 def film_template(
-    n_frames: int, plays: bool, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
+    n_frames: int, cell: int, columns: int, width: int, *shapes: tuple, jumps: tuple = (), letters: int = 0
 ) -> dict:
     """The whole specification, without data, of matrices of so many columns of cells of so many pixels.
 
     `jumps` are names of moments and their frames; `letters` have so many pixels at least.
-    The matrices stand beside the curves where `width` has room for both. A film that `plays` begins by itself.
+    The matrices stand beside the curves where `width` has room for both.
     """
     widest = max((CurveShape(*shape).width for shape in shapes), default=0)
     beside = bool(shapes) and cell * columns + widest + CURVE_ROOM <= width
     spec = template(film_chart, width, beside, letters, *shapes)
     whole = {"name": "cell", "value": cell}, {"name": "letters", "value": letters}, picking(spec)
-    moment = playing(n_frames, plays, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
+    moment = playing(n_frames, jumps) if n_frames > 1 else [{"name": "moment", "value": 0}]
     return with_cells(spec, cell) | {"params": [*spec.get("params", ()), *whole, *moment]}
 
 
@@ -85,8 +85,12 @@ def with_cells(view: dict, cell: int) -> dict:
     return view | parts
 
 
-def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
-    """What moves the moment: time while it plays, the slider, a jump. At the end it stops; playing then begins anew."""
+def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
+    """What moves the moment: time while it plays, the slider, a jump. At the end it stops; playing then begins anew.
+
+    Nothing plays before somebody asks for it: what a run has come to is seen first, and who asks for less motion is
+    known to the browser alone.
+    """
     last, tick = n_frames - 1, {"type": "timer", "throttle": TICK}
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
     on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
@@ -97,13 +101,13 @@ def playing(n_frames: int, plays: bool, jumps: tuple[tuple[str, int], ...]) -> l
     jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": tell("jump to")} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
-        {"name": "playing", "value": plays, "bind": {"input": "checkbox", "name": tell("play")},
+        {"name": "playing", "value": False, "bind": {"input": "checkbox", "name": tell("play")},
          "on": [{"events": tick, "update": f"playing && moment < {last}"},
                 {"events": on_mark, "update": f"playing && !({marked})"},
                 *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else [])]},
         {"name": "pace", "value": USUAL_PACE, "bind": paces},
         {"name": "shown", "value": 0, "on": [{"events": {"signal": "moment"}, "update": "now()"}]},
-        {"name": "moment", "value": 0 if plays else last, "bind": slider,
+        {"name": "moment", "value": last, "bind": slider,
          "on": [{"events": tick, "update": on_time},
                 {"events": {"signal": "playing"}, "update": f"playing && moment === {last} ? 0 : moment"},
                 {"events": on_mark, "update": f"{marked} ? datum.frame : moment"},

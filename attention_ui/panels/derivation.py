@@ -27,7 +27,7 @@ def traceable(figures: Sequence[object]) -> dict[str, Matrix]:
 def derivation_panel(screen: Screen, picked: Picked | None, answered: Question | None = None) -> None:
     """How one number of this screen comes about: of the question that was answered, until another is picked.
 
-    A click picks one; the menus below reach all of them without a mouse.
+    A click into the figure beside it picks one; the menus below reach those of all figures, without a mouse.
     """
     matrices = traceable(screen.figures)
     asked = answered.about if answered is not None and screen.derive is not None else None
@@ -48,21 +48,39 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
                 draw_steps(screen.derive(*asked))
             elif cell is not None and cell[0] in matrices:
                 matrix, row, column = existing(cell, matrices, cell[0])
-                draw_steps(matrices[matrix].derive(row, column))
+                draw_steps(matrices[matrix].derive(row, column), clicked=picked == cell)
             else:
                 st.caption(tell("Click a number to see how it is computed."))
 
 
-def draw_steps(steps: Iterable[Step]) -> None:
-    """Each line in words, and below it the arithmetic. Of a long way the end, until one asks for all of it."""
+def derivation_of_click(screen: Screen, picked: Picked | None, place: int) -> None:
+    """Beside a figure further down the page, the one at this `place`: how the number that is picked in it comes about.
+
+    The question that was answered, and the menus, are not about it: they stay beside the first figure.
+    """
+    matrices = traceable(screen.figures)
+    if picked is None or picked[0] not in matrices or hidden("trace"):
+        return
+    matrix, row, column = existing(picked, matrices, picked[0])
+    with st.container(key=f"derivation_{place}", gap="xxsmall"):
+        draw_steps(matrices[matrix].derive(row, column), place, clicked=True)
+
+
+def draw_steps(steps: Iterable[Step], place: int = 0, *, clicked: bool = False) -> None:
+    """Each line in words, and below it the arithmetic. Of a long way the end, until one asks for all of it.
+
+    One asks for all of it anew at each `place`. What was `clicked` just now stays in view as long as its figure does.
+    """
     steps = list(steps)
     if len(steps) > LAST_STEPS:
         label = tell("All {count} steps, from the inputs on", count=len(steps))
-        if not st.toggle(label, key="trace_all", persist_state="session"):
+        if not st.toggle(label, key=f"trace_all_{place}" if place else "trace_all", persist_state="session"):
             steps = steps[-LAST_STEPS:]
-    for step in steps:
-        st.text(spoken(step.meaning))  # it may hold a learner's text
-        st.code(equation(step), language=None, wrap_lines=True)
+    with st.container(key=f"{'clicked' if clicked else 'steps'}_{place}"):
+        for step in steps:
+            with st.container(gap="xxsmall"):
+                st.text(spoken(step.meaning))  # it may hold a learner's text
+                st.code(equation(step), language=None, wrap_lines=True)
 
 
 def follow_click(picked: Picked | None, matrices: dict[str, Matrix]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from attention_ui.lesson import COVERED, covered, room_for, uncover
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.progress import solve_question
@@ -14,6 +15,8 @@ from lessons.sentence import say
 
 LETTERS = "ABCD"
 RIGHT = say("✓ right")
+SAYS = {True: say("Yes."), False: say("Not quite.")}
+SHOW_NOW = say("Show them now")
 VERDICTS = {"right": RIGHT, "wrong": say("✗ your guess")}
 MOST_SKIPPED = 20
 
@@ -36,17 +39,24 @@ def question_panel(
         st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
-        if chosen is not None:
-            reveal(lesson, question, chosen)
+        replies = [[together([SAYS[place == question.right], card.reply])] for place, card in enumerate(question.cards)]
+        waits = [[spoken(COVERED), spoken(SHOW_NOW)]] if cover and question.in_figure else []
+        with room_for("reply", [*replies, *waits]):
+            if chosen is not None:
+                reveal(lesson, question, chosen)
+            elif cover and covered(lesson):
+                say_covered(lesson)
     with above:
         if about:
             st.caption(about, width="content")
         left = get_state(f"{lesson}_question") or 0
         another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
         st.button(tell("Another question"), key=f"{lesson}_another", **another)
-        if tries := first_tries():
-            count = {"right": sum(tries.values()), "all": len(tries)}
-            st.caption(tell("First tries right: {right} of {all}", **count), width="content")
+        tries = first_tries()
+        count = tell("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
+        with room_for("tries", [[count]], width="content"):
+            if tries:
+                st.caption(count, width="content")
     if cover and switch:
         cover_switch()
 
@@ -55,6 +65,13 @@ def chosen_card(lesson: str, question: Question) -> int | None:
     """The index of the card that was chosen, if one was."""
     letter = get_state(f"{lesson}_answer")
     return LETTERS.index(letter) if letter in list(LETTERS[: len(question.cards)]) else None
+
+
+def say_covered(lesson: str) -> None:
+    """That the numbers wait for an answer, and a button for those who would rather look at those of this question."""
+    with st.container(horizontal=True, vertical_alignment="center", key="covered"):
+        st.text(spoken(COVERED))
+        st.button(spoken(SHOW_NOW), key="show_numbers", on_click=uncover, args=(lesson,), type="tertiary")
 
 
 def is_answered(lesson: str) -> bool:
@@ -121,9 +138,9 @@ def as_text(question: Question) -> str:
 def reveal(lesson: str, question: Question, chosen: int) -> None:
     """Say whether it is right and why. Only the first choice counts; trying on is free."""
     right = chosen == question.right
-    set_state(f"{lesson}_explored", get_state(f"{lesson}_question") or 0)
+    uncover(lesson)
     first_tries().setdefault((lesson, as_text(question)), right)
-    st.text(together([say("Yes.") if right else say("Not quite."), question.cards[chosen].reply]))
+    st.text(together([SAYS[right], question.cards[chosen].reply]))
 
 
 def first_tries() -> dict[tuple[str, str], bool]:

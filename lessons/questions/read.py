@@ -46,8 +46,6 @@ def second_time(reading: Reading, random: Generator) -> Asked:
 def one_head_missing(reading: Reading, random: Generator) -> Asked:
     """What the text costs without the chosen head."""
     whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)
-    if reading.asked.off:
-        return None  # it stands on the page
     if whole is None or less is None or abs(less - whole) < 0.02:
         return None
     heads = reading.weights.shape[0] * reading.weights.shape[1]

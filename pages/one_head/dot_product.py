@@ -5,4 +5,4 @@ from attention_ui.lesson_page import open_lesson
 from lessons import dot_product
 
 page = open_lesson(dot_product, heads=False)
-page.show(dot_product.Choices(*view_and_query("view", page.example, of_all=("all", "equal"))))
+page.show(dot_product.Choices(*view_and_query("view", page.example, of_all=("all", "equal"), masked=False)))

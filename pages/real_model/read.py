@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attention_ui.controls.read import open_in_lessons, read_choices
+from attention_ui.controls.read import open_in_lessons, read_choices, show_effect
 from attention_ui.lesson import show_notes
 from attention_ui.lesson_page import draw_screen, stage_of_page
 from attention_ui.links import link_notes
@@ -10,6 +10,7 @@ from lessons import read
 
 top, stage = st.container(), stage_of_page()
 choices = read_choices()
+show_effect(choices)
 show_notes(*link_notes(), *read.how_it_was_read(choices))
 open_in_lessons(choices)
 draw_screen(read, read.read_screen(choices), top, address="read", stage=stage, covers=False)

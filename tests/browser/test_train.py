@@ -56,12 +56,11 @@ def part(tab, kind, key="run"):
 
 
 def played(tab, query=SHORT):
-    """A run that was trained to its end, with its film, which has been moved to its end as well."""
+    """A run that was trained to its end, with its film, which stands there."""
     opened(tab, query)
     press(tab, "Start")
     part(tab, "input[type=range]").wait_for()
     tab.settled()
-    part(tab, "input[type=range]").press("End")
     wait_for_end(tab)
     return tab
 
@@ -141,15 +140,14 @@ def test_a_second_tab_trains_its_own_model(visit):
     first.settled()
 
 
-def test_after_start_the_film_plays_by_itself_and_stops_at_its_last_moment(visit):
-    tab = opened(visit(), SHORT)
-    press(tab, "Start")
-    part(tab, "input[type=range]").wait_for()
-    tab.settled()
-    part(tab, "select").select_option("5")
-    seen, sent = {tab.page.evaluate(MOMENT)}, len(tab.sent)
-    assert part(tab, "input[type=checkbox]").is_checked()
+def test_the_film_waits_at_its_end_and_played_it_stops_there(visit):
+    tab = played(visit())
     last = int(part(tab, "input[type=range]").get_attribute("max"))
+    assert said_moment(tab) == 200
+    sent = len(tab.sent)
+    part(tab, "select").select_option("20")
+    part(tab, "input[type=checkbox]").check()
+    seen = {tab.page.evaluate(MOMENT)}
     while part(tab, "input[type=checkbox]").is_checked():
         seen.add(tab.page.evaluate(MOMENT))
         tab.page.wait_for_timeout(50)

@@ -208,13 +208,27 @@ def test_another_question_covers_the_numbers_again_and_another_example_does_not(
     assert WAITING not in grid_of(at)[1]
 
 
+def test_the_button_beside_a_figure_shows_its_numbers_and_those_of_no_other_question():
+    at = open_lesson("mask", cover="true")
+    assert WAITING in grid_of(at)[1]
+    at.button(key="show_numbers").click().run()
+    assert not at.exception and WAITING not in grid_of(at)[1] and at.toggle(key="cover").value
+    assert chosen(at, "mask") is None and "First tries" not in " ".join(captions(at)), "nothing was answered"
+    at.button(key="mask_another").click().run()
+    assert WAITING in grid_of(at)[1]
+    at.button(key="show_numbers").click().run()
+    at.switch_page(str(ROOT / "pages/one_head/softmax.py")).run()
+    ask_about_the_figure(at, "softmax")
+    assert WAITING in grid_of(at)[1], "another page waits for its own answer"
+
+
 def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_page_to_page():
     at = visitor("one_head/mask")
     del at.query_params["cover"]
     at.run()
     assert WAITING in grid_of(at)[1] and "cover" not in at.query_params
-    at.button(key="show_numbers").click().run()
-    assert not at.exception and WAITING not in grid_of(at)[1] and not at.toggle(key="cover").value
+    at.toggle(key="cover").set_value(False).run()
+    assert not at.exception and WAITING not in grid_of(at)[1]
     for page in ("start/overview", "one_head/softmax"):
         at.switch_page(str(ROOT / f"pages/{page}.py")).run()
         assert not at.exception
@@ -222,6 +236,20 @@ def test_numbers_wait_unless_the_visitor_would_rather_look_and_that_holds_from_p
     assert WAITING not in grid_of(at)[1] and not at.toggle(key="cover").value
     at.toggle(key="cover").set_value(True).run()
     assert WAITING in grid_of(at)[1]
+
+
+@pytest.mark.parametrize(("lesson", "masked"), [("softmax", True), ("output", True), ("dot_product", False)])
+def test_beside_the_switch_of_the_mask_it_is_said_when_the_query_cannot_notice(lesson, masked):
+    def told(**query):
+        at = open_lesson(lesson, **query)
+        return any("changes nothing for the last token" in caption.value for caption in at.sidebar.caption)
+
+    assert told() == masked and told(causal="false") == masked
+    assert not told(asks=2) and not told(example="sentence", text="one")
+    if masked:
+        assert chart(open_lesson(lesson, asks=2))[1] != chart(open_lesson(lesson, asks=2, causal="false"))[1]
+        last, unmasked = (chart(open_lesson(lesson, causal=causal))[1] for causal in ("true", "false"))
+        assert last == unmasked, "what is said is true"
 
 
 def test_a_question_that_the_figures_do_not_answer_covers_nothing():

@@ -55,13 +55,12 @@ def training_losses(at, index=0):
     return [row["y"] for row in film(at, index)["loss_curves"] if row["style"] == "line"]
 
 
-def plays(at, index=0):
-    """Whether a film begins by itself; None where there is a single moment."""
+def stands_at_its_end(at, index=0):
+    """Whether a film waits at its last moment; None where there is a single one."""
     given = {param["name"]: param.get("value") for param in chart(at, index)[0]["params"]}
     if "playing" not in given:
         return None
-    assert given["moment"] == (0 if given["playing"] else len(moments(at, index)) - 1)
-    return given["playing"]
+    return not given["playing"] and given["moment"] == len(moments(at, index)) - 1
 
 
 def wait_for(at, condition, refreshes=200):
@@ -86,7 +85,7 @@ def wait_for_end(at, steps=60):
 def test_before_the_start_it_shows_the_untrained_model(at):
     assert progress(at) == "0 of 600 updates"
     assert len(training_losses(at)) == 1
-    assert weights(at) and len(moments(at)) == 1 and plays(at) is None
+    assert weights(at) and len(moments(at)) == 1 and stands_at_its_end(at) is None
     assert any("Untrained" in caption.value for caption in at.caption)
     assert not at.exception
 
@@ -134,23 +133,10 @@ def test_while_it_trains_the_present_moment_alone_is_shown(at, monkeypatch):
         at.run()
         shown = progress(at), [said.split()[1] for said in moments(at)], len(training_losses(at))
         assert shown == (f"{here} of 400 updates", [str(run.recording.snapshot(here).step)], here + 1)
-        assert plays(at) is None
+        assert stands_at_its_end(at) is None
     run.recording.record(400)
     at.run()
-    assert len(moments(at)) > 10 and plays(at)
-
-
-def test_only_a_run_that_was_just_begun_plays_by_itself(at):
-    """Who asks for less motion is known to the browser alone."""
-    set_short(at)
-    at.button(key="start").click().run()
-    wait_for_end(at)
-    assert plays(at)
-    at.run()
-    assert plays(at), "another picture would begin it again"
-    at.switch_page(str(ROOT / "pages/start/overview.py")).run()
-    at.switch_page(str(ROOT / "pages/training/train.py")).run()
-    assert plays(at) is False and len(moments(at)) > 2
+    assert len(moments(at)) > 10 and stands_at_its_end(at)
 
 
 def test_after_a_pause_and_after_a_step_the_film_stands_at_the_present(at):
@@ -158,10 +144,10 @@ def test_after_a_pause_and_after_a_step_the_film_stands_at_the_present(at):
     at.button(key="start").click().run()
     wait_for(at, lambda at: int(progress(at).split()[0]) > 40)
     at.button(key="pause").click().run()
-    assert plays(at) is False
+    assert stands_at_its_end(at)
     here = int(progress(at).split()[0])
     at.button(key="one_step").click().run()
-    assert plays(at) is False and len(training_losses(at)) == here + 2
+    assert stands_at_its_end(at) and len(training_losses(at)) == here + 2
     assert at.session_state[RUN].position == here + 1
 
 
@@ -429,7 +415,7 @@ def test_one_press_leaves_a_head_out_and_another_brings_it_back(at):
     wait_for_end(at)
     run = at.session_state[RUN]
     at.pills(key="left_out").set_value((0, 2)).run()
-    assert plays(at) is False, "it stands at the present, which is spoken of"
+    assert stands_at_its_end(at), "it stands at the present, which is spoken of"
     less = {row["x"]: row["y"] for row in film(at)["loss_curves"] if row["line"].startswith("without layer 1, head 3")}
     assert list(less) == film_steps(run.recording.snapshot_steps(60))
     for step in (0, 20, 60):

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from visiting import captions, texts
 
 from attention_core.masks import causal_mask
+from attention_ui.lesson import COVERED
 from lessons.example import Example, run_example
 from lessons.formatting import spoken
 from lessons.mask import Choices, screen
@@ -83,7 +84,7 @@ def test_nothing_is_revealed_before_choosing():
     question = current(at)
     answers = [spoken(card.text) + (f"\n\n{spoken(card.reason)}" if card.reason else "") for card in question.cards]
     assert asked(at) == [spoken(question.prompt), *answers]
-    assert texts(at) == [] and chosen(at) is None
+    assert texts(at) == [spoken(COVERED)] and chosen(at) is None
     assert not any(spoken(card.reply) in text for text in texts(at) for card in question.cards)
 
 
