@@ -71,12 +71,12 @@ def draw_steps(steps: Iterable[Step], place: int = 0, *, clicked: bool = False) 
 
     One asks for all of it anew at each `place`. What was `clicked` just now stays in view as long as its figure does.
     """
-    steps = list(steps)
+    steps, shown = list(steps), st.container(key=f"{'clicked' if clicked else 'steps'}_{place}")
     if len(steps) > LAST_STEPS:
         label = tell("All {count} steps, from the inputs on", count=len(steps))
         if not st.toggle(label, key=f"trace_all_{place}" if place else "trace_all", persist_state="session"):
             steps = steps[-LAST_STEPS:]
-    with st.container(key=f"{'clicked' if clicked else 'steps'}_{place}"):
+    with shown:
         for step in steps:
             with st.container(gap="xxsmall"):
                 st.text(spoken(step.meaning))  # it may hold a learner's text
