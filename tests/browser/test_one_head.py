@@ -13,7 +13,7 @@ from lessons.example import Example, run_example
 from lessons.formatting import written
 from lessons.softmax import softmax_row
 
-LINES = "() => [...document.querySelectorAll('.st-key-derivation [data-testid=stCode] code')].map(c => c.textContent)"
+LINES = "() => [...document.querySelectorAll('[class*=st-key-derivation] code')].map(c => c.textContent)"
 RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')
     .map(cell => cell.getAttribute('aria-label'))"""
@@ -56,7 +56,7 @@ def test_the_temperature_moves_every_number_in_place(visit):
     assert same(tab, 0.6)
     assert in_place()
     svg(tab, "softmax_figure").locator(".mark-rect [aria-label]").nth(-1).click()
-    tab.page.locator(".st-key-trace_all label").click()
+    tab.page.locator(".st-key-trace_all_1 label").click()
     tab.page.wait_for_function(f"() => ({LINES})().length > 3")
     tab.settled()
     lines = tab.page.evaluate(LINES)
