@@ -59,11 +59,13 @@ def covered(lesson: str | None) -> bool:
     answered = explores or get_state(f"{lesson}_answer") is not None
     if not lesson or answered or not get_state(f"{lesson}_in_figure"):
         return False
-    if lesson == CLASS_VOTE:
-        return True
+    return lesson == CLASS_VOTE or (thinks_first() and not hidden("predict"))
+
+
+def thinks_first() -> bool:
+    """True where this visitor would rather think of numbers than see them at once."""
     chosen = (said for said in (get_state("cover"), get_state("covering")) if said is not None)
-    switch = next(chosen, not switched_off_in_link("cover"))
-    return bool(switch) and not hidden("predict")
+    return bool(next(chosen, not switched_off_in_link("cover")))
 
 
 def uncover(lesson: str) -> None:

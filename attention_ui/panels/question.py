@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from attention_ui.lesson import COVERED, covered, room_for, uncover
+from attention_ui.lesson import COVERED, covered, room_for, thinks_first, uncover
 from attention_ui.links import hidden
 from attention_ui.markdown import ROLE_COLOURS, marked
 from attention_ui.progress import solve_question
@@ -40,7 +40,7 @@ def question_panel(
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
         replies = [[together([SAYS[place == question.right], card.reply])] for place, card in enumerate(question.cards)]
-        waits = [[spoken(COVERED), spoken(SHOW_NOW)]] if cover and question.in_figure else []
+        waits = [[spoken(COVERED), spoken(SHOW_NOW)]] if cover and question.in_figure and thinks_first() else []
         with room_for("reply", [*replies, *waits]):
             if chosen is not None:
                 reveal(lesson, question, chosen)

@@ -9,9 +9,8 @@ SIZES = {"laptop": {"width": 1440, "height": 900}, "phone": {"width": 390, "heig
 ASKED = [entry.address for entry in CONTENTS if entry.section not in ("Begin here", "Practice")]
 PANEL = ".st-key-with_panel_{}"
 # Where the first picture in a part of the page stands on it, wherever one has scrolled to, once it has stood a while.
-STANDS = (
-    """selector => {
-    const settled = %s, main = document.querySelector('.stMain')
+STANDS = """selector => {
+    const settled = SETTLED, main = document.querySelector('.stMain')
     const picture = document.querySelector(`${selector} svg.marks`)
     if (!settled() || !picture) return null
     const box = picture.getBoundingClientRect(), at = selector + location.pathname + innerWidth
@@ -19,9 +18,7 @@ STANDS = (
     if (window.stood?.at !== at || window.stood.box.some((side, i) => Math.abs(side - now[i]) > 0.5))
         window.stood = {box: now, at, since: performance.now()}
     return performance.now() - window.stood.since > 200 ? now : null
-}"""
-    % SETTLED
-)  # noqa: UP031
+}""".replace("SETTLED", SETTLED)
 SCROLLED = "document.querySelector('.stMain').scrollTop"
 IN_VIEW = """found => {
     const box = found.getBoundingClientRect(), head = document.querySelector('.stAppHeader').getBoundingClientRect()
