@@ -2,6 +2,7 @@
 
 import math
 import re
+from dataclasses import replace
 
 import pytest
 import torch
@@ -403,6 +404,14 @@ def test_the_notebooks_model_runs_into_the_character_it_never_read():
     assert f"Before character {first} it read “d” for the first time" in said
     repeated = CharacterTask("hello world hello world")
     assert spoken(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
+
+
+def test_every_token_that_is_drawn_changes_the_text_that_is_seen_also_a_space():
+    """A space at the end would not be seen: it has a sign, and one between words has none."""
+    seen = [replace(written_by(untrained(), start="hello"), written=()).text_to_see]
+    for text in ("hello ", "hello  ", "hello  w"):
+        seen.append(replace(written_by(untrained(), start=text), written=()).text_to_see)
+    assert seen == ["hello", "hello␣", "hello␣␣", "hello  w"]
 
 
 @given(start=st.text("helo wrd", min_size=1, max_size=6), seed=st.integers(0, 99))
