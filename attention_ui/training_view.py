@@ -130,7 +130,7 @@ def draw_film_of(
         draw_notice(None, figure.notice)
     if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
         show_notes(together(remarks))
-    draw_answers(moments[-1], view.settings.task.vocabulary.tokens)
+    draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
     return shown
 
 
@@ -187,10 +187,14 @@ def probe_controls() -> tuple[str, float]:
     return probe or "", heat
 
 
-def draw_answers(now: Observed, vocabulary: Sequence[str]) -> None:
-    """What the model answers, with tokens of this vocabulary, or writes at the present moment."""
+def draw_answers(now: Observed, vocabulary: Sequence[str], which: str) -> None:
+    """What the model answers, with tokens of this vocabulary, or writes at the present moment.
+
+    `which` tells the answers of one of two runs from those of the other.
+    """
     if isinstance(now, ObservedTask):
-        draw_columns(answer_rows(now.example, now.predicted), vocabulary)
+        with st.container(key=f"answers{which}"):
+            draw_columns(answer_rows(now.example, now.predicted), vocabulary)
     else:
         st.text(tell("The model writes:"))
         st.code(now.sample, language=None, wrap_lines=True)
@@ -206,5 +210,4 @@ def draw_columns(rows: Mapping[str, Sequence[str]], vocabulary: Sequence[str]) -
     chart = template(answers_chart, len(rows), len(tokens), beside, step, letters)
     said = "\n".join(labelled(title, " ".join(texts)) for title, texts in rows.items() if title)
     tables = {"answers": answers_table(rows, beside, step, letters), "alt": alt_table(said)}
-    with st.container(key="answers"):
-        st.vega_lite_chart({**chart, "datasets": tables}, width="content", alt=listed([*filter(None, rows)]))
+    st.vega_lite_chart({**chart, "datasets": tables}, width="content", alt=listed([*filter(None, rows)]))
