@@ -15,6 +15,7 @@ from attention_ui.server.headers import PrivateMetrics, SecurityHeaders
 from attention_ui.server.health import Health, classes_are_reached, computes, training_thread_lives
 from attention_ui.server.languages import SpokenPage, change_language
 from attention_ui.server.logs import bare_lines, log_without_words
+from attention_ui.server.meant_pages import MeantPages
 from attention_ui.server.memory import keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
@@ -105,6 +106,7 @@ def failure_known() -> Iterator[None]:
 
 MIDDLEWARE = [
     Middleware(SecurityHeaders, index=START_PAGE),
+    Middleware(MeantPages),
     Middleware(SpokenPage),
     Middleware(PrivateMetrics),
     Middleware(FewUploads, kept=uploads_kept),

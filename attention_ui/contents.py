@@ -71,9 +71,14 @@ def opening(lesson: ModuleType) -> None:
     st.markdown(spoken(lesson.OPENING))
 
 
+def open_entry(entry: Entry, **settings: str) -> None:
+    """Go on at this page, with all that goes along and these settings."""
+    go_to(entry.page(default=entry is CONTENTS[0]), entry.address, **settings)
+
+
 def step_to(place: int, key: str, label: str, shortcut: str) -> None:
     """A button to the page at this place of the contents, if there is one; a key of the keyboard does the same."""
     if 0 <= place < len(CONTENTS):
         entry = CONTENTS[place]
         if st.button(label.format(entry.name), key=key, shortcut=shortcut, type="tertiary"):
-            go_to(entry.page(default=place == 0))
+            open_entry(entry)

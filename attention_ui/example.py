@@ -24,6 +24,7 @@ from attention_ui.controls.learnt import (
 from attention_ui.editing import edits_in_link, edits_line
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
+from attention_ui.markdown import plain_label
 from attention_ui.state import get_state, set_state
 from lessons.example import DEFAULT_SENTENCE, LIMITS, MINE, Example, ExampleTrace, Limit, model_settings, run_example
 from lessons.formatting import spoken, tell
@@ -159,12 +160,15 @@ def run_in_link() -> bool:
     return True
 
 
-def show_in_lessons(settings: TrainingSettings) -> None:
-    """Make this run the running example, from its end on. Raises ValueError for one that cannot be it."""
+def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
+    """Make this run the running example, from its end on; what a link says of it. Raises ValueError for others."""
     example_of_run(settings)
-    shown = {"own_run": settings, "example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
-    for name, value in (shown | {"causal": settings.model.causal, "scaling": settings.model.scaling}).items():
+    shown = {"example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
+    switches = {"causal": settings.model.causal, "scaling": settings.model.scaling}
+    for name, value in (shown | switches | {"own_run": settings}).items():
         set_state(name, value)
+    said = shown | {"own": settings_code(settings)} | {name: str(on).lower() for name, on in switches.items()}
+    return {name: str(value) for name, value in said.items()}
 
 
 def source_in_link() -> str:
@@ -191,7 +195,8 @@ def attention_switches(own_mask: bool) -> dict[str, bool]:
     )
     if own_mask:
         st.caption(tell("This page has a mask of its own."))
-    scaling = st.toggle(tell(r"Scaling: divide by $\sqrt{d_k}$"), DEFAULTS.scaling, key="scaling", bind="query-params")
+    title = plain_label(tell(r"Scaling: divide by $\sqrt{d_k}$"))
+    scaling = st.toggle(title, DEFAULTS.scaling, key="scaling", bind="query-params")
     return {"causal": causal, "scaling": scaling}
 
 
@@ -203,8 +208,8 @@ def sentence_controls() -> dict[str, str]:
 
 def size_controls() -> dict[str, int]:
     """Features and heads."""
-    d_k = bound_slider(tell("$d_k$ · features of a query or key"), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-    d_v = bound_slider(tell("$d_v$ · features of a value"), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    d_k = bound_slider(plain_label(tell("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = bound_slider(plain_label(tell("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
     return {
         "d_k": d_k,
         "d_v": d_v,
@@ -219,9 +224,9 @@ def seed_control() -> dict[str, int]:
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    d_model, label = DEFAULTS.d_model, tell("$d_{model}$ · features of a token")
+    d_model, title = DEFAULTS.d_model, plain_label(tell("$d_{model}$ · features of a token"))
     if choose_d_model:
-        d_model = bound_slider(label, "d_model", LIMITS["d_model"], d_model)
+        d_model = bound_slider(title, "d_model", LIMITS["d_model"], d_model)
     return {"d_model": d_model, "weight_kind": one_in_list(tell("Weights drawn as"), "init", WEIGHT_KINDS)}
 
 
@@ -253,13 +258,13 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
-    label = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
+    asks = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
         heads = {n: spoken(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
     with bound_within("head", Limit(1, n_heads), 1):
         chosen = st.segmented_control(
-            spoken(label), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+            spoken(asks), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
         )
     return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
 

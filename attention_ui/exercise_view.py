@@ -9,11 +9,11 @@ from dataclasses import asdict
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import one_in_row
 from attention_ui.drawing import draw_figure
 from attention_ui.lesson import is_projected
-from attention_ui.links import LinkRule, go_to
+from attention_ui.links import LinkRule
 from attention_ui.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
 from attention_ui.progress_view import EXERCISE_TITLES
 from attention_ui.server.runner import MOST_CODE, runner_version
@@ -160,7 +160,7 @@ def offer_help(exercise: Exercise) -> None:
     lesson = next(entry for entry in CONTENTS if entry.address == exercise.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button(tell("Lesson: {title}", title=lesson.title), key="exercise_lesson", type="tertiary"):
-            go_to(lesson.page())
+            open_entry(lesson)
         locked = left > 0 and exercise.key not in progress().exercises
         st.button(
             tell("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,

@@ -8,7 +8,7 @@ from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
 from attention_ui.icon import ICON, LOGO
 from attention_ui.language import language_menu, language_of_visit
 from attention_ui.lesson import is_projected
-from attention_ui.links import LinkRule, left_out, repair_link
+from attention_ui.links import left_out, remember_link, settle_link
 from attention_ui.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
@@ -24,23 +24,14 @@ def draw_rail(here: Entry) -> None:
     st.html(rail(here, progress().lessons, share_of_exercises(), large=is_projected()))
 
 
-def link_rules() -> dict[str, LinkRule]:
-    """The rules of every page, and with them every lesson: the first page, which no link asks for, does without."""
-    from attention_ui.link_rules import LINK_RULES
-
-    return LINK_RULES
-
-
 ask_reader(language_of_visit)
-with page_turn():  # from the first command on: two frames at once would hold each other up
+pages = [entry.page(default=entry is CONTENTS[0]) for entry in CONTENTS]
+page = st.navigation(pages, position="top")
+here = CONTENTS[pages.index(page)]
+settle_link(page, here.address)  # opening another link takes a moment in which others compute
+with page_turn():  # from here on: two frames at once would hold each other up
     st.html(Path(__file__).parent / "frame.css")
     st.logo(LOGO[st.context.theme.type or "light"], size="large")
-    overview, *lessons = CONTENTS
-    # The default page has the address "/" alone; links may also say what it is.
-    pages = [overview.page(default=True), *(lesson.page() for lesson in lessons)]
-    page = st.navigation([*pages, overview.page(url_path="overview", visibility="hidden")], position="top")
-    repair_link(page, link_rules)
-    here = CONTENTS[pages.index(page) if page in pages else 0]
     st.set_page_config(
         page_title=f"{here.name} · Attention Lab",
         page_icon=ICON,
@@ -58,5 +49,6 @@ with page_turn():  # from the first command on: two frames at once would hold ea
         st.html(language_menu())
     set_state("film", "")
     page.run()
+    remember_link(here.address)
     if film := get_state("film"):  # where each mark of a figure begins that plays its answer
         st.html(f"<style>{film}</style>")

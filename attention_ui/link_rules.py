@@ -11,6 +11,8 @@ CONTROLS = (
     backward, choices, code, cost, example, heads, learnt, look, positions, pytorch, read, training_controls, variants,
     writing_controls, exercise_view, take_home_view, rooms,
 )  # fmt: skip
+SHARED = (choices, example, heads, learnt)  # controls that several pages have
 LINK_RULES: dict[str, LinkRule] = {"large": SWITCH, "lang": {tag_of(code): code for code in LANGUAGES}}
 for controls in CONTROLS:
     LINK_RULES |= controls.LINK_RULES
+GOES_ALONG = frozenset(("large", "lang", "hide", "text", "edits")).union(*(part.LINK_RULES for part in SHARED))

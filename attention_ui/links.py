@@ -1,14 +1,21 @@
-"""The only file that touches query parameters: what a link says, and the nearest to it that can be."""
+"""The only file that touches query parameters: what a link says, the nearest to it that can be, and what goes along.
+
+Streamlit hands over to another page only what widgets of the frame have bound to the address, and a page that was left
+after its first run keeps nothing of its controls. So a visit remembers what its addresses have said, and the page where
+one arrives is opened with it: however one comes there, it shows what the page before showed.
+"""
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
 
 import streamlit as st
 
 from attention_core.tokens import clean_text
 from attention_ui.state import get_state, set_state, take_state
+from attention_ui.streamlit_insides import came_through_history, open_link
 from lessons.example import Limit
 from lessons.formatting import tell, written
 from lessons.sentence import Argument, Count, Sentence, say
@@ -38,30 +45,90 @@ Label = str | Sentence  # of a choice: a name of the field, the same in every la
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
 LinkRule = Limit | Span | Length | Mapping[object, Label]
 MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
+MOST_DIGITS = 18  # of a number that a control could take; of thousands Python reads none
+FIRST_PLACE = "home"  # the page that has the bare address
+SHOWN_WITH = ("large", "lang", "hide")  # how pages are shown, whatever they are about
 SWITCH = {"true": "true", "false": "false"}
 
 
-def repair_link(page, rules: Callable[[], dict[str, LinkRule]]) -> None:
-    """Where the link asks for the impossible, open the page again with the nearest that is possible.
+@dataclass(frozen=True)
+class VisitLink:
+    """What the addresses of a visit have said: the value of each name, and the names that stood on each page."""
 
-    Streamlit itself would put such a widget at its default, without a word. Short names of choices become
-    the labels that Streamlit expects. To be called before any widget is drawn. The rules are asked for where a link
-    says something.
+    values: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def after(self, place: str, said: Mapping[str, str]) -> "VisitLink":
+        """The same once a page says this. What it said before and no longer says is as one finds it at first."""
+        gone = self.names.get(place, frozenset()) - said.keys()
+        values = {name: value for name, value in self.values.items() if name not in gone}
+        return VisitLink(values | said, {**self.names, place: frozenset(said)})
+
+    def on_page(self, place: str, along: Collection[str]) -> dict[str, str]:
+        """What the address of a page says: what goes `along` from page to page, and what it said itself before."""
+        own = self.names.get(place, frozenset())
+        return {name: value for name, value in self.values.items() if name in along or name in own}
+
+
+def address_of(place: str, said: Mapping[str, str] | None = None) -> str:
+    """The address of a page of the app, seen from any other, that says this."""
+    return f"./{path_of(place)}{'?' if said else ''}{urlencode(said or {})}"
+
+
+def path_of(place: str) -> str:
+    """The end of the address of a page."""
+    return "" if place == FIRST_PLACE else place
+
+
+def settle_link(page, place: str) -> None:
+    """Where one arrives: open the page again if its link does not say all that goes along, or asks for the impossible.
+
+    Of the impossible the nearest that is possible is taken; Streamlit itself would put such a widget at its default,
+    without a word, or fail. Short names of choices become the labels that it expects. To be called in each run, before
+    any widget is drawn.
     """
-    if get_state("link_checked"):
+    back = came_through_history()
+    if get_state("place") == place and not back:
+        remember_link(place)
         return
-    set_state("link_checked", True)
-    repaired, notes, repeated = {}, [], False
-    for name in st.query_params:
-        *others, asked = st.query_params.get_all(name)
-        repaired[name], note = repaired_value(name, asked, rules().get(name))
-        repeated = repeated or bool(others)
+    set_state("place", place)
+    said = {name: st.query_params.get_all(name) for name in st.query_params}
+    if not (back and "example" in said):  # an address that one comes back to counts as it is, if it is a whole one
+        said = {name: [value] for name, value in along_to(place).items()} | said
+    possible, notes = repaired_link(said)
+    if possible != {name: st.query_params.get_all(name) for name in st.query_params}:
+        set_state("link_notes", notes)
+        open_link(page, possible)
+
+
+def along_to(place: str) -> dict[str, str]:
+    """What this visit takes along to a page."""
+    kept = get_state("visit_link")
+    if not kept:
+        return {}
+    from attention_ui.link_rules import GOES_ALONG  # and with it every control: the first page does without
+
+    return kept.on_page(place, GOES_ALONG)
+
+
+def remember_link(place: str) -> None:
+    """The address as it is now is what the visit goes on with."""
+    set_state("visit_link", (get_state("visit_link") or VisitLink()).after(place, st.query_params.to_dict()))
+
+
+def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """What of the values of a link can be, for each name one; and sentences on what it says otherwise, or twice."""
+    if not said:
+        return {}, []
+    from attention_ui.link_rules import LINK_RULES
+
+    possible, notes = {}, []
+    for name, (*others, asked) in said.items():
+        value, note = repaired_value(name, asked, LINK_RULES.get(name))
         notes += [tell("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
-    possible = {name: value for name, value in repaired.items() if value is not None}
-    if repeated or possible != st.query_params.to_dict():
-        set_state("link_notes", notes)
-        st.switch_page(page, query_params=possible)
+        possible |= {name: [value]} if value is not None else {}
+    return possible, notes
 
 
 def link_notes() -> list[str]:
@@ -89,7 +156,7 @@ def forget_in_link(*names: str) -> None:
 def number_in_link(name: str) -> int | None:
     """The whole number that the link gives for a widget whose choices depend on others; None without one."""
     asked = text_in_link(name)
-    return int(asked) if asked.isascii() and asked.isdigit() else None
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else None
 
 
 def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | None, str | None]:
@@ -169,9 +236,10 @@ def linked_number(name: str, limit: Limit, default: int) -> str | None:
     untouched = get_state(name) in (None, get_state(f"{name}_default"))
     # A forged message may have put words there.
     value = default if untouched or not isinstance(get_state(name), int) else get_state(name)
-    if asked is not None and asked != get_state(f"{name}_in_link"):
-        found, note = repaired_number(name, asked, limit)
-        value = default if found is None else int(found)
+    new = asked != get_state(f"{name}_in_link")
+    if asked is not None and (new or get_state(name) is None):
+        found, said = repaired_number(name, asked, limit)
+        value, note = default if found is None else int(found), said if new else None
     set_state(name, limit.clamp(value))
     set_state(f"{name}_default", default)
     return note
@@ -182,11 +250,11 @@ def linked_option(name: str, options: Collection[object], default: object) -> No
 
     `name_option_in_link` is to be called after it is drawn.
     """
-    asked, known = text_in_link(name), {str(option): option for option in options}
-    if asked in known and asked != get_state(f"{name}_in_link"):
-        set_state(name, known[asked])
-    elif get_state(name) not in list(options):  # a forged message may have put anything there
-        set_state(name, default)
+    asked, known, chosen = text_in_link(name), {str(option): option for option in options}, get_state(name)
+    if asked in known and (chosen is None or asked != get_state(f"{name}_in_link")):
+        chosen = known[asked]
+    # A forged message may have put anything there. On another page the control is another one, and knows nothing.
+    set_state(name, chosen if chosen in list(options) else default)
 
 
 def name_option_in_link(name: str, options: Collection[object], unless: object = None) -> None:
@@ -239,7 +307,12 @@ def left_out() -> list[str]:
     return [name for name in text_in_link("hide").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
 
 
-def go_to(page) -> None:
-    """Open another page. What the teacher's link hides stays hidden; the widgets bring their own parameters."""
-    hide = text_in_link("hide")
-    st.switch_page(page, query_params={"hide": hide} if hide else {})
+def said_in_link(*names: str) -> dict[str, str]:
+    """What the link says of these names."""
+    return {name: st.query_params[name] for name in names if name in st.query_params}
+
+
+def go_to(page, place: str, **settings: str) -> None:
+    """Open another page with all that goes along, and with these settings."""
+    remember_link(get_state("place"))
+    open_link(page, along_to(place) | settings)

@@ -19,7 +19,13 @@ APART = "\u2060"  # the word joiner: no width, and no line breaks at it
 SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
 OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
 BEFORE_WIDE = re.compile(r"}(?=(.))")
+LATEX = re.compile(r"[${}]")  # of the formulas that labels have
 ROLE_COLOURS = {"query": "blue", "key": "orange"}
+
+
+def plain_label(text: str | Sentence) -> str:
+    """The label of a control without LaTeX: screen readers are given it as it is written, and would read $ and {."""
+    return LATEX.sub("", written(text).replace(r"\sqrt", "√"))
 
 
 def literal(text: str) -> str:

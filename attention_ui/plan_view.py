@@ -1,13 +1,14 @@
 """A plan for a lesson as the teacher reads it: stop after stop, what to ask, which answers come, what to show then."""
 
-from urllib.parse import urlencode
+from collections.abc import Mapping
 
 import streamlit as st
 
 from attention_ui.contents import CONTENTS
+from attention_ui.links import SHOWN_WITH, address_of, said_in_link
 from lessons.formatting import spoken, tell, together
 from lessons.sentence import say
-from lessons.worksheet.plans import PLANS, Expected, Linked, Stop, begins_at, if_time_is_short, planned
+from lessons.worksheet.plans import PLANS, Expected, Stop, begins_at, if_time_is_short, planned
 
 
 def plan_panel(minutes: int) -> None:
@@ -48,7 +49,7 @@ def draw_stop(stop: Stop, number: int, begins: int) -> None:
         with shows:
             st.markdown(tell("**Then show**"))
             st.text(together(found.shows))
-        screen.link_button(tell("Open what to show"), url_of(stop.then))
+        screen.link_button(tell("Open what to show"), url_of_what_is_shown(stop))
 
 
 def said_of_mistake(answer: Expected) -> str:
@@ -72,9 +73,18 @@ def title_of_stop(stop: Stop) -> str:
 
 def url_of_stop(stop: Stop) -> str:
     """The link of its screen, or of its exercise, seen from the page of the plan."""
-    return url_of(stop.opens) if stop.opens else f"./exercises?{urlencode({'exercise': stop.exercise})}"
+    if stop.exercise:
+        return url_of("exercises", {"exercise": stop.exercise})
+    return url_of(stop.opens.address, stop.opens.settings)
 
 
-def url_of(linked: Linked) -> str:
-    """The link of a screen, with its controls."""
-    return f"./{'' if linked.address == 'home' else linked.address}?{urlencode(linked.settings)}"
+def url_of_what_is_shown(stop: Stop) -> str:
+    """The link of the screen that is shown after the answers."""
+    return url_of(stop.then.address, stop.then.settings | planned(stop).shown)
+
+
+def url_of(address: str, settings: Mapping[str, str]) -> str:
+    """The link of a page with its controls, for whom the plan is shown: large, in their language."""
+    along = said_in_link(*SHOWN_WITH)
+    hidden = ",".join(link["hide"] for link in (along, settings) if "hide" in link)
+    return address_of(address, along | settings | ({"hide": hidden} if hidden else {}))

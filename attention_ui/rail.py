@@ -11,6 +11,7 @@ from collections.abc import Collection
 
 from attention_ui.contents import CONTENTS, Entry
 from attention_ui.figures.roles import role_styles
+from attention_ui.links import path_of
 from lessons.formatting import tell
 from lessons.letters import is_wide_letter
 
@@ -87,9 +88,4 @@ def without_names(links: str) -> str:
 
 def links(entries: Collection[Entry]) -> str:
     """The links to these lessons, as a style names them."""
-    return ":is(" + ", ".join(LINK.format(address=address_of(entry)) for entry in entries) + ")"
-
-
-def address_of(entry: Entry) -> str:
-    """The end of the address of a lesson; the first has none of its own."""
-    return "" if entry is CONTENTS[0] else entry.address
+    return ":is(" + ", ".join(LINK.format(address=path_of(entry.address)) for entry in entries) + ")"

@@ -3,11 +3,11 @@
 import streamlit as st
 
 from attention_core.training import TrainingSettings
-from attention_ui.contents import CONTENTS
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.drawing import draw_figure, draw_notice
 from attention_ui.example import show_in_lessons
 from attention_ui.lesson import show_notes
-from attention_ui.links import go_to, hidden
+from attention_ui.links import hidden
 from attention_ui.save_load import download_history, download_model, run_checkpoint
 from lessons.ablation import ablation_table
 from lessons.formatting import spoken, tell
@@ -36,11 +36,11 @@ def open_run_in_lessons(settings: TrainingSettings) -> None:
     """A button that makes the model of a run, trained to its end, the running example; why not, where it cannot be."""
     if st.button(tell("Open its heads in the lessons"), key="open_heads"):
         try:
-            show_in_lessons(settings)
+            said = show_in_lessons(settings)
         except ValueError as error:
             show_notes(say("This run cannot be shown in the lessons: {why}.", why=reason(error)))
         else:
-            go_to(CONTENTS[0].page(default=True))
+            open_entry(CONTENTS[0], **said)
 
 
 def draw_ablations(run: TrainingRun, view: RunView) -> None:

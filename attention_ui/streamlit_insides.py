@@ -36,6 +36,24 @@ def running_session() -> str | None:
     return None if context is None else context.session_id
 
 
+def came_through_history() -> bool:
+    """True in the run in which the browser goes back or forward to an address. Nothing public tells it from others."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def open_link(page, said: dict) -> None:
+    """Open a page with all that its link says.
+
+    st.switch_page refuses names that a widget has bound, and drops those that are bound on the page one leaves, also
+    where the page one goes to binds them again.
+    """
+    with get_script_run_ctx().session_state.query_params() as params:
+        for widget in list(params._bindings_by_widget):
+            params.unbind_widget(widget)
+    st.switch_page(page, query_params=said)
+
+
 def page_of_one_run(page):
     """A copy of a page of st.Page, for one run of the frame.
 

@@ -10,6 +10,7 @@ from attention_core.tokens import clean_text
 from attention_core.training import MAX_BATCH, MAX_STEPS, TrainingSettings, recommended
 from attention_ui.controls.bound import bound_number, one_in_list, one_in_row
 from attention_ui.links import SWITCH, LinkRule, Span, link_notes, named_in_link
+from attention_ui.markdown import plain_label
 from attention_ui.state import get_state, set_state
 from lessons.comparison import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.example import Limit
@@ -124,8 +125,8 @@ def model_controls(usual: dict[str, object]) -> dict[str, object]:
         chosen["spread"] = run_number(
             tell("Embedding std. deviation"), "spread", usual["spread"], step=0.1, format="%g"
         )
-        for key, (label, options) in CHOICES.items():
-            chosen[key] = one_in_list(spoken(label), key, options, usual[key])
+        for key, (title, options) in CHOICES.items():
+            chosen[key] = one_in_list(plain_label(title), key, options, usual[key])
         for key, label in SWITCHES.items():
             chosen[key] = st.toggle(written(label), usual[key], key=key, bind="query-params")
     names = MODEL_SETTINGS | RUN_SETTINGS

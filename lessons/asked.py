@@ -34,9 +34,10 @@ class AskedScreen:
 @functools.cache
 def askable() -> dict[str, tuple[ModuleType, object]]:
     """The lessons whose questions a class can be asked, by name, and their first choices on `first_asked`'s example."""
+    from lessons import read
     from lessons.path import lesson_path  # and with it every lesson: the first page does without
 
-    path = lesson_path(run_example(learnt_example("pronouns")))
+    path = [*lesson_path(run_example(learnt_example("pronouns"))), (read, read.ReadChoices())]
     return {module.__name__.rpartition(".")[2]: (module, choices) for module, choices in path}
 
 
@@ -69,7 +70,7 @@ def read_asked(text: str) -> AskedScreen:
     try:
         parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
         lesson = msgspec.json.decode(parts["lesson"], type=str)
-        kinds = {"example": Example, "head": int, "choices": askable()[lesson][0].Choices, "number": int}
+        kinds = {"example": Example, "head": int, "choices": type(askable()[lesson][1]), "number": int}
         read = {
             name: msgspec.json.decode(parts[name], type=kind, dec_hook=mask_of_rows) for name, kind in kinds.items()
         }
@@ -84,8 +85,15 @@ def read_asked(text: str) -> AskedScreen:
 def screen_asked(text: str) -> tuple[Screen, Question]:
     """The screen and its question, made again from the text. Kept for all who look at it: never change one."""
     asked = read_asked(text)
-    (lesson, _), trace = askable()[asked.lesson], run_example(asked.example)
-    screen = lesson.screen(trace, asked.head, asked.choices)
-    if asked.example.edits:
-        screen = diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices))
+    screen = screen_of_lesson(asked)
     return screen, screen.ask(asked.number)
+
+
+def screen_of_lesson(asked: AskedScreen) -> Screen:
+    """The screen; where numbers were changed by hand, with what that changed in it."""
+    lesson, _ = askable()[asked.lesson]
+    if asked.lesson == "read":  # which has a model and a text of its own
+        return lesson.read_screen(asked.choices)
+    trace = run_example(asked.example)
+    screen = lesson.screen(trace, asked.head, asked.choices)
+    return diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices)) if asked.example.edits else screen

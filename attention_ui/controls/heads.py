@@ -9,6 +9,7 @@ from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.controls.learnt import see_it_trained
 from attention_ui.lesson import picked_cell, show_notes
 from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
+from attention_ui.markdown import plain_label
 from attention_ui.state import get_state, set_state
 from lessons.example import Example, ExampleTrace, Limit, model_settings
 from lessons.formatting import spoken, tell
@@ -99,8 +100,8 @@ def what_the_model_fixes(example: Example) -> Sentence:
 
 def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    label, limit = tell("$d_{model}$ · features"), HEADS_LIMITS["d_model"]
-    d_model = bound_slider(label, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
+    title, limit = plain_label(tell("$d_{model}$ · features")), HEADS_LIMITS["d_model"]
+    d_model = bound_slider(title, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
     asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
     if n_heads != asked:

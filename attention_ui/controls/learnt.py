@@ -7,11 +7,12 @@ import streamlit as st
 from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import bound_within, changing_slider
 from attention_ui.links import SWITCH, Length, LinkRule
+from attention_ui.markdown import plain_label
 from attention_ui.server.process import lower_priority, yield_turn
 from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
-from lessons.formatting import spoken, tell, written
+from lessons.formatting import spoken, tell
 from lessons.reader import LANGUAGE, SENTENCE_READ
-from lessons.sentence import say
+from lessons.sentence import Sentence, say
 from lessons.trained import TASK_SOURCES, LearntExample, recording_of
 
 LABELS_OF_SIZES = {
@@ -53,7 +54,7 @@ def reader_controls() -> dict[str, object]:
 
 def model_sizes(source: str) -> dict[str, int]:
     """The sizes that are changed often; moving one trains another model."""
-    return {name: model_size(name, label, TASK_SOURCES[source]) for name, label in LABELS_OF_SIZES.items()}
+    return {name: model_size(name, title, TASK_SOURCES[source]) for name, title in LABELS_OF_SIZES.items()}
 
 
 def layer_choice(example: Example, *, named: bool) -> int:
@@ -73,7 +74,7 @@ def layer_choice(example: Example, *, named: bool) -> int:
 def more_of_model(source: str) -> dict[str, object]:
     """What is changed less often."""
     learnt = TASK_SOURCES[source]
-    d_model = model_size("d_model", tell("$d_{model}$ · features of a token"), learnt)
+    d_model = model_size("d_model", say("$d_{model}$ · features of a token"), learnt)
     mask = st.toggle(
         tell("Train it with the causal mask"), True, key="train_mask", bind="query-params", disabled=not learnt.causal
     )
@@ -81,9 +82,9 @@ def more_of_model(source: str) -> dict[str, object]:
     return {"d_model": d_model, "train_mask": mask, "train_scaling": scaling}
 
 
-def model_size(name: str, label: str, learnt: LearntExample) -> int:
+def model_size(name: str, title: str | Sentence, learnt: LearntExample) -> int:
     """One size of the model; moving it trains another."""
-    return changing_slider(written(label), KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
+    return changing_slider(plain_label(title), KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
 
 
 def see_it_trained(settings: TrainingSettings, updates: int) -> None:

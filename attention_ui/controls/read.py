@@ -5,10 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.language_model import language_model
-from attention_ui.contents import CONTENTS
+from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import bound_within, one_in_list
 from attention_ui.lesson import room_for
-from attention_ui.links import SWITCH, Length, LinkRule, go_to
+from attention_ui.links import SWITCH, Length, LinkRule
 from attention_ui.state import set_state
 from lessons.example import Limit
 from lessons.formatting import tell, together, written
@@ -95,6 +95,7 @@ def open_in_lessons(choices: ReadChoices) -> None:
     """A button that makes this head, on this text, the running example of the lessons."""
     if st.button(tell("Open this head in the lessons"), key="open_head"):
         chosen = {"example": LANGUAGE, f"says_{LANGUAGE}": choices.text, "layer": choices.layer + 1}
-        for name, value in (chosen | {"head": choices.head + 1}).items():
+        chosen |= {"head": choices.head + 1}
+        for name, value in chosen.items():
             set_state(name, value)
-        go_to(CONTENTS[0].page(default=True))
+        open_entry(CONTENTS[0], **{name: str(value) for name, value in chosen.items()})

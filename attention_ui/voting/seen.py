@@ -15,6 +15,11 @@ def remember_screen(lesson: ModuleType, address: str, example: Example, head: in
     set_state("lesson_seen", name)
 
 
+def remember_page(address: str) -> None:
+    """Keep that a page was seen last whose questions nobody else's screen can ask."""
+    set_state("lesson_seen", address)
+
+
 def seen_of(lesson: str) -> AskedScreen | None:
     """The screen of a lesson that was seen last."""
     return (get_state("screens_seen") or {}).get(lesson)

@@ -33,6 +33,10 @@ KEY_IN_ADDRESS = say(
     "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
     "page in full screen."
 )
+WRITTEN_BY_ONE_PAGE = say(
+    "You come from Generate: its questions are about the text that your page is writing, which the students' screens "
+    "do not have. Here are the questions of the other lessons."
+)
 CSV_COLUMNS = (
     say("question"),
     say("lesson"),
@@ -134,6 +138,8 @@ def choose_question(room: Room, key: str) -> None:
     titles = {Path(entry.file).stem: entry.name for entry in CONTENTS}
     lessons, seen = list(askable()), get_state("lesson_seen")
     begin = lessons.index(seen) if seen in lessons else 0
+    if seen == "generate":
+        show_notes(WRITTEN_BY_ONE_PAGE)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lesson = st.selectbox(
             tell("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260

@@ -6,7 +6,7 @@ what to say to each are those of the screen that the link opens: nothing of it i
 
 import functools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from attention_core.masks import causal_mask
@@ -75,12 +75,16 @@ class Expected:
 
 @dataclass(frozen=True)
 class Planned:
-    """A stop, computed: what to ask, the right answer, the wrong ones that will come, and what the next screen says."""
+    """A stop, computed: what to ask, the right answer, the wrong ones that will come, and what the next screen says.
+
+    `shown` is what the link of the next screen says beside its controls.
+    """
 
     asks: Sentence
     right: Expected | None
     wrong: tuple[Expected, ...]
-    shows: tuple[Sentence, ...]
+    shows: tuple[Sentence, ...] = ()
+    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 def last_token(trace: ExampleTrace) -> int:
@@ -154,13 +158,25 @@ def planned(stop: Stop) -> Planned:
     if stop.exercise:
         exercise = EXERCISES[stop.exercise]
         hints = tuple(Expected(say("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
-        return Planned(exercise.asks, None, hints, ())
+        return Planned(exercise.asks, None, hints)
     screen = stop.opens.screen()
-    shows = what_is_noticed(stop.then.screen()) if stop.then else ()
+    then = stop.then and stop.then.screen()
+    found = Planned(*where_will_it_look(stop.opens)) if screen.ask is None else asked_first(screen)
+    return found if then is None else replace(found, shows=what_is_noticed(then), shown=how_shown(then, found.asks))
+
+
+def asked_first(screen: Screen) -> Planned:
+    """The question with which a screen opens."""
+    question = screen.ask(0)
+    return Planned(question.prompt, *answers_expected(question))
+
+
+def how_shown(screen: Screen, asked: Sentence) -> dict[str, str]:
+    """What a link says so that a screen is seen after the answers: uncovered, and above it no question but that one."""
     if screen.ask is None:
-        return Planned(*where_will_it_look(stop.opens), shows)
-    right, wrong = answers_expected(screen.ask(0))
-    return Planned(screen.ask(0).prompt, right, wrong, shows)
+        return {}
+    same = spoken(screen.ask(0).prompt) == spoken(asked)
+    return {"cover": "false"} | ({} if same else {"hide": "predict"})
 
 
 def answers_expected(question: Question) -> tuple[Expected, tuple[Expected, ...]]:

@@ -6,7 +6,9 @@ from attention_ui.controls.read import open_in_lessons, read_choices, show_effec
 from attention_ui.lesson import show_notes
 from attention_ui.lesson_page import draw_screen, stage_of_page
 from attention_ui.links import link_notes
+from attention_ui.voting.seen import remember_screen
 from lessons import read
+from lessons.example import Example
 
 top, stage = st.container(), stage_of_page()
 choices = read_choices()
@@ -14,3 +16,4 @@ show_effect(choices)
 show_notes(*link_notes(), *read.how_it_was_read(choices))
 open_in_lessons(choices)
 draw_screen(read, read.read_screen(choices), top, address="read", stage=stage, covers=False)
+remember_screen(read, "read", Example(), 0, choices)

@@ -26,6 +26,9 @@ LOOKING = """([width, scheme]) => {
 FADED = """() => document.getAnimations().every(fading =>
     fading.playState !== 'running' || fading.effect.getComputedTiming().endTime === Infinity)"""
 CARD = "[class*=st-key-cards_] button"
+# What a screen reader says of each control, where that is markup rather than words.
+READ_AS_MARKUP = """() => [...document.querySelectorAll('[aria-label]')].map(one => one.getAttribute('aria-label'))
+    .filter(name => /[$\\\\]|\\*\\*|`|:[a-z]+\\[/.test(name))"""
 # Two looks at a page, which differ in everything; pages take turns, so that all looks are met.
 LOOKS = (((1440, "light"), (390, "dark")), ((390, "light"), (1440, "dark")))  # with the drawer shut, then open
 
@@ -58,4 +61,5 @@ def test_nothing_on_a_page_keeps_anybody_out(visit, place, address):
     tab.page.locator(".st-key-drawer button", has_text="The code that ran").press("Space")
     tab.page.locator(".st-key-drawer_open code").first.wait_for()
     found += violations(tab, *opened)
+    found += tab.page.evaluate(READ_AS_MARKUP)
     assert not found, "\n".join(found)

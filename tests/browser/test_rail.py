@@ -1,5 +1,7 @@
 """The rail in a real browser: all lessons in one line, where one is, what is solved."""
 
+from urllib.parse import parse_qsl, urlsplit
+
 import pytest
 
 from attention_ui.contents import CONTENTS
@@ -62,3 +64,48 @@ def test_a_phone_says_where_one_is(visit):
     said = "wanted => getComputedStyle(document.querySelector('.stAppHeader'), '::after').content === wanted"
     tab.page.wait_for_function(said, arg=f'"7 of {len(CONTENTS)} · Softmax"')
     assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+CHOSEN = "example=pronouns&seed=7&trained_for=20&hide=caption&cover=false&large=true&lang=de"
+HERE = """([place, pairs]) => location.pathname === '/' + place
+    && new Set(pairs.map(String)).symmetricDifference(
+        new Set([...new URLSearchParams(location.search)].map(String))).size === 0
+    && [...new URLSearchParams(location.search)].length === pairs.length"""
+
+
+def arrives(tab, place, said):
+    """Wait for a page whose address says all this, each name once, and nothing else."""
+    tab.page.wait_for_function(HERE, arg=[place, [list(pair) for pair in parse_qsl(said)]])
+    tab.settled()
+
+
+def to(tab, place):
+    """The link of the rail to a page, in any language."""
+    return tab.page.locator(f'[data-testid="stTopNavLink"][href$="/{place}"]')
+
+
+def test_the_first_click_and_every_other_way_lead_to_the_same_visit(visit):
+    tab = visit()
+    tab.page.goto(f"{tab.url}/softmax?{CHOSEN}")
+    to(tab, "output").click()
+    arrives(tab, "output", CHOSEN)
+    assert tab.page.locator(".st-key-seed input").input_value() == "7"
+    tab.page.locator(".st-key-lesson_before button").click()
+    arrives(tab, "softmax", CHOSEN)
+    tab.page.keyboard.press("Shift+ArrowRight")
+    arrives(tab, "output", CHOSEN)
+    tab.page.reload()
+    arrives(tab, "output", CHOSEN)
+    tab.page.go_back()
+    tab.page.wait_for_url("**/softmax?**")
+    assert ("example", "pronouns") in parse_qsl(urlsplit(tab.page.url).query)
+    tab.page.get_by_test_id("stHeaderLogo").click()
+    tab.page.wait_for_url(f"{tab.url}/?**")
+    arrives(tab, "", CHOSEN)
+
+
+def test_a_visit_that_begins_at_the_first_page_keeps_its_example_at_the_first_click(visit):
+    tab = visit()
+    tab.page.goto(tab.url)
+    to(tab, "softmax").click()
+    arrives(tab, "softmax", "example=pronouns")

@@ -177,6 +177,23 @@ def test_the_class_is_asked_about_the_screen_that_was_seen_last(fresh):
     assert read_asked(fresh.look(code).asked).choices.temperature == 2.0, "and the class is found again"
 
 
+def test_whoever_comes_from_the_language_model_asks_about_what_it_read_there(fresh):
+    at, code, _key = teacher()
+    at.switch_page(str(ROOT / "pages/real_model/read.py")).run()
+    at.selectbox(key="read").set_value("cat").run()
+    at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
+    assert at.selectbox(key="class_lesson").value == "read"
+    press(at, "class_ask")
+    assert "cat" in read_asked(fresh.look(code).asked).choices.text
+
+
+def test_whoever_comes_from_generate_is_told_why_it_cannot_be_asked(fresh):
+    at, _code, _key = teacher()
+    at.switch_page(str(ROOT / "pages/training/generate.py")).run()
+    at.switch_page(str(ROOT / f"pages/{PAGE}.py")).run()
+    assert any(line.startswith("You come from Generate: its questions are about the text") for line in texts(at))
+
+
 @pytest.mark.parametrize("lesson", list(askable()))
 def test_every_lesson_can_be_asked_and_made_again_elsewhere(fresh, lesson):
     asked = first_asked(lesson)

@@ -6,7 +6,13 @@ import pytest
 from visiting import asked, open_page, read_plainly, texts
 
 from attention_ui.contents import CONTENTS
-from attention_ui.plan_view import said_of_answer, said_of_mistake, title_of_stop, url_of, url_of_stop
+from attention_ui.plan_view import (
+    said_of_answer,
+    said_of_mistake,
+    title_of_stop,
+    url_of_stop,
+    url_of_what_is_shown,
+)
 from lessons.exercises.every import EXERCISES
 from lessons.formatting import spoken
 from lessons.worksheet.plans import PLANS, begins_at, if_time_is_short, planned
@@ -20,7 +26,9 @@ def opened(url):
     """The page that a link of a plan opens. It tells of nothing that had to be corrected."""
     parts = urlsplit(url)
     address = parts.path.removeprefix("./") or "home"
-    at = open_page(FILES[address], **({"example": None, "picture": None} | dict(parse_qsl(parts.query))))
+    link = parse_qsl(parts.query)
+    assert len(dict(link)) == len(link), "no name stands twice"
+    at = open_page(FILES[address], **({"example": None, "picture": None, "cover": None} | dict(link)))
     assert not any(line.startswith("The link says") for line in texts(at)), texts(at)
     return at
 
@@ -43,7 +51,10 @@ def test_a_link_opens_the_screen_whose_question_the_plan_asks(minutes, place):
 @pytest.mark.parametrize(("minutes", "place"), [at for at in STOPS if PLANS[at[0]][at[1]].then])
 def test_what_is_shown_then_says_what_the_plan_says(minutes, place):
     stop = PLANS[minutes][place]
-    at, shows = opened(url_of(stop.then)), planned(stop).shows
+    at, shows = opened(url_of_what_is_shown(stop)), planned(stop).shows
+    assert not any(button.key == "show_numbers" for button in at.button), "the answer is to be seen"
+    if any("_card_" in (button.key or "") for button in at.button):
+        assert asked(at) == spoken(planned(stop).asks), "no other question stands above it"
     said = " ".join([*texts(at), *(read_plainly(title.value) for title in at.title)])
     assert shows and all(spoken(sentence) in said for sentence in shows)
 
@@ -68,9 +79,16 @@ def test_the_page_shows_every_stop_with_its_links_and_the_answers_that_will_come
     links = [element.proto.url for element in at.get("link_button")]
     lines = texts(at)
     for stop in PLANS[minutes]:
-        assert url_of_stop(stop) in links and (stop.then is None or url_of(stop.then) in links)
+        assert url_of_stop(stop) in links and (stop.then is None or url_of_what_is_shown(stop) in links)
         found = planned(stop)
         assert spoken(found.asks) in lines
         says = said_of_answer if stop.opens else said_of_mistake
         assert found.right is None or said_of_answer(found.right) in lines
         assert found.wrong and "\n".join(f"• {says(answer)}" for answer in found.wrong) in lines
+
+
+def test_links_are_shown_as_the_plan_is():
+    at = open_page(PAGE, paper="45", large="true", lang="en", hide="caption")
+    links = [dict(parse_qsl(urlsplit(element.proto.url).query)) for element in at.get("link_button")]
+    assert links and all((link["large"], link["lang"]) == ("true", "en") for link in links)
+    assert {link["hide"] for link in links} == {"caption", "caption,predict"}

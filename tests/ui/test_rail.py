@@ -3,7 +3,8 @@
 import re
 
 from attention_ui.contents import CONTENTS
-from attention_ui.rail import LINK, address_of, rail
+from attention_ui.links import path_of
+from attention_ui.rail import LINK, rail
 
 
 def rules(style):
@@ -41,6 +42,6 @@ def test_a_phone_is_told_where_one_is():
 
 
 def test_no_address_ends_like_another():
-    addresses = [LINK.format(address=address_of(entry)) for entry in CONTENTS]
+    addresses = [LINK.format(address=path_of(entry.address)) for entry in CONTENTS]
     assert len(set(addresses)) == len(CONTENTS)
     assert sum(entry.address.endswith("heads") for entry in CONTENTS) == 1, "the style knows a link by its end"
