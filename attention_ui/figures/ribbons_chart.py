@@ -32,7 +32,7 @@ def ribbons_template(words: int, moments: int, large: bool) -> dict:
     spec = template(ribbons_chart, words, moments, large)
     if moments == 1:
         return spec | {"params": [*spec["params"], {"name": "moment", "value": 0}]}
-    film = [dict(param) for param in playing(moments, False, ())]
+    film = [dict(param) for param in playing(moments, ())]
     for param in film:
         bound = param.pop("bind", None)
         if bound and param["name"] in FILM_NAMES:  # the pace is ours

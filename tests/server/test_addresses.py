@@ -1,8 +1,7 @@
 """Whose request it is: the peer, or whom a named proxy names; never what a stranger writes."""
 
-import asyncio
-
 import pytest
+from replicas import awaited
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from attention_ui.server.addresses import PROXIES, sender
@@ -43,7 +42,7 @@ def test_who_asks(peer, named, headers, who, monkeypatch):
     monkeypatch.delenv(PROXIES, raising=False)
     if named:
         monkeypatch.setenv(PROXIES, named)
-    assert asyncio.run(asked(peer, named or "127.0.0.1,::1", *headers)) == who
+    assert awaited(asked(peer, named or "127.0.0.1,::1", *headers)) == who
 
 
 def test_without_a_peer_it_is_this_machine():

@@ -1,8 +1,7 @@
 """A word of the menu leads to its page, in every spelling that comes to mind."""
 
-import asyncio
-
 import pytest
+from replicas import awaited
 
 from attention_ui.contents import CONTENTS
 from attention_ui.server.meant_pages import MeantPages, bare, meant_address
@@ -60,7 +59,7 @@ def answered(path, query, accepts):
         "type": "http", "method": "GET", "path": path, "query_string": query.encode(),
         "headers": [(b"accept", accepts), (b"host", b"localhost")],
     }  # fmt: skip
-    asyncio.run(MeantPages(app)(scope, None, send))
+    awaited(MeantPages(app)(scope, None, send))
     location = dict(said[0]["headers"]).get(b"location")
     assert said[0].get("status") == (None if location is None else 307)
     return None if location is None else location.decode()

@@ -117,7 +117,7 @@ def test_an_address_cannot_use_up_what_is_for_all(bounded, kept):
                 del kept[visit, file]  # its visits have ended
         return statuses, school, everybody, await asked(bounded, "v1", "f", MEGABYTE)
 
-    statuses, school, everybody, later = asyncio.run(attack())
+    statuses, school, everybody, later = awaited(attack())
     assert statuses.count(204) * MEGABYTE == uploads.OF_AN_ADDRESS and set(statuses) == {204, 429}
     assert school == [204] * 30
     assert sum(kept.values()) <= uploads.OF_ALL and everybody.count(429) > 0
@@ -142,7 +142,7 @@ def test_what_is_on_its_way_counts_and_goes_with_an_error(kept):
         await asyncio.gather(*coming, return_exceptions=True)
         return refused, app._coming
 
-    assert asyncio.run(many()) == ((429, 429), {})
+    assert awaited(many()) == ((429, 429), {})
 
 
 def test_a_length_that_is_none_counts_as_the_largest(kept):
@@ -151,4 +151,4 @@ def test_a_length_that_is_none_counts_as_the_largest(kept):
 
     app = FewUploads(nothing, lambda: {("v", "old"): uploads.OF_A_VISIT - uploads.LARGEST + 1})
     for length in ("", "x", "-1", "9" * 40, "²"):
-        assert asyncio.run(asked(app, "v", "f", length)) == 429
+        assert awaited(asked(app, "v", "f", length)) == 429
