@@ -81,7 +81,7 @@ def mirror_image(example: ExampleTrace, random: Generator) -> Asked:
         Card(say("The same number."),
              say("Both are {score}: they add up the same products, so X Xᵀ is symmetric. Q Kᵀ need not be.",
                  score=there), say("the same pairs are multiplied")),
-        Card(say("The same number with the other sign."),
+        Card(say("Minus that number."),
              say("Both are {score}. Swapping the two vectors changes no sign: a · b and b · a add up the same "
                  "products.", score=there), say("the order flips the sign")),
         Card(say("Another number."),

@@ -185,7 +185,7 @@ def answer_mirror(case, prompt):
     there, back = dot(case, i, j), dot(case, j, i)
     judge = by_text({
         "The same number.": abs(there - back) < AS_GOOD,
-        "The same number with the other sign.": abs(there + back) < AS_GOOD,
+        "Minus that number.": abs(there + back) < AS_GOOD,
         "Another number.": abs(there - back) > AS_GOOD,
     })  # fmt: skip
     return dict.fromkeys((SAME_PRODUCTS, NO_SIGN, BOTH_LENGTHS)) | {JUDGE: judge}

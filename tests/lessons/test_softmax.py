@@ -91,7 +91,7 @@ def hardly_multiplied(case, sentence):
 
 def not_multiplied(case, sentence):
     assert visible_weights(case, times=FACTOR) == pytest.approx(visible_weights(case), abs=1e-5)
-    return {"times": 2}
+    return {"times": FACTOR}
 
 
 def pair_of(sentence):
