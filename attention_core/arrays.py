@@ -10,7 +10,6 @@ takes several times as long then; nobody changes them all the same.
 """
 
 import functools
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,13 +20,20 @@ Tokens = Float[Array, "*batch tokens d_model"]
 Positions = Float[Array, "*runs tokens d_model"]
 
 
-def namespace(x: Array) -> ModuleType:
+def namespace(x: Array) -> Any:
     """The library that x comes from."""
     if isinstance(x, np.ndarray):  # no faster way to ask: training asks a hundred thousand times a second
         return np
+    if hasattr(x, "__array_namespace__"):  # a library that says which it is, as the array API has it: see `traced`
+        return x.__array_namespace__()
     import torch  # only where there is a torch tensor: training does without
 
     return torch
+
+
+def numbers_of(x: Array) -> Array:
+    """The numbers alone, for what a program decides by them, such as which keys it goes through."""
+    return x.values if hasattr(x, "rule") else x
 
 
 def align_runs(weight: Array, x: Array, own_axes: int) -> Array:

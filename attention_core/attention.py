@@ -13,9 +13,10 @@ from dataclasses import dataclass, fields
 
 from jaxtyping import Bool, Float
 
-from attention_core.arrays import Array, namespace, row_max, row_sum
+from attention_core.arrays import Array, namespace, numbers_of, row_max, row_sum
 from attention_core.inputs import check_inputs, is_boolean
 
+Number = float | Float[Array, ""]
 Mask = Bool[Array, "... queries keys"] | Float[Array, "... queries keys"]
 
 
@@ -48,8 +49,8 @@ def attend(
     v: Float[Array, "*batch keys d_v"],
     may_attend: Mask | None = None,
     *,
-    scale: float | None = None,
-    soft_cap: float | None = None,
+    scale: Number | None = None,
+    soft_cap: Number | None = None,
     sink: Float[Array, "*heads"] | float | None = None,
 ) -> AttentionTrace:
     """Run scaled dot-product attention and keep every intermediate tensor.
@@ -62,7 +63,7 @@ def attend(
     Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
     at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
     """
-    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
+    check_inputs(*map(numbers_of, (q, k, v, may_attend, scale, soft_cap, sink)))
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     masked = mask_scores(cap_scores(scaled, soft_cap), may_attend)
@@ -78,7 +79,7 @@ def dot_product_scores(
     return q @ k.mT
 
 
-def scale_scores(scores: Float[Array, "*batch queries keys"], scale: float) -> Float[Array, "*batch queries keys"]:
+def scale_scores(scores: Float[Array, "*batch queries keys"], scale: Number) -> Float[Array, "*batch queries keys"]:
     """The scores times `scale`, usually 1/√d_k.
 
     Where the entries of q and k are independent with mean 0 and variance 1, a dot product
@@ -87,13 +88,13 @@ def scale_scores(scores: Float[Array, "*batch queries keys"], scale: float) -> F
     return scores * scale
 
 
-def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: float | None) -> Float[Array, "*batch queries keys"]:
+def cap_scores(scaled: Float[Array, "*batch queries keys"], cap: Number | None) -> Float[Array, "*batch queries keys"]:
     """cap · tanh(score / cap): small scores stay nearly as they are, none goes beyond ±cap, and order is kept.
 
     A cap of 0 is none, as in ONNX and FlashAttention.
     Bello et al. 2016, https://arxiv.org/abs/1611.09940; as used by Gemma 2, https://arxiv.org/abs/2408.00118.
     """
-    return cap * namespace(scaled).tanh(scaled / cap) if cap else scaled
+    return cap * namespace(scaled).tanh(scaled / cap) if numbers_of(cap) else scaled
 
 
 def mask_scores(

@@ -1,0 +1,365 @@
+"""Arrays that remember: NumPy's numbers, and of each cell which cells it was made of.
+
+The core is written once for every library that `namespace(x)` gives (see `arrays`). `XP` is one more such library, so
+every function of the core runs on `given(values, "x")` as it stands, and its result knows the whole computation.
+
+While it runs, an array keeps its values and the rule that made it; no cell is looked at. Asked later, a rule says of
+any cells which cells they were made of. There are five:
+
+    Given       there from the start: an input, a constant of the core, a number in a formula
+    Moved       reshape, transpose, slice, broadcast, concat, stack, gather, where: each cell is a copy of another one
+    EachCell    + − · ÷ exp tanh > …: cell by cell, broadcast as NumPy does it
+    Along       the sum or the maximum along some axes
+    Products    matrix products, and dot products of rows
+
+`Moved` needs no index arithmetic of its own: what NumPy does to the values it also does to an array of cell numbers.
+An operation without a rule raises `NoRule`: a trace is complete, or there is none.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Index = np.ndarray  # numbers of cells, counted in reading order, in an array of any shape
+
+
+class NoRule(TypeError, AttributeError):
+    """An operation that would lose the trace."""
+
+
+class Cells(NamedTuple):
+    """Some cells of one array; `at` holds their numbers, counted in reading order, in an array of any shape."""
+
+    array: "Traced"
+    at: Index
+
+    @property
+    def values(self) -> np.ndarray:
+        """Their numbers, in the shape of `at`."""
+        return self.array.values.reshape(-1)[self.at]
+
+    @property
+    def made(self) -> "Made":
+        """How they were made."""
+        return self.array.rule.made(self.at)
+
+
+class Made(NamedTuple):
+    """How some cells were made, and of which cells.
+
+    `parts` have the shape of the cells that were asked for; those of a sum, a maximum or a product of rows have an axis
+    of terms more, at the end. A copy of cells of several arrays has as many parts, and `which` says for each cell whose
+    it is. `because` is the condition that chose them.
+    """
+
+    sign: str
+    parts: tuple[Cells, ...] = ()
+    which: Index | None = None
+    because: Cells | None = None
+
+
+# The rules.
+
+
+@lru_cache(maxsize=512)
+def cell_numbers(shape: tuple[int, ...]) -> Index:
+    """An array of this shape in which each cell holds its own number."""
+    return np.arange(math.prod(shape)).reshape(shape)
+
+
+@lru_cache(maxsize=512)
+def spread(shape: tuple[int, ...], over: tuple[int, ...]) -> Index:
+    """For each cell of the larger shape, in reading order, the cell of the smaller one that is broadcast there."""
+    return np.broadcast_to(cell_numbers(shape), over).reshape(-1)
+
+
+class Given(NamedTuple):
+    """Nothing made it: `kind` is "input", "constant" or "number". A `text` says how it is written, such as "1 ÷ √2"."""
+
+    kind: str
+    text: str | None = None
+
+    def made(self, at: Index) -> Made:
+        """See `Made`."""
+        return Made(self.kind)
+
+
+class Moved:
+    """Copies of cells of some arrays, in the order in which `move` puts them; `condition` chose, if one did."""
+
+    def __init__(self, sources: "Sequence[Traced]", move: Callable[..., np.ndarray], condition: "Traced | None" = None):
+        self.sources, self.move, self.condition = tuple(sources), move, condition
+        self.shape: tuple[int, ...] = ()
+        self.origins: Index | None = None
+
+    def made(self, at: Index) -> Made:
+        """See `Made`. The way back is found when it is first asked for."""
+        starts = np.cumsum([0, *(source.values.size for source in self.sources)])
+        if self.origins is None:
+            numbered = (
+                cell_numbers(source.shape) + start for source, start in zip(self.sources, starts[:-1], strict=True)
+            )
+            moved = self.move(*numbered)
+            self.shape, self.origins = moved.shape, moved.reshape(-1)
+        origins = self.origins[at]
+        which = np.searchsorted(starts, origins, side="right") - 1
+        parts = tuple(
+            Cells(source, np.where(which == i, origins - starts[i], 0)) for i, source in enumerate(self.sources)
+        )
+        because = self.condition
+        chosen = None if because is None else Cells(because, spread(because.shape, self.shape)[at])
+        return Made("copy", parts, which, chosen)
+
+
+class EachCell(NamedTuple):
+    """One cell of each source, joined by a sign."""
+
+    sign: str
+    sources: "tuple[Traced, ...]"
+    shape: tuple[int, ...]
+
+    def made(self, at: Index) -> Made:
+        """See `Made`."""
+        return Made(self.sign, tuple(Cells(source, spread(source.shape, self.shape)[at]) for source in self.sources))
+
+
+class Along(NamedTuple):
+    """The sum ("sum") or the maximum ("max") along some axes."""
+
+    sign: str
+    source: "Traced"
+    axes: tuple[int, ...]
+
+    def made(self, at: Index) -> Made:
+        """See `Made`."""
+        last = range(-len(self.axes), 0)
+        size = math.prod(self.source.shape[axis] for axis in self.axes)
+        rows = np.moveaxis(cell_numbers(self.source.shape), self.axes, last).reshape(-1, size)
+        return Made(self.sign, (Cells(self.source, rows[at]),))
+
+
+class Products(NamedTuple):
+    """Σ left · right, of a matrix product."""
+
+    left: "Traced"  # *batch rows terms
+    right: "Traced"  # *batch terms columns
+
+    def made(self, at: Index) -> Made:
+        """See `Made`: the two parts stand in pairs, one a term."""
+        left, right = self.left.shape, self.right.shape
+        batch = np.broadcast_shapes(left[:-2], right[:-2])
+        *entry, row, column = np.unravel_index(at, (*batch, left[-2], right[-1]))
+        rows = np.broadcast_to(cell_numbers(left), (*batch, *left[-2:]))[(*entry, row)]
+        columns = np.broadcast_to(cell_numbers(right).mT, (*batch, right[-1], right[-2]))[(*entry, column)]
+        return Made("products", (Cells(self.left, rows), Cells(self.right, columns)))
+
+
+# The array.
+
+
+class Traced:
+    """An array of NumPy's numbers with the rule that made it.
+
+    `name` is what a reader calls it, and `axes` what its last axes count, such as ("queries", "keys"); both are given
+    by whoever shows it.
+    """
+
+    __slots__ = ("axes", "name", "rule", "values")
+    __array_ufunc__ = None  # so that `array + traced` comes here, too
+    __hash__ = object.__hash__
+
+    def __init__(self, values: np.ndarray, rule: Any, name: str | None = None, axes: Sequence[str] = ()):
+        self.values, self.rule, self.name, self.axes = np.asarray(values), rule, name, tuple(axes)
+
+    shape = property(lambda self: self.values.shape)
+    ndim = property(lambda self: self.values.ndim)
+    dtype = property(lambda self: self.values.dtype)
+    mT = property(lambda self: moved(lambda a: a.mT, self))
+
+    def __array_namespace__(self, api_version: str | None = None) -> "Library":
+        return XP
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, key: Any) -> "Traced":
+        return moved(lambda a: a[key], self)
+
+    def reshape(self, *shape: int | tuple[int, ...]) -> "Traced":
+        """As NumPy's."""
+        return moved(lambda a: a.reshape(*shape), self)
+
+    def swapaxes(self, one: int, other: int) -> "Traced":
+        """As NumPy's."""
+        return moved(lambda a: a.swapaxes(one, other), self)
+
+    def sum(self, axis: int | tuple[int, ...] | None = None) -> "Traced":
+        """As NumPy's."""
+        return along("sum", np.sum, self, axis)
+
+    def all(self, axis: int | None = None) -> np.ndarray:
+        """Plain, as what a program decides by a look at all cells is no number of the computation."""
+        return self.values.all(axis=axis)
+
+    def any(self, axis: int | None = None) -> np.ndarray:
+        """Plain, as `all`."""
+        return self.values.any(axis=axis)
+
+    def __matmul__(self, other: "Traced") -> "Traced":
+        left, right = declared(self), declared(other)
+        rows = left if left.ndim > 1 else left[None]
+        columns = right if right.ndim > 1 else right[:, None]
+        return Traced(left.values @ right.values, Products(rows, columns))
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoRule(f"traced arrays have no rule for .{name}: add one to traced.py, or read .values and end the trace")
+
+    def _ends_here(self, *_: object, **__: object) -> Any:
+        raise NoRule("a traced array would become a plain one here; read .values where the trace may end")
+
+    __array__ = __bool__ = __float__ = __int__ = __index__ = __contains__ = _ends_here
+
+
+BINARY = {
+    "add": ("+", np.add), "sub": ("−", np.subtract), "mul": ("·", np.multiply), "truediv": ("÷", np.divide),
+    "pow": ("^", np.power), "gt": (">", np.greater), "ge": ("≥", np.greater_equal), "lt": ("<", np.less),
+    "le": ("≤", np.less_equal), "eq": ("=", np.equal), "ne": ("≠", np.not_equal),
+    "and": ("and", np.logical_and), "or": ("or", np.logical_or),
+}  # fmt: skip
+UNARY = {"neg": ("neg", np.negative), "invert": ("not", np.logical_not)}
+FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "log": np.log, "sqrt": np.sqrt, "sin": np.sin, "cos": np.cos}
+for _name, (_sign, _f) in BINARY.items():
+    setattr(Traced, f"__{_name}__", lambda a, b, s=_sign, f=_f: each_cell(s, f, a, b))
+    if _name in ("add", "sub", "mul", "truediv", "pow", "and", "or"):
+        setattr(Traced, f"__r{_name}__", lambda a, b, s=_sign, f=_f: each_cell(s, f, b, a))
+for _name, (_sign, _f) in UNARY.items():
+    setattr(Traced, f"__{_name}__", lambda a, s=_sign, f=_f: each_cell(s, f, a))
+
+
+class Written(float):
+    """A number with the way it is written, such as 1/√2 with "1 ÷ √2"."""
+
+    text: str
+
+    def __new__(cls, value: float, text: str):
+        """The number, which computes as any other."""
+        number = super().__new__(cls, value)
+        number.text = text
+        return number
+
+
+def given(values: Any, name: str, axes: Sequence[str] = ()) -> Traced:
+    """An input, with its name and what its axes count."""
+    array = Traced(np.array(values), Given("input", getattr(values, "text", None)), name, axes)
+    array.values.flags.writeable = False
+    return array
+
+
+def constant(values: Any, dtype: Any = None) -> Traced:
+    """What the core itself brings, such as ones or angles. An array that is traced already stays what it is."""
+    if not isinstance(values, Traced):
+        return Traced(np.array(np.asarray(values), dtype=dtype), Given("constant"))
+    if dtype is None or values.dtype == dtype:
+        return values
+    return Traced(values.values.astype(dtype), Moved((values,), lambda a: a), values.name, values.axes)
+
+
+def declared(x: Any) -> Traced:
+    """A traced array as it is; a number of a formula as an array without axes. Nothing else enters unseen."""
+    if isinstance(x, Traced):
+        return x
+    if isinstance(x, int | float):
+        return Traced(np.asarray(x), Given("number"))
+    raise NoRule(f"{type(x).__name__} without a trace beside a traced array: declare it with given(…) or XP.asarray(…)")
+
+
+def each_cell(sign: str, f: np.ufunc, *sources: Any) -> Traced:
+    """One operation, cell by cell."""
+    traced = tuple(map(declared, sources))  # plain numbers enter f as they are: they leave 32 bits 32 bits
+    with np.errstate(all="ignore"):  # −∞ − (−∞) is a number of the computation as any other
+        values = f(*(x.values if isinstance(x, Traced) else x for x in sources))
+    return Traced(values, EachCell(sign, traced, values.shape))
+
+
+def moved(move: Callable[..., np.ndarray], *sources: Traced, condition: Traced | None = None) -> Traced:
+    """Copies of cells, in another order."""
+    return Traced(move(*(source.values for source in sources)), Moved(sources, move, condition))
+
+
+def along(sign: str, f: Callable[..., np.ndarray], x: Traced, axis: int | tuple[int, ...] | None) -> Traced:
+    """A sum or a maximum."""
+    axes = tuple(range(x.ndim)) if axis is None else (axis,) if isinstance(axis, int) else tuple(axis)
+    return Traced(f(x.values, axis=axes), Along(sign, x, axes))
+
+
+def where(condition: Any, x: Any, y: Any) -> Traced:
+    """As NumPy's."""
+    chosen, sources = declared(condition), (declared(x), declared(y))
+    values = np.where(chosen.values, *(a.values if isinstance(a, Traced) else a for a in (x, y)))
+    return Traced(values, Moved(sources, lambda a, b: np.where(chosen.values, a, b), chosen))
+
+
+def vecdot(x: Traced, y: Traced) -> Traced:
+    """As NumPy's."""
+    x, y = declared(x), declared(y)
+    return Traced(np.vecdot(x.values, y.values), Products(x[..., None, :], y[..., None]))
+
+
+def joined(f: Callable[..., np.ndarray], axis: int, arrays: Sequence[Any]) -> Traced:
+    """Several arrays as one."""
+    return moved(lambda *a: f(a, axis=axis), *map(declared, arrays))
+
+
+class Library(SimpleNamespace):
+    """What `namespace(x)` gives for a traced array."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise NoRule(f"traced arrays have no rule for xp.{name}: add one to traced.py")
+
+
+XP = Library(
+    bool=np.bool,
+    **{name: lambda x, s=name, f=f: each_cell(s, f, x) for name, f in FUNCTIONS.items()},
+    maximum=lambda x, y: each_cell("max", np.maximum, x, y),
+    where=where,
+    amax=lambda x, axis: along("max", np.max, x, axis),
+    linalg=Library(vecdot=vecdot),
+    concat=lambda arrays, axis=0: joined(np.concat, axis, arrays),
+    stack=lambda arrays, axis=0: joined(np.stack, axis, arrays),
+    broadcast_to=lambda x, shape: moved(lambda a: np.broadcast_to(a, shape), x),
+    asarray=constant,
+    zeros=lambda shape, dtype=float: constant(np.zeros(shape, dtype)),
+    ones=lambda shape, dtype=float: constant(np.ones(shape, dtype)),
+    eye=lambda n, m=None, dtype=float: constant(np.eye(n, m, dtype=dtype)),
+    argwhere=np.argwhere,  # of plain arrays alone, as `any` gives them: __array__ says no to others
+)
+
+
+# What is asked of a trace.
+
+
+def sources_of(array: Traced) -> tuple[Traced, ...]:
+    """The arrays that an array was made of."""
+    rule = array.rule
+    if isinstance(rule, Given):
+        return ()
+    if isinstance(rule, Moved):
+        return rule.sources if rule.condition is None else (*rule.sources, rule.condition)
+    if isinstance(rule, Products):
+        return rule.left, rule.right
+    return rule.sources if isinstance(rule, EachCell) else (rule.source,)
+
+
+def arrays_behind(*arrays: Traced) -> Iterator[Traced]:
+    """Every array that leads to these, themselves among them, each once."""
+    seen, waiting = set(), list(arrays)
+    while waiting:
+        array = waiting.pop()
+        if id(array) not in seen:
+            seen.add(id(array))
+            yield array
+            waiting.extend(sources_of(array))

@@ -1,0 +1,140 @@
+"""A function of a lesson and what it ran on: what came out, and how every number of it came about."""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, get_args
+
+import numpy as np
+
+from attention_core.arrays import Array
+from attention_core.traced import Traced, given
+from lessons.trace.story import Line, Names, lines_of, name_arrays, story_of
+
+INPUT_AXES = {  # what the axes of usual inputs count
+    "x": ("tokens", "d_model"),
+    "positions": ("tokens", "d_model"),
+    "may_attend": ("queries", "keys"),
+    **dict.fromkeys(("W_q", "W_k", "W_v", "W_o"), ("row", "column")),
+}
+Take = Callable[[Any], Any]  # a slice of an array, the same of a tensor and of a traced array
+
+
+@dataclass(frozen=True, eq=False)
+class Computation:
+    """A lesson's `compute` and its `inputs`, by the names of its parameters.
+
+    It runs twice: on the inputs as they are, for the `result` on the screen, and when a derivation is wanted on arrays
+    that remember, for `traced`. `names` are what a reader calls the cells.
+    """
+
+    function: Callable[..., Any]
+    inputs: Mapping[str, object]
+    names: Names = field(default_factory=lambda: Names({}, {}))
+
+    @cached_property
+    def result(self) -> Any:
+        """What came out."""
+        return self.function(**self.inputs)
+
+    @cached_property
+    def remembered(self) -> dict[str, Any]:
+        """The inputs as arrays that remember."""
+        kinds = inspect.get_annotations(self.function)
+        axes = {name: INPUT_AXES.get(name) or axes_of_annotation(kinds.get(name)) for name in self.inputs}
+        return {name: remembering(name, value, axes[name]) for name, value in self.inputs.items()}
+
+    @cached_property
+    def traced(self) -> Any:
+        """The result on arrays that remember; each has the name of its field."""
+        result = self.function(**self.remembered)
+        name_arrays(result)
+        return result
+
+    def follow(
+        self,
+        path: str,
+        take: Take | None = None,
+        name: str | None = None,
+        axes: Sequence[str] = (),
+        computed: bool = False,
+    ) -> "Followed":
+        """How the cells of one array came about: of the result, by a path such as "masked.weights", or of the inputs.
+
+        `take` makes the array that is shown of it, such as one row; where that is arithmetic and no slice, it wants a
+        `name`, and what its `axes` count. An empty path hands all of the result to `take`. Copies with a name of their
+        own, such as what a mask leaves visible, are told as copies, or as what was `computed`.
+        """
+        return Followed(self, path, take, name, tuple(axes), computed)
+
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """One array of a computation, or a slice of it: its numbers, and how each of them came about."""
+
+    computation: Computation
+    path: str
+    take: Take | None = None
+    name: str | None = None
+    axes: tuple[str, ...] = ()
+    computed: bool = False
+
+    @cached_property
+    def values(self) -> Array:
+        """The numbers on the screen."""
+        return self._of(self.computation.inputs, lambda: self.computation.result)
+
+    @cached_property
+    def array(self) -> Traced:
+        """The array that remembers."""
+        array = self._of(self.computation.remembered, lambda: self.computation.traced)
+        if self.name:
+            array.name, array.axes = self.name, self.axes
+        return array
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """The line of each cell, in reading order."""
+        return lines_of(self.array, self.computation.names, computed=self.computed)
+
+    def line(self, *index: int) -> Line:
+        """The line of one cell."""
+        return self.lines[int(np.ravel_multi_index(index, self.array.shape))]
+
+    def derive(self, *index: int) -> list[Line]:
+        """All lines that lead to a cell, its own last."""
+        return story_of(self.array, index, self.computation.names, computed=self.computed)
+
+    def _of(self, inputs: Mapping[str, Any], result: Callable[[], Any]) -> Any:
+        found = inputs[self.path] if self.path in inputs else at_path(result(), self.path)
+        return found if self.take is None else self.take(found)
+
+
+def at_path(result: Any, path: str) -> Any:
+    """What stands at a path of names in a result, such as "masked.weights"."""
+    for name in filter(None, path.split(".")):
+        result = result[name] if isinstance(result, Mapping) else getattr(result, name)
+    return result
+
+
+def remembering(name: str, value: object, axes: Sequence[str]) -> object:
+    """An input as an array that remembers; sizes, switches and texts as they are.
+
+    Numbers of 32 bits become the decimal numbers with which they are written: what a reader sees is what is computed.
+    """
+    if isinstance(value, float):
+        return given(value, name)
+    if not hasattr(value, "shape") or hasattr(value, "rule"):
+        return value
+    plain = np.asarray(value)
+    if plain.dtype == np.float32:
+        plain = np.array([float(str(number)) for number in plain.ravel()]).reshape(plain.shape)
+    return given(plain, name, axes)
+
+
+def axes_of_annotation(kind: object) -> tuple[str, ...]:
+    """The names of axes in an annotation of jaxtyping, without those that stand for any axes in front."""
+    kinds = (kind, *get_args(kind))
+    words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
+    return tuple(word for word in words if not word.startswith("*") and word != "...")

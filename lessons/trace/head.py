@@ -1,0 +1,98 @@
+"""One head of the running example: from X and its weights to its output, and what a reader calls every number."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from jaxtyping import Float
+
+from attention_core.arrays import Array
+from attention_core.attention import AttentionTrace, Mask, Number, attend
+from attention_core.embeddings import rotate
+from attention_core.masks import causal_mask
+from attention_core.traced import Written
+from lessons.example import ExampleTrace, projection_of
+from lessons.sentence import Sentence, say
+from lessons.trace.computation import Computation
+from lessons.trace.story import Names
+
+VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
+HEAD_SENTENCES: Mapping[str, Sentence] = {
+    "x": say("x of {token}, feature {feature}: an entry of X"),
+    "W_q": say("W_q, row {row}, column {column}: an entry of W_q"),
+    "W_k": say("W_k, row {row}, column {column}: an entry of W_k"),
+    "W_v": say("W_v, row {row}, column {column}: an entry of W_v"),
+    "q": say("query of {query}, feature {feature}"),
+    "k": say("key of {key}, feature {feature}"),
+    "v": say("value of {key}, feature {feature}"),
+    "scores": say("score of {key} for {query}: query · key"),
+    "scaled": say("scaled score of {key} for {query}"),
+    "masked": say("masked score of {key} for {query}: visible, so it stays"),
+    "masked hidden": say("score of {key} for {query}: masked, as {query} may not look at {key}"),
+    "max of masked": say("the largest score that {query} may look at"),
+    "sum of masked": say("sum over all keys that {query} may look at"),
+    "weights": say("weight that {query} puts on {key}: its part of the sum"),
+    "weights hidden": say("weight of {key} for {query}: masked, so it is exactly 0"),
+    "output": say("output of {query}, feature {feature}: weights · values"),
+}
+
+
+def project(
+    x: Float[Array, "tokens d_model"],
+    W_q: Float[Array, "d_model d_k"],
+    W_k: Float[Array, "d_model d_k"],
+    W_v: Float[Array, "d_model d_v"],
+    positions: Float[Array, "tokens d_model"] | None = None,
+    rotary: bool = False,
+) -> tuple[Float[Array, "queries d_k"], Float[Array, "keys d_k"], Float[Array, "keys d_v"]]:
+    """Queries, keys and values of one head. Positions may be added to what makes queries and keys, or turn them."""
+    source = x if positions is None else x + positions
+    q, k, v = source @ W_q, source @ W_k, x @ W_v
+    return (rotate(q), rotate(k), v) if rotary else (q, k, v)
+
+
+def one_head(
+    x: Float[Array, "tokens d_model"],
+    W_q: Float[Array, "d_model d_k"],
+    W_k: Float[Array, "d_model d_k"],
+    W_v: Float[Array, "d_model d_v"],
+    may_attend: Mask | None,
+    scale: Number,
+    positions: Float[Array, "tokens d_model"] | None = None,
+    rotary: bool = False,
+) -> AttentionTrace:
+    """One head from X and its weights to its output."""
+    q, k, v = project(x, W_q, W_k, W_v, positions, rotary)
+    return attend(q, k, v, may_attend, scale=scale)
+
+
+def head_inputs(example: ExampleTrace, head: int, **others: object) -> dict[str, object]:
+    """What one head of the example is computed from, by the names of `one_head`; `others` take the place of some."""
+    causal = causal_mask(len(example.tokens)) if example.example.causal else None
+    weights = {f"W_{role}": projection_of(example, role, head) for role in "qkv"}
+    inputs = {"x": example.x, **weights, "may_attend": causal, "scale": written_scale(example)}
+    if example.added is not None:
+        inputs["positions"] = example.added
+    return inputs | ({"rotary": True} if example.rotary else {}) | others
+
+
+def written_scale(example: ExampleTrace) -> float:
+    """What the scores are multiplied by, as a reader knows it."""
+    return Written(example.scale, f"1 ÷ √{example.example.d_k}") if example.example.scaling else 1.0
+
+
+def divisor_of(example: ExampleTrace) -> str:
+    """What the scores of an example are divided by, as it is written."""
+    return f"√{example.example.d_k}" if example.example.scaling else "1"
+
+
+def head_names(example: ExampleTrace, **sentences: Sentence) -> Names:
+    """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones."""
+    things = dict.fromkeys(("tokens", "queries", "keys"), example.names)
+    return Names({**HEAD_SENTENCES, **sentences}, things)
+
+
+def compute_head(
+    function: Callable[..., Any], example: ExampleTrace, head: int, names: Names | None = None, **others: object
+) -> Computation:
+    """A lesson's function on one head of the example."""
+    return Computation(function, head_inputs(example, head, **others), names or head_names(example))

@@ -1,0 +1,283 @@
+"""How a line of arithmetic is written: signs, parentheses, and as few digits as make it true.
+
+All cells of an array come about alike, so their lines are written together: a `Term` holds numbers for many cells at
+once. A line says "=" where nothing in it is rounded, and "≈" elsewhere; either way, whoever computes with the digits
+that are printed comes to the printed result.
+"""
+
+import functools
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from attention_core.traced import Cells
+
+COMPARED = (">", "≥", "<", "≤", "=", "≠", "and", "or", "not")
+CALLED = {"exp": "e^", "log": "ln", "sqrt": "√", "tanh": "tanh", "sin": "sin", "cos": "cos", "max": "max"}
+INFIX = {  # the mark, how strong its first and its other operands must be at least, and how strong it is itself
+    "+": (" + ", (2, 2), 2), "−": (" − ", (2, 3), 2), "·": ("·", (3, 4), 3), "÷": (" ÷ ", (3, 4), 3),
+    "^": ("^", (5, 9), 4),
+}  # fmt: skip
+COMPUTE: dict[str, Callable[..., np.ndarray]] = {
+    "+": np.add, "−": np.subtract, "·": np.multiply, "÷": np.divide, "^": np.power, "neg": np.negative, "exp": np.exp,
+    "log": np.log, "sqrt": np.sqrt, "tanh": np.tanh, "sin": np.sin, "cos": np.cos, "max": np.maximum, ">": np.greater,
+    "≥": np.greater_equal, "<": np.less, "≤": np.less_equal, "=": np.equal, "≠": np.not_equal, "and": np.logical_and,
+    "or": np.logical_or, "not": np.logical_not,
+}  # fmt: skip
+SUMMED = {"+": (np.sum, 0.0), "max": (np.max, -math.inf)}  # along the axis of terms, and what changes nothing there
+MOST_TERMS, SHOWN_TERMS = 16, 6  # longer sums name their largest terms, and what the others come to
+# Digits of the operands and of the result: few first; where large numbers cancel, fewer of the result will do.
+DIGITS = ((4, 4), (5, 4), (6, 4), (6, 3), (7, 4), (8, 4), (8, 2), (10, 4), (10, 2), (12, 4), (12, 1), (17, 4), (17, 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A sign and its parts, or numbers; `values` has the shape of the cells whose lines are written together.
+
+    A part of a sum or a maximum may have an axis of terms more at its end; then `kept` says which terms count.
+    """
+
+    sign: str
+    values: np.ndarray
+    parts: tuple["Term", ...] = ()
+    cells: Cells | None = None  # whose numbers these are, where they are those of an array
+    kept: np.ndarray | None = None
+    text: str | None = None  # of a number that is written in a way of its own
+
+    @cached_property
+    def numbers(self) -> list[float]:
+        """Its numbers, in reading order."""
+        return self.values.ravel().tolist()
+
+    @cached_property
+    def terms_shown(self) -> list[list[int]]:
+        """For each cell the places of the terms that are shown, in the reading order of the part that has them."""
+        many = self.shown.shape[-1]
+        rows = self.shown.reshape(-1, many)
+        return [(np.flatnonzero(row) + i * many).tolist() for i, row in enumerate(rows)]
+
+    @cached_property
+    def shown(self) -> np.ndarray | None:
+        """Which terms are written one by one: all that are kept, or the largest of many."""
+        if self.kept is None or (self.kept.sum(axis=-1) <= MOST_TERMS).all():
+            return self.kept
+        terms = self.parts[0].values
+        size = np.where(self.kept, terms if self.sign == "max" else np.abs(terms), -math.inf)
+        largest = np.argsort(np.argsort(-size, axis=-1, kind="stable"), axis=-1) < SHOWN_TERMS
+        return self.kept & (largest | (self.kept.sum(axis=-1, keepdims=True) <= MOST_TERMS))
+
+    @cached_property
+    def others(self) -> tuple[np.ndarray, np.ndarray]:
+        """How many terms are kept but not shown, and what they come to."""
+        rest = self.kept & ~self.shown
+        combine, nothing = SUMMED[self.sign]
+        return rest.sum(axis=-1), combine(np.where(rest, self.parts[0].values, nothing), axis=-1)
+
+
+@lru_cache(maxsize=100_000)
+def digits(value: float, n: int) -> str:
+    """n significant digits, at least one decimal unless the number is whole: then, and only then, it is exact."""
+    if not math.isfinite(value):
+        text = {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
+    elif value == int(value) and abs(value) < 1e6:
+        text = str(int(value))
+    elif 1e-4 <= abs(value) < 1e6:
+        text = f"{value:.{max(1, n - 1 - math.floor(math.log10(abs(value))))}f}"
+        text = text.rstrip("0") if float(text) == value else text
+    else:
+        mantissa, exponent = f"{value:.{max(1, n - 1)}e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".") if float(f"{mantissa}e{exponent}") == value else mantissa
+        text = f"{mantissa}·10^({int(exponent)})"
+    return text.replace("-", "−")
+
+
+def read_number(text: str) -> float:
+    """The number that a reader reads."""
+    plain = text.replace("−", "-").replace("∞", "inf").replace("not a number", "nan")
+    return float(plain.replace("·10^(", "e").rstrip(")"))
+
+
+@lru_cache(maxsize=100_000)
+def printed(value: float, n: int) -> float:
+    """The number that a reader reads where this one is written with n digits."""
+    return read_number(digits(value, n))
+
+
+@lru_cache(maxsize=10_000)
+def half_unit(text: str) -> float:
+    """Half a unit of the last digit; 0 for a whole number."""
+    mantissa, _, power = text.partition("·10^(")
+    _, point, decimals = mantissa.partition(".")
+    return 0.5 * 10.0 ** ((int(read_number(power)) if power else 0) - len(decimals)) if point else 0.0
+
+
+def as_printed(values: np.ndarray, n: int) -> np.ndarray:
+    """The numbers that a reader reads."""
+    return np.array([printed(value, n) for value in values.ravel().tolist()]).reshape(values.shape)
+
+
+def computed(term: Term, n: int) -> np.ndarray:
+    """What comes out for a reader who computes with n digits of every number."""
+    if term.sign == "number":
+        return term.values if term.text else as_printed(term.values, n)
+    if term.kept is None:
+        result = [computed(part, n) for part in term.parts]
+        return COMPUTE[term.sign](*result) if len(result) < 3 else functools.reduce(COMPUTE[term.sign], result)
+    combine, nothing = SUMMED[term.sign]
+    many, *result = (computed(part, n) for part in term.parts)
+    count, rest = term.others
+    result.insert(0, combine(np.where(term.shown, many, nothing), axis=-1))
+    result += [np.where(count > 0, as_printed(rest, n), nothing)] if count.any() else []
+    return functools.reduce(COMPUTE[term.sign], result)
+
+
+def exactly(term: Term, n: int) -> np.ndarray:
+    """True where each number is written with all its digits."""
+    if term.sign == "number":
+        return np.full(term.values.shape, True) if term.text else as_printed(term.values, n) == term.values
+    found = np.full(term.values.shape, True)
+    for part in term.parts:
+        here = exactly(part, n)
+        found &= (here | ~term.shown).all(axis=-1) if part.values.ndim > term.values.ndim else here
+    return found if term.kept is None else found & (term.others[0] == 0)
+
+
+Texts = tuple[
+    list[str], list[int]
+]  # of each cell, and how strongly it holds together: weaker parts stand in parentheses
+
+
+def texts_of(term: Term, n: int) -> Texts:
+    """The arithmetic of every cell, with n digits."""
+    if term.sign == "number":
+        if term.text:
+            return [term.text] * term.values.size, [3 if "÷" in term.text else 9] * term.values.size
+        texts = [number_text(value, n) for value in term.numbers]
+        return [text for text, _ in texts], [strength for _, strength in texts]
+    if term.kept is not None:
+        return texts_of_sum(term, n)
+    first, *more = (texts_of(part, n) for part in term.parts)
+    if term.sign in CALLED:
+        inside = [first[0], *(texts for texts, _ in more)]
+        strength = 5 if term.sign == "exp" else 9
+        return [f"{CALLED[term.sign]}({', '.join(texts)})" for texts in zip(*inside, strict=True)], [strength] * len(
+            first[0]
+        )
+    if term.sign in ("neg", "not"):
+        mark = "−" if term.sign == "neg" else "not "
+        lines = [mark + text for text in in_parentheses(first, 4)]
+        return (lines, [0] * len(lines)) if term.sign == "neg" else ([f"[{line}]" for line in lines], [9] * len(lines))
+    (second,) = more
+    if term.sign in COMPARED:
+        pairs = zip(in_parentheses(first, 3), in_parentheses(second, 3), strict=True)
+        return [f"[{a} {term.sign} {b}]" for a, b in pairs], [9] * len(first[0])
+    text = term.parts[1].text or ""
+    if term.sign == "·" and text.startswith("1 ÷ "):  # times a number that is written as 1 ÷ √2
+        divisor = text.removeprefix("1 ÷ ")
+        return [f"{a} ÷ {divisor}" for a in in_parentheses(first, 3)], [3] * len(first[0])
+    mark, (least, later), strength = INFIX[term.sign]
+    bare = term.sign in "+−" and term.parts[0].sign == "number"  # a number below 0 may come first
+    begins = first[0] if bare else in_parentheses(first, least)
+    lines = [a + mark + b for a, b in zip(begins, in_parentheses(second, later), strict=True)]
+    return lines, [1 if line[0] == "−" else strength for line in lines]
+
+
+def in_parentheses(texts: Texts, least: int) -> list[str]:
+    """Texts, in parentheses where they do not hold together strongly enough."""
+    return [text if strength >= least else f"({text})" for text, strength in zip(*texts, strict=True)]
+
+
+def texts_of_sum(term: Term, n: int) -> Texts:
+    """Sums and maxima of terms along an axis: those that are shown, what the others come to, and what is added."""
+    many, *added = (texts_of(part, n) for part in term.parts)
+    least = INFIX["+"][1][0] if term.sign == "+" else 0
+    terms, additions = in_parentheses(many, least), [in_parentheses(texts, least) for texts in added]
+    counts, rests = (numbers.ravel().tolist() for numbers in term.others)
+    lines, strengths = [], []
+    for i, places in enumerate(term.terms_shown):
+        parts = [terms[place] for place in places]
+        if parts and parts[0][0] == "(" and term.parts[0].sign == "number":
+            parts[0] = many[0][places[0]]
+        if counts[i]:
+            parts.append(f"the other {counts[i]}: {digits(rests[i], n)}")
+        parts += [texts[i] for texts in additions]
+        line = f"max({', '.join(parts)})" if term.sign == "max" and len(parts) > 1 else " + ".join(parts) or "0"
+        lines.append(line)
+        alone = many[1][places[0]] if len(parts) == 1 and places else 2
+        strengths.append(9 if line.startswith("max(") else alone if len(parts) == 1 else 1 if line[0] == "−" else 2)
+    return lines, strengths
+
+
+@lru_cache(maxsize=100_000)
+def number_text(value: float, n: int) -> tuple[str, int]:
+    """A number, and how strongly it holds together."""
+    text = digits(value, n)
+    return text, 0 if text[0] == "−" else 3 if "·" in text else 9
+
+
+def write_lines(term: Term) -> list[str]:
+    """The line of each cell, such as "0.55·0.3367 + 0.87·0.2345 ≈ 0.3892", in as few digits as make it true."""
+    if term.sign == "number":
+        return [digits(value, 4) for value in term.numbers]
+    if not term.values.ndim:
+        return write_lines(taken(term, np.array([0]), 0))
+    lines: dict[int, str] = {}
+    waiting = np.arange(term.values.size)
+    with np.errstate(all="ignore"):
+        for n, r in DIGITS:
+            here = taken(term, waiting, term.values.ndim)
+            results, true, exact = judged(here, n, r)
+            found = np.flatnonzero(true)
+            if not len(found):
+                continue
+            texts, _ = texts_of(taken(here, found, 1), n)
+            for place, text in zip(found.tolist(), texts, strict=True):
+                lines[int(waiting[place])] = f"{text} {'=' if exact[place] else '≈'} {results[place]}"
+            waiting = waiting[~true]
+            if not len(waiting):
+                break
+        else:  # where larger numbers cancel, what is left is no more than rounding: 12 decimals
+            texts, _ = texts_of(taken(term, waiting, term.values.ndim), 17)
+            for place, text in zip(waiting.tolist(), texts, strict=True):
+                lines[place] = f"{text} ≈ {f'{term.numbers[place]:.12f}'.replace('-', '−')}"
+    return [lines[i] for i in range(term.values.size)]
+
+
+def judged(term: Term, n: int, r: int) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """With n digits, and r of the result: the results; where a reader would find them; and where nothing is rounded."""
+    values, found = term.values, computed(term, n)
+    results = [digits(value, r) for value in term.numbers]
+    shown = as_printed(values, r)
+    off = np.where(np.isfinite(values), np.abs(found - shown), 0.0)
+    half = np.array([half_unit(result) for result in results])
+    true = (off <= half * (1 - 1e-9)) | (off <= 1e-13 * (1 + np.abs(values)))
+    whole = exactly(term, n) & (np.abs(shown - values) <= 1e-15 * (1 + np.abs(values)))
+    # Rounding changes nothing in the largest of some numbers, nor where −∞ makes it 0.
+    whole |= (term.sign == "max") | ((values == 0) & hides(term))
+    return results, true, whole & ((off <= 1e-13) | ~np.isfinite(values))
+
+
+def hides(term: Term) -> np.ndarray:
+    """True where −∞ in an exponent, or a factor 0, makes it 0, whatever the other numbers are."""
+    if term.sign == "number":
+        return term.values == -math.inf
+    if term.sign == "·":
+        return np.any([part.values == 0 for part in term.parts], axis=0)
+    first = term.parts[0] if term.parts else None
+    if first is None or first.values.ndim > term.values.ndim:
+        return np.zeros(term.values.shape, bool)
+    return hides(first)
+
+
+def taken(term: Term, places: np.ndarray, axes: int) -> Term:
+    """The same arithmetic for some of its cells, which stand in one row then; they have so many axes now."""
+
+    def rows(numbers: np.ndarray | None) -> np.ndarray | None:
+        return None if numbers is None else numbers.reshape(-1, *numbers.shape[axes:])[places]
+
+    cells = None if term.cells is None else Cells(term.cells.array, rows(term.cells.at))
+    parts = tuple(taken(part, places, axes) for part in term.parts)
+    return Term(term.sign, rows(term.values), parts, cells, rows(term.kept), term.text)

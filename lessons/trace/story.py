@@ -1,0 +1,454 @@
+"""How numbers came about, told to a reader from the trace of the computation that made them.
+
+Nothing about attention is known here. What a reader is told:
+
+    a copy is no step, nor what a mask keeps as it is: a line names the cell that was copied
+    short arithmetic without a name stands in the line that needs it, up to three signs deep: e^(a − m) ÷ Σ
+    a sum or a maximum without a name has a line of its own, but x·W + b is one sum
+    factors of a constant 1, terms that a constant or a hidden cell makes 0, and guards that change nothing are left out
+    beyond 16 terms the six largest are told, and what the others come to
+
+What the arrays are called comes from the lesson: `name_arrays` gives each the name of its field, and `Names` has a
+sentence for each name.
+"""
+
+import math
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+
+from attention_core.traced import Cells, EachCell, Given, Moved, Traced, sources_of
+from lessons.sentence import Argument, Sentence, say
+from lessons.trace.lines import COMPARED, Term, taken, write_lines
+
+DEPTH = 3  # signs of arithmetic without a name that stand in one line
+STEPS_BETWEEN = {
+    "max": say("the largest of these"),
+    "sum": say("the sum of these"),
+    "products": say("the sum of these"),
+}
+BETWEEN = say("a step in between")
+
+
+# From cells to terms.
+
+
+def settled(cells: Cells, *, through_names: bool = False) -> Cells:
+    """What copies are copies of: where that was computed; but if only a copy of it has a name, that copy.
+
+    Copies of cells of several arrays stay what they are.
+    """
+    named = here = cells
+    while (source := copied(here)) is not None:
+        here = source
+        named = here if here.array.name else named
+    return here if here.array.name or not named.array.name or through_names else named
+
+
+def copied(cells: Cells) -> Cells | None:
+    """What cells of one array are copies of; None where they were computed, or are copies of several arrays' cells."""
+    rule = cells.array.rule
+    if isinstance(rule, Moved):
+        made = cells.made
+        first = int(made.which.flat[0]) if made.which.size else 0
+        return None if (made.which != first).any() else made.parts[first]
+    if isinstance(rule, EachCell) and rule.sign in ("·", "+"):  # times a number 1, or plus a number 0
+        for kept, other in (rule.sources, rule.sources[::-1]):
+            if is_number(other, 1 if rule.sign == "·" else 0) and kept.shape == cells.array.shape:
+                return Cells(kept, cells.at)
+    return None
+
+
+def is_number(array: Traced, value: float) -> bool:
+    """True for a number of a formula that has this value and is written as it is."""
+    rule = array.rule
+    return isinstance(rule, Given) and array.ndim == 0 and rule.text is None and float(array.values) == value
+
+
+def called(cells: Cells) -> Cells:
+    """The copies under the first name that they have on their way; where they have none, where they were computed."""
+    here = cells
+    while here.array.name is None and (source := copied(here)) is not None:
+        here = source
+    return here
+
+
+def uniform_groups(cells: Cells, places: np.ndarray) -> Iterator[np.ndarray]:
+    """The places of a row of cells, in groups of which each came about in one and the same way."""
+    here = Cells(cells.array, cells.at[places])
+    while isinstance(here.array.rule, Moved):
+        made = here.made
+        kinds = np.unique(made.which)
+        if len(kinds) > 1:
+            for kind in kinds:
+                yield from uniform_groups(cells, places[made.which == kind])
+            return
+        here = made.parts[int(kinds[0])]
+    yield places
+
+
+def number(cells: Cells) -> Term:
+    """Cells as numbers in a line."""
+    rule = cells.array.rule
+    return Term("number", cells.values, cells=cells, text=rule.text if isinstance(rule, Given) else None)
+
+
+def term_of(cells: Cells) -> Term:
+    """The arithmetic of cells that came about alike: their own, or that of what they copy, unless this has a name."""
+    cells = called(cells)
+    source = settled(cells)
+    named_already = source.array is cells.array and (source.at == cells.at).all()
+    return number(source) if source.array.name and not named_already else grown(source, 0)
+
+
+def grown(cells: Cells, depth: int) -> Term:
+    """A sign with its operands."""
+    if isinstance(cells.array.rule, Given):
+        return number(cells)
+    made, values = cells.made, cells.values
+    if made.sign == "copy":
+        source = settled(cells, through_names=True)
+        return number(cells) if isinstance(source.array.rule, Moved) else grown(source, depth)
+    if made.sign == "products":
+        return sum_of_products(made.parts, values, depth)
+    if made.sign == "sum":
+        terms = operand(settled(made.parts[0]), depth + 1, "sum")
+        return Term("+", values, (terms,), kept=~vanishing(made.parts[0]))
+    if made.sign == "max" and made.parts[0].at.ndim > cells.at.ndim:
+        terms = number(settled(made.parts[0]))
+        seen = terms.values > -math.inf  # what is hidden is never the largest, unless all are
+        return Term("max", values, (terms,), kept=seen | ~seen.any(axis=-1, keepdims=True))
+    parts = tuple(operand(settled(part), depth, made.sign) for part in made.parts)
+    if made.sign in ("+", "·"):
+        parts = tuple(part for part in parts if not changes_nothing(part, made.sign)) or parts[:1]
+        if len(parts) == 1:
+            return parts[0]
+        if made.sign == parts[0].sign == "+" and parts[0].kept is not None:  # x·W + b is one sum
+            return Term("+", values, (*parts[0].parts, *parts[1:]), kept=parts[0].kept)
+    return Term(made.sign, values, parts, cells=cells)
+
+
+def operand(cells: Cells, depth: int, sign: str) -> Term:
+    """An operand: written out where it is short, else a number that has a line of its own."""
+    rule = cells.array.rule
+    if cells.array.name or isinstance(rule, Given | Moved):
+        return number(cells)
+    made = cells.made
+    long = made.sign in ("sum", "products") or (made.sign == "max" and made.parts[0].at.ndim > cells.at.ndim)
+    fits = depth == 0 and sign == "+" if long else depth < DEPTH
+    return grown(cells, depth + 1) if fits else number(cells)
+
+
+def sum_of_products(parts: Sequence[Cells], values: np.ndarray, depth: int) -> Term:
+    """Σ left · right, without factors that are a constant 1, and without terms that are nothing."""
+    factors = tuple(settled(part) for part in parts)
+    kept = ~(vanishing(factors[0]) | vanishing(factors[1]))
+    written = tuple(cells for cells in factors if not changes_nothing(number(cells), "·")) or factors[:1]
+    if len(written) == 1:  # as e^(a − m) in the sum of a softmax
+        term = operand(written[0], depth + 1, "sum")
+    else:
+        term = Term("·", factors[0].values * factors[1].values, tuple(map(number, written)))
+    return Term("+", values, (term,), kept=kept)
+
+
+def vanishing(cells: Cells) -> np.ndarray:
+    """True where a number is 0 and no input."""
+    source = settled(cells, through_names=True).array.rule
+    if isinstance(source, Given) and source.kind == "input":
+        return np.zeros(cells.at.shape, bool)
+    return cells.values == 0
+
+
+def changes_nothing(term: Term, sign: str) -> bool:
+    """True for a condition or a constant of the core that is added as 0 or multiplied as 1, such as + [Σ = 0]."""
+    if term.cells is None or not (term.values == (sign == "·")).all():
+        return False
+    rule = settled(term.cells, through_names=True).array.rule
+    return getattr(rule, "kind", "") in ("constant", "number") or getattr(rule, "sign", "") in COMPARED
+
+
+def hidden(cells: Cells) -> np.ndarray:
+    """True where a mask has made a score −∞, and for the 0 that follows from it."""
+    values, made = cells.values, cells.made
+    found = np.zeros(values.shape, bool)
+    if made.sign == "copy" and made.because is not None:  # a condition chose; what is hidden comes from a plain number
+        plain = np.array([isinstance(part.array.rule, Given) and part.array.ndim == 0 for part in made.parts])
+        found |= ((values == -math.inf) | (values == 0)) & plain[made.which]
+    if made.sign in ("copy", "·", "÷", "−", "exp", "+") and ((values == 0) | (values == -math.inf)).any():
+        for i, part in enumerate(made.parts[: None if made.sign == "copy" else 1]):
+            mine = True if made.which is None else made.which == i
+            found |= mine & ((values == 0) | (values == -math.inf)) & hidden_number(part)
+    return found
+
+
+def hidden_number(cells: Cells) -> np.ndarray:
+    """The same; what was given hides nothing but by −∞."""
+    return cells.values == -math.inf if isinstance(cells.array.rule, Given) else hidden(cells)
+
+
+# What they are called.
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What a reader calls cells.
+
+    `sentences` has one for each name of an array, with what counts its axes as arguments: {query}, {key}, {token},
+    {head}, {feature}, {word}; "masked hidden" is said of cells of `masked` that a mask hides, and "max of masked" of a
+    maximum of it that has no name of its own. `things` are what the entries of an axis are called, by the name of the
+    axis; those of others are counted from 1.
+    """
+
+    sentences: Mapping[str, Sentence]
+    things: Mapping[str, Sequence[Argument]]
+
+    def call(self, cells: Cells) -> list[Sentence]:
+        """The sentence for each of these cells."""
+        array, said = cells.array, []
+        plain, masked = (self.sentence(array, is_hidden) for is_hidden in (False, True))
+        entries = self.entries(array, cells.at.ravel())
+        for i, is_hidden in enumerate(hidden_number(cells).ravel().tolist()):
+            sentence = masked if is_hidden else plain
+            arguments = {name: entries[name][i] for name in names_in(sentence.template) if name in entries}
+            said.append(sentence._replace(arguments=sentence.arguments | arguments))
+        return said
+
+    def sentence(self, array: Traced, is_hidden: bool) -> Sentence:
+        """The sentence of an array."""
+        name = (array.name or "").rpartition(".")[2]
+        if name:
+            keys = [key + " hidden" * is_hidden for key in (array.name, name)] + [array.name, name]
+            fallback = say("{name}", name=name)
+        else:
+            sign = getattr(array.rule, "sign", "products")
+            of = name_behind(array).rpartition(".")[2]
+            keys, fallback = [f"{'sum' if sign == 'products' else sign} of {of}"], STEPS_BETWEEN.get(sign, BETWEEN)
+        return next((self.sentences[key] for key in keys if key in self.sentences), fallback)
+
+    def entries(self, array: Traced, at: np.ndarray) -> dict[str, list[Argument]]:
+        """What cells are called along each axis, by the argument of sentences that it is."""
+        found, index = {}, np.unravel_index(at, array.shape) if array.ndim else ()
+        for axis, places in zip(reversed(axes_of(array)), reversed(index), strict=False):
+            things = self.things.get(axis)
+            one = ONE.get(axis, "feature" if axis.startswith("d_") else axis)
+            if one in found:
+                continue
+            found[one] = [i + 1 if things is None else things[i] for i in places.tolist()]
+        return found
+
+
+ONE = {"queries": "query", "keys": "key", "tokens": "token", "heads": "head", "visible": "key", "vocabulary": "word"}
+
+
+@lru_cache(maxsize=1024)
+def names_in(template: str) -> tuple[str, ...]:
+    """The names in braces of a template."""
+    return tuple(name for _, name, _, _ in string.Formatter().parse(template) if name)
+
+
+def axes_of(array: Traced) -> tuple[str, ...]:
+    """What the axes of an array count: its own, or those of what it was made of, less one where that was added up."""
+    if array.axes or array.name:
+        return array.axes
+    behind = named_behind(array)
+    if behind is None:
+        return ()
+    if array.shape == behind.shape:
+        return behind.axes
+    if array.shape == behind.shape[:-1]:
+        return behind.axes[:-1]
+    return (*behind.axes[:-1], "") if array.shape == (*behind.shape[:-1], 1) else ()
+
+
+def named_behind(array: Traced) -> Traced | None:
+    """The array with a name that one without was made of first of all."""
+    waiting = list(sources_of(array))
+    while waiting:
+        here = waiting.pop(0)
+        if here.name:
+            return here
+        waiting.extend(sources_of(here))
+    return None
+
+
+def name_behind(array: Traced) -> str:
+    """Its name; empty where there is none."""
+    behind = named_behind(array)
+    return "" if behind is None else behind.name
+
+
+def name_arrays(part: Any, prefix: str = "", annotation: Any = None) -> None:
+    """Give each array of a result the name of its field, and its axes the names that jaxtyping has for them."""
+    if isinstance(part, Traced):
+        kinds = [getattr(kind, "dim_str", "") for kind in (annotation, *get_args(annotation))]
+        words = next((kind.split() for kind in kinds if kind), [])
+        axes = tuple(word for word in words if not word.startswith("*") and word != "...")
+        part.name, part.axes = part.name or prefix or None, part.axes or axes
+    elif is_dataclass(part):
+        for field in fields(part):
+            name_arrays(getattr(part, field.name), f"{prefix}.{field.name}".strip("."), field.type)
+    elif isinstance(part, tuple | list):
+        hints, labels = getattr(part, "__annotations__", {}), getattr(part, "_fields", range(len(part)))
+        for label, child in zip(labels, part, strict=True):
+            name_arrays(child, f"{prefix}.{label}".strip("."), hints.get(label))
+    elif isinstance(part, dict):
+        for label, child in part.items():
+            name_arrays(child, f"{prefix}.{label}".strip("."))
+
+
+# What is told.
+
+
+@dataclass(frozen=True)
+class Line:
+    """What a reader is told of one cell: in words, in numbers, and what comes out."""
+
+    meaning: Sentence
+    text: str
+    value: float
+
+
+def lines_of(array: Traced, names: Names, *, computed: bool = False) -> list[Line]:
+    """The line of each cell of an array, in reading order: what pointing at it shows.
+
+    Copies are told as such where they have a name of their own, or as what was `computed`.
+    """
+    cells = Cells(array, np.arange(array.values.size))
+    lines: list[Line | None] = [None] * array.values.size
+    for places in uniform_groups(cells, cells.at):
+        group = settled(Cells(array, places)) if computed else Cells(array, places)
+        told = zip(names.call(called(group)), write_lines(term_of(group)), group.values.tolist(), strict=True)
+        for place, line in zip(places.tolist(), told, strict=True):
+            lines[place] = Line(*line)
+    return lines
+
+
+def line_of(cells: Cells, names: Names) -> tuple[Line, Term]:
+    """The line of one cell, and its arithmetic."""
+    term = term_of(cells)
+    value = float(cells.values)
+    return Line(names.call(called(cells))[0], write_lines(term)[0], value), term
+
+
+def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: bool = False) -> list[Line]:
+    """All lines that lead to a cell, from the inputs on, each once, sources first and its own last; see `lines_of`."""
+    lines: dict[tuple[int, int], Line] = {}
+
+    def tell(cells: Cells, *, asked: bool = False) -> None:
+        cells = called(cells) if asked else settled(cells)
+        key = (id(cells.array), int(cells.at))
+        if key in lines or isinstance(settled(cells, through_names=True).array.rule, Given):
+            return
+        line, term = line_of(cells, names)
+        for source in told_first(term):
+            if not hidden_number(cells) or hidden_number(source):
+                tell(source)
+        lines[key] = line
+
+    at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
+    tell(Cells(array, np.asarray(at)), asked=not computed)
+    return list(lines.values())
+
+
+def told_first(term: Term) -> Iterator[Cells]:
+    """Each cell that is written as a number in the arithmetic of one cell."""
+    if term.sign == "number":
+        if term.cells is not None and term.text is None:
+            yield from (Cells(term.cells.array, np.asarray(at)) for at in term.cells.at.ravel().tolist())
+        return
+    for part in term.parts:
+        if term.kept is not None and part.values.ndim > term.values.ndim:
+            yield from told_first(taken(part, np.flatnonzero(term.shown), part.values.ndim))
+        else:
+            yield from told_first(part)
+
+
+# What lights up.
+
+
+class Place(NamedTuple):
+    """A matrix on the screen whose cells are copies of an array's, and which of them: −1 where none is."""
+
+    key: str
+    shown_at: np.ndarray
+    columns: int
+
+
+def places_of(shown: Mapping[str, Traced]) -> dict[int, list[Place]]:
+    """Where the cells of each array stand on the screen, by the array's identity."""
+    places: dict[int, list[Place]] = {}
+    for key, array in shown.items():
+        every = np.arange(array.values.size)
+        for group in uniform_groups(Cells(array, every), every):
+            cells = Cells(array, group)
+            for base in {id(one.array): one for one in (called(cells), settled(cells))}.values():
+                shown_at = np.full(base.array.values.size, -1)
+                shown_at[base.at] = group
+                places.setdefault(id(base.array), []).append(Place(key, shown_at, array.shape[-1]))
+    return places
+
+
+Lit = tuple[str, int | None, int | None]  # a matrix, and a cell, a row or a column of it
+
+
+def sources_among(shown: Mapping[str, Traced], key: str) -> list[tuple[Lit, ...]]:
+    """For each cell of a matrix on the screen, the cells of the others that it was made of."""
+    array, places = shown[key], places_of(shown)
+    found: list[tuple[Lit, ...]] = [()] * array.values.size
+    for group in uniform_groups(Cells(array, np.arange(array.values.size)), np.arange(array.values.size)):
+        lit = [[] for _ in group]
+        for cells, kept in numbers_in(term_of(Cells(array, group))):
+            for place in places.get(id(cells.array), ()):
+                if place.key != key:
+                    add_lit(lit, place, np.where(kept, place.shown_at[cells.at], -1))
+        for at, those in zip(group.tolist(), lit, strict=True):
+            found[at] = tuple(dict.fromkeys(those))
+    return found
+
+
+def numbers_in(term: Term) -> Iterator[tuple[Cells, np.ndarray]]:
+    """The cells that arithmetic names, with one axis of terms, and which count; of a sum without a name its own."""
+    if term.sign == "number":
+        if term.cells is None or (isinstance(term.cells.array.rule, Given) and term.cells.array.name is None):
+            return
+        at = term.cells.at.reshape(len(term.cells.at), -1)
+        cells = Cells(term.cells.array, at)
+        if term.cells.array.name is None:
+            whole = grown(Cells(cells.array, at.ravel()), 0)
+            if whole.sign != "number":
+                for inner, kept in numbers_in(whole):
+                    yield Cells(inner.array, inner.at.reshape(len(at), -1)), kept.reshape(len(at), -1)
+                return
+        yield settled(cells), np.full(at.shape, True)
+        return
+    for part in term.parts:
+        many = part.values.ndim > term.values.ndim
+        for cells, kept in numbers_in(flat(part)):
+            rows = len(term.values)
+            counts = kept & term.kept.reshape(-1, 1) if many else kept
+            yield Cells(cells.array, cells.at.reshape(rows, -1)), counts.reshape(rows, -1)
+
+
+def flat(term: Term) -> Term:
+    """The same arithmetic with all cells in one row."""
+    return taken(term, np.arange(term.values.size), term.values.ndim)
+
+
+def add_lit(lit: list[list[Lit]], place: Place, at: np.ndarray) -> None:
+    """Light up what each row of cell numbers names (−1 names none): a cell, a row, a column, or else whole rows."""
+    rows, columns, none = at // place.columns, at % place.columns, at < 0
+    ends = [
+        (np.where(none, at.max() + 1, index).min(axis=1).tolist(), np.where(none, -1, index).max(axis=1).tolist())
+        for index in (rows, columns)
+    ]
+    for i, (those, top, bottom, left, right) in enumerate(zip(lit, *ends[0], *ends[1], strict=True)):
+        if top == bottom:
+            those.append((place.key, top, left if left == right else None))
+        elif bottom >= 0 and left == right:
+            those.append((place.key, None, left))
+        elif bottom >= 0:
+            those += [(place.key, row, None) for row in np.unique(rows[i][~none[i]]).tolist()]

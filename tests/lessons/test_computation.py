@@ -1,0 +1,65 @@
+"""One head of any example, computed by a function of its own and followed: each line of each number is true."""
+
+import numpy as np
+import pytest
+from printed_lines import wrong
+
+from attention_core.attention import attend
+from lessons.example import Example, learnt_example, run_example
+from lessons.formatting import spoken
+from lessons.trace.computation import Computation
+from lessons.trace.head import compute_head, head_inputs, head_names, one_head
+
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
+TENSORS = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
+EXAMPLES = (
+    Example(),
+    Example(source="sentence", text="one", d_model=1, d_k=1, d_v=1),
+    Example(source="sentence", text="a b a c d, e", d_model=5, d_k=3, d_v=2, n_heads=2, scaling=False),
+    Example(source="sentence", text="the cat sat", causal=False, d_model=7, d_k=2),
+    learnt_example("pronouns"),
+    learnt_example("previous"),  # with positions
+    Example(source="language", text="A dog said: a dog", layer=4),  # rotary, and sums of 64 features
+)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: f"{example.source} {example.text}")
+def test_one_head_is_that_of_the_example_and_each_of_its_lines_is_true(example):
+    trace = run_example(example)
+    head = trace.example.n_heads - 1
+    computation = compute_head(one_head, trace, head)
+    for tensor in TENSORS:
+        followed, wanted = computation.follow(tensor), getattr(trace.heads.select(head), tensor)
+        np.testing.assert_allclose(followed.values, wanted, rtol=1e-4, atol=1e-5)
+        for line, value in zip(followed.lines, np.ravel(followed.array.values).tolist(), strict=True):
+            assert wrong(line.text, value) is None, (tensor, line.text, value)
+            assert "{" not in spoken(line.meaning)
+    last = np.unravel_index(wanted.numel() - 1, wanted.shape)
+    for line in followed.derive(*last):
+        assert wrong(line.text, line.value) is None and "{" not in spoken(line.meaning), line
+
+
+def test_inputs_are_followed_as_they_are_written_and_a_slice_is_told_as_its_whole():
+    trace = run_example(Example())
+    computation = compute_head(one_head, trace, 0)
+    assert computation.follow("x").line(0, 2).text == "0.89"
+    row = computation.follow("scaled", lambda scaled: scaled[[2]])
+    assert row.line(0, 1) == computation.follow("scaled").line(2, 1) and "÷ √2" in row.line(0, 1).text
+
+
+def test_copies_are_told_as_copies_or_as_what_was_computed_and_a_hidden_score_says_why():
+    trace = run_example(Example())
+    computation = compute_head(one_head, trace, 0)
+    copy, computed = (computation.follow("masked", computed=way).line(2, 1) for way in (False, True))
+    assert "visible, so it stays" in spoken(copy.meaning) and "÷" not in copy.text and "÷ √2" in computed.text
+    assert "may not look at" in spoken(computation.follow("masked", computed=True).line(0, 1).meaning)
+
+
+def test_arithmetic_on_a_result_has_a_name_and_a_story():
+    trace = run_example(Example())
+    names = head_names(trace)
+    computation = Computation(lambda x: attend(x, x, x, scale=1.0), {"x": trace.x}, names)
+    parts = computation.follow("", lambda a: a.weights[2][:, None] * a.v, "part", ("keys", "d_v"))
+    assert parts.line(1, 0).text.endswith(" ≈ 0.1303") and len(parts.derive(1, 0)) > 2
+    assert head_inputs(trace, 0).keys() >= {"x", "W_q", "W_k", "W_v", "scale"}

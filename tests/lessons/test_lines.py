@@ -1,0 +1,106 @@
+"""What a reader is told of a trace: every line evaluates, and names what it was made of."""
+
+import re
+import sys
+
+import numpy as np
+import pytest
+from printed_lines import wrong
+
+from attention_core.attention import attend
+from attention_core.traced import Cells, Given, Traced, Written, given
+from lessons.formatting import spoken
+from lessons.sentence import say
+from lessons.trace.story import Names, lines_of, name_arrays, sources_among, story_of, term_of, told_first
+
+sys.path.append("tests/core")
+from traced_settings import SETTINGS, arrays_in
+
+pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
+
+NAMES = Names({}, {})
+
+
+def traced_arrays(name, seed):
+    result = SETTINGS[name](seed, given)
+    for i, part in enumerate(result):
+        name_arrays(part, f"part {i}")
+    return [array for array in arrays_in(result) if isinstance(array, Traced) and not isinstance(array.rule, Given)]
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_every_line_of_every_cell_evaluates_to_its_value(name):
+    every = traced_arrays(name, 3)
+    arrays = {id(array): array for array in every[:: 1 + len(every) // 40]}  # of a whole model some of each kind
+    waiting, told = list(arrays.values()), 0
+    while waiting:
+        array = waiting.pop()
+        for line, value in zip(lines_of(array, NAMES), array.values.ravel().tolist(), strict=True):
+            assert wrong(line.text, float(value)) is None, (name, array.name, line.text, value)
+            told += 1
+        for source in unnamed_behind(array):
+            if id(source) not in arrays:
+                arrays[id(source)] = source
+                waiting.append(source)
+    assert told > 30
+
+
+def unnamed_behind(array):
+    """What lines send the reader to that has no name: it has lines of its own."""
+    for at in range(array.values.size):
+        for cells in told_first(term_of(Cells(array, np.asarray(at)))):
+            if cells.array.name is None and not isinstance(cells.array.rule, Given):
+                yield cells.array
+
+
+@pytest.mark.parametrize("name", ["attend, all", "heads, rotary, kv heads, bias", "model", "long sums"])
+def test_a_line_with_one_digit_changed_is_found(name):
+    """Whether the test above can fail."""
+    found, tried = 0, 0
+    for array in traced_arrays(name, 3)[:20]:
+        for line, value in zip(lines_of(array, NAMES), array.values.ravel().tolist(), strict=True):
+            first = re.search(r"[1-9]", line.text)
+            if first is None or "not a number" in line.text or value == 0:
+                continue
+            at = first.start()
+            broken = line.text[:at] + str(int(line.text[at]) % 9 + 1) + line.text[at + 1 :]
+            tried, found = tried + 1, found + (wrong(broken, float(value)) is not None)
+    assert found > 0.9 * tried, (found, tried)
+
+
+def one_head(n=5, d_k=3):
+    random = np.random.RandomState(11)
+    x, W = given(random.randn(n, 7), "x", ("tokens", "d_model")), [given(random.randn(7, d_k), f"W_{r}") for r in "qkv"]
+    may = given(np.tri(n, dtype=bool), "may_attend")
+    trace = attend(*(x @ W_r for W_r in W), may, scale=given(Written(d_k**-0.5, f"1 ÷ √{d_k}"), "scale"))
+    name_arrays(trace)
+    return x, trace
+
+
+def test_a_story_goes_from_the_inputs_to_the_number_and_tells_each_step_once():
+    _, trace = one_head()
+    names = Names({"output": say("output of {query}, feature {feature}")}, {"queries": "abcde"})
+    story = story_of(trace.output, (1, 2), names)
+    assert spoken(story[-1].meaning) == "output of b, feature 3" and story[-1].value == trace.output.values[1, 2]
+    texts = [(spoken(line.meaning), line.text) for line in story]
+    assert len(set(texts)) == len(texts)
+    # q of the query (3), two keys (6), two scores, divided; largest, sum; two weights, two values, output
+    assert len(story) == 3 + 6 + 2 + 2 + 1 + 1 + 2 + 2 + 1
+    assert sum("÷ √3" in line.text for line in story) == 2
+
+
+def test_a_hidden_weight_needs_no_story():
+    _, trace = one_head()
+    names = Names({"weights hidden": say("masked")}, {})
+    assert [spoken(line.meaning) for line in story_of(trace.weights, (0, 3), names)] == ["masked"]
+
+
+def test_pointing_lights_up_what_a_cell_was_made_of():
+    x, trace = one_head()
+    shown = {"x": x, "q": trace.q, "k": trace.k.mT, "scores": trace.scores, "weights": trace.weights, "v": trace.v}
+    shown["row"] = trace.output[3:4]
+    n = len(x)
+    assert sources_among(shown, "q")[3 * 2 + 1] == (("x", 2, None),)
+    assert sources_among(shown, "scores")[n * 3 + 1] == (("q", 3, None), ("k", None, 1))
+    assert sources_among(shown, "row")[2] == (("weights", 3, None), ("v", None, 2))
+    assert sources_among(shown, "x")[0] == ()
