@@ -1,6 +1,7 @@
 """Nothing in view moves: the figure keeps its place and size, and what answers stands where the question was."""
 
 import pytest
+from playwright.sync_api import TimeoutError
 
 from attention_ui.contents import CONTENTS
 from tests.chromium import SETTLED
@@ -33,7 +34,16 @@ def stands(tab, part=".stMain"):
 
 
 def is_seen(tab, selector):
-    return tab.page.locator(selector).first.evaluate(IN_VIEW)
+    """Whether it comes into view; on a busy machine what follows a click is drawn in several steps."""
+    try:
+        tab.page.wait_for_function(
+            f"selector => {{ const found = document.querySelector(selector); return found && ({IN_VIEW})(found) }}",
+            arg=selector,
+            timeout=5000,
+        )
+    except TimeoutError:
+        return False
+    return True
 
 
 def same(box):
