@@ -100,7 +100,7 @@ def cost_formula(s: LayerSizes) -> str:
     pairs = rf"{s.n_heads}\,({s.d_k} + 2 + {s.d_v})"
     return (
         rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o:\ O(n \cdot d^2)}}"
-        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture: }} O(n^2 \cdot d)}}"
+        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture}}:\ O(n^2 \cdot d)}}"
     )
 
 

@@ -205,36 +205,54 @@ ACTS_LATER = {
 
 @pytest.fixture(scope="module")
 def begun():
-    """How each lesson's programs begin: the lesson, the functions, and how they ran."""
+    """How each lesson's programs begin: of those with the same lines, the lesson, the functions, and how they ran."""
     found, example = {}, run_example(Example())
     for lesson in LESSONS:
         module = importlib.import_module(f"lessons.{lesson}")
-        for choices in list(file_of(lesson).cases(example))[::3]:
+        # Of the way back every case: a third of them leaves one softmax, which is saturated.
+        for choices in list(file_of(lesson).cases(example))[:: 1 if lesson == "backward" else 3]:
             code = module.screen(example, 0, choices).code
             ran = code.ran()
-            found.setdefault((lesson, ran.lines, tuple(ran.shows)), (lesson, code.functions, ran))
+            found.setdefault((lesson, ran.lines, tuple(ran.shows)), []).append((lesson, code.functions, ran))
     attention = example.heads.select(0)
-    others = ((way, (), ran_in_other_ways(attention, example.scale, way)) for way in ("loops", "numpy"))
+    others = ([(way, (), ran_in_other_ways(attention, example.scale, way))] for way in ("loops", "numpy"))
     return [*found.values(), *others]
 
 
+def changed_inputs(lesson, ran):
+    """Each input of a program that is to act, and another value for it."""
+    for name, value in ran.values.items():
+        for part, other in inputs(value):
+            if name + part not in ACTS_LATER.get(lesson, ()):
+                yield name, part, other
+
+
+def acts(functions, ran, name, other):
+    """Whether another value of an input gives another end."""
+    return not same(results(ran, functions, **{name: other}), results(ran, functions))
+
+
 def test_what_a_program_shows_follows_from_what_it_begins_with(begun):
+    """In one of the cases at least: where a softmax is saturated, its scores act on no digit that is shown."""
     stale = []
-    for lesson, functions, ran in begun:
-        as_it_was = results(ran, functions)
-        for name, value in ran.values.items():
-            for part, other in inputs(value):
-                if name + part not in ACTS_LATER.get(lesson, ()) and same(
-                    results(ran, functions, **{name: other}), as_it_was
-                ):
-                    stale.append((lesson, name + part, ran.lines))
+    for cases in begun:
+        silent = {(name, part) for lesson, _, ran in cases for name, part, _ in changed_inputs(lesson, ran)}
+        for lesson, functions, ran in cases:
+            for name, part, other in changed_inputs(lesson, ran):
+                if (name, part) in silent and acts(functions, ran, name, other):
+                    silent.remove((name, part))
+        stale += [(lesson, name + part, ran.lines) for name, part in sorted(silent)]
     assert not stale, "\n".join(map(str, stale))
 
 
 def test_the_last_cell_of_a_notebook_refuses_other_numbers_in_its_first(begun):
-    for lesson, functions, ran in begun:
-        ways = ((name, part, other) for name, value in ran.values.items() for part, other in inputs(value))
-        first, _, other = next(way for way in ways if way[0] + way[1] not in ACTS_LATER.get(lesson, ()))
+    for cases in begun:
+        functions, ran, first, other = next(
+            (functions, ran, name, other)
+            for lesson, functions, ran in cases
+            for name, _, other in changed_inputs(lesson, ran)
+            if acts(functions, ran, name, other)
+        )
         program = program_of(functions, replace(ran, values={**ran.values, first: other})).text
         with pytest.raises((AssertionError, ArithmeticError, ValueError, RuntimeError, IndexError)):
             exec("\n".join([program.partition(PRINT_OPTIONS)[0], *checks(ran)]), {"__name__": "__main__"})

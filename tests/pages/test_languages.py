@@ -32,7 +32,21 @@ ENGLISH = {
     *("PyTorch", "NumPy", "ALiBi", "MLP", "Letter", "CSV", "Top", "Concat", "MultiheadAttention"),
     *("GPT", "Llama", "Mistral", "Gemma", "Radford", "Brown", "Touvron", "Jiang", "Team", "small"),
     *("loss", "output", "weights", "scores", "scaled", "masked", "logit", "logits", "unembed", "after"),
-    *("textcolor", "mathrm", "softmax", "frac", "sum", "textstyle", "quad", "qquad", "mathbb", "times", "text", "cdot"),
+    *(
+        "textcolor",
+        "mathrm",
+        "softmax",
+        "frac",
+        "sum",
+        "textstyle",
+        "quad",
+        "qquad",
+        "mathbb",
+        "times",
+        "text",
+        "cdot",
+        "lor",
+    ),
     *(
         "infty",
         "sqrt",
@@ -50,7 +64,7 @@ ENGLISH = {
 }
 # Whose texts are English on purpose.
 EXEMPT = re.compile(r"<!doctype|github|arXiv|nn\.|torch|scaled_dot_product|^\{|^[a-z]+$")
-QUOTED = re.compile(r"“[^”]*”|'[^']*'|\$[^$]*\$")  # tokens and formulas
+QUOTED = re.compile(r"“[^”]*”|'[^']*'|\$[^$]*\$|\bd_model\b")  # tokens, formulas and a name of the field
 
 
 def read_by_a_visitor(at):
