@@ -96,6 +96,7 @@ def settle_link(page, place: str) -> None:
     if not (back and "example" in said):  # an address that one comes back to counts as it is, if it is a whole one
         said = {name: [value] for name, value in along_to(place).items()} | said
     possible, notes = repaired_link(said)
+    keep_link(place, {name: value for name, (value,) in possible.items()})  # a click may come before this run has ended
     if possible != {name: st.query_params.get_all(name) for name in st.query_params}:
         set_state("link_notes", notes)
         open_link(page, possible)
@@ -113,7 +114,12 @@ def along_to(place: str) -> dict[str, str]:
 
 def remember_link(place: str) -> None:
     """The address as it is now is what the visit goes on with."""
-    set_state("visit_link", (get_state("visit_link") or VisitLink()).after(place, st.query_params.to_dict()))
+    keep_link(place, st.query_params.to_dict())
+
+
+def keep_link(place: str, said: Mapping[str, str]) -> None:
+    """What a page says is what the visit goes on with."""
+    set_state("visit_link", (get_state("visit_link") or VisitLink()).after(place, said))
 
 
 def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
