@@ -338,7 +338,7 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
     """All lines that lead to a cell, from the inputs on, each once, sources first and its own last; see `lines_of`."""
     lines: dict[tuple[int, int], Line] = {}
 
-    def tell(cells: Cells, *, asked: bool = False) -> None:
+    def add_lines(cells: Cells, *, asked: bool = False) -> None:
         cells = called(cells) if asked else settled(cells)
         key = (id(cells.array), int(cells.at))
         if key in lines or isinstance(settled(cells, through_names=True).array.rule, Given):
@@ -346,11 +346,11 @@ def story_of(array: Traced, index: Sequence[int], names: Names, *, computed: boo
         line, term = line_of(cells, names)
         for source in told_first(term):
             if not hidden_number(cells) or hidden_number(source):
-                tell(source)
+                add_lines(source)
         lines[key] = line
 
     at = np.ravel_multi_index(tuple(index), array.shape) if array.ndim else 0
-    tell(Cells(array, np.asarray(at)), asked=not computed)
+    add_lines(Cells(array, np.asarray(at)), asked=not computed)
     return list(lines.values())
 
 
