@@ -5,11 +5,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from visiting import ROOT, open_page, visitor
+from visiting import ROOT, open_page, texts, visitor
 
 from attention_ui.contents import CONTENTS
 from attention_ui.link_rules import GOES_ALONG, LINK_RULES
-from attention_ui.links import VisitLink, address_of
+from attention_ui.links import Span, VisitLink, address_of
+from lessons.example import Limit
 
 CHOSEN = {
     "example": "pronouns", "seed": "7", "trained_for": "20", "model_d_k": "3", "says_pronouns": "girl found lamp",
@@ -69,6 +70,16 @@ def test_a_button_that_opens_another_page_takes_everything_along():
     at = visitor(SOFTMAX, **CHOSEN).run()
     at.button(key="lesson_after").click().run()
     assert at.title and at.query_params == CHOSEN and controls(at)["seed"] == 7
+
+
+@pytest.mark.parametrize("address", ["positions", "train", "backward", "generate", "take_home", "pytorch"])
+def test_a_link_that_changes_inside_a_visit_is_repaired_like_the_first(address):
+    numbers = [name for name, rule in LINK_RULES.items() if isinstance(rule, Limit | Span)]
+    [entry] = [entry for entry in CONTENTS if entry.address == address]
+    for asked in ("9" * 4301, "1e309", "nan", "²"):
+        at = go_on(open_page("practice/exercises"), entry, **dict.fromkeys(numbers, asked))
+        said = [line for line in texts(at) if line.startswith("The link says ")]
+        assert all(any(line.startswith(f"The link says {name} = ") for line in said) for name in numbers)
 
 
 # The addresses themselves.
