@@ -63,7 +63,7 @@ def attend(
     Raises InputError for what these cannot mean (see `inputs`), and when without a sink a query may look
     at nothing: its softmax would be 0/0. With a sink it receives zeros; a sink of −∞ changes nothing else.
     """
-    check_inputs(*map(numbers_of, (q, k, v, may_attend, scale, soft_cap, sink)))
+    check_inputs(q, k, v, may_attend, scale, soft_cap, sink)
     scores = dot_product_scores(q, k)
     scaled = scale_scores(scores, 1 / math.sqrt(q.shape[-1]) if scale is None else scale)
     masked = mask_scores(cap_scores(scaled, soft_cap), may_attend)

@@ -9,7 +9,17 @@ import math
 
 from jaxtyping import Float
 
-from attention_core.arrays import Array, Positions, Tokens, align_runs, namespace, row_products, row_sum, sum_of_rows
+from attention_core.arrays import (
+    Array,
+    Positions,
+    Tokens,
+    align_runs,
+    namespace,
+    numbers_of,
+    row_products,
+    row_sum,
+    sum_of_rows,
+)
 from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotate
 from attention_core.gradients import (
@@ -54,7 +64,7 @@ def attend_backward(
     d_weights = d_output @ trace.v.mT
     d_masked = softmax_backward(trace.weights, d_weights)
     d_scaled = d_masked  # a mask only adds: −∞ has made the weight 0, and with it the gradient
-    if soft_cap:
+    if numbers_of(soft_cap):
         d_scaled = d_masked * (1 - namespace(trace.scaled).tanh(trace.scaled / soft_cap) ** 2)
     d_scores = d_scaled * scale
     d_q = d_scores @ trace.k

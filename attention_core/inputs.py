@@ -11,7 +11,7 @@ from numbers import Integral
 
 import numpy as np
 
-from attention_core.arrays import Array, namespace
+from attention_core.arrays import Array, namespace, numbers_of
 from attention_core.errors import InputError
 
 
@@ -179,6 +179,7 @@ def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:
 
 def check_scale(scale: object) -> None:
     """A finite number, or None."""
+    scale = numbers_of(scale)
     if scale is not None and not (is_number(scale) and math.isfinite(scale)):
         raise InputError(
             "scale is a finite number, which the scores are multiplied by, or None for 1/√d_k, but got {scale}",
@@ -188,6 +189,7 @@ def check_scale(scale: object) -> None:
 
 def check_soft_cap(soft_cap: object) -> None:
     """A finite number above 0, or 0 or None for no cap."""
+    soft_cap = numbers_of(soft_cap)
     if soft_cap is not None and not (is_number(soft_cap) and 0 <= soft_cap < math.inf):
         raise InputError(
             "a soft cap is a number above 0, beyond which no score goes, or 0 or None for no cap, but got {cap}",
@@ -197,6 +199,7 @@ def check_soft_cap(soft_cap: object) -> None:
 
 def check_sink(sink: object, q: Array) -> None:
     """A number below ∞, −∞ for a sink that collects nothing; or an array of such, which fits the batch."""
+    sink = numbers_of(sink)
     if not hasattr(sink, "dtype") or sink.shape == ():
         if not (is_number(sink) and sink < math.inf):
             raise InputError("a sink is a score, so a number or one for each head, but got {sink}", sink=repr(sink))
