@@ -1,35 +1,28 @@
 """The script that says in every page that the connection is lost, and its place in the start page."""
 
-import hashlib
-from functools import cache
 from html import escape
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from attention_ui.server.files import FOR_A_YEAR
+from attention_ui.server.files import cache_control, version_of
 from classes.stages import told_as
 from words import language_of
 
 SCRIPT = Path(__file__).with_suffix(".js").read_text(encoding="utf-8")
+VERSION = version_of(SCRIPT)
 LOST = told_as("The connection is lost. Keep this page open: it goes on by itself when the connection is back.")
 
 
 def with_script(page: bytes, code: str) -> bytes:
     """The start page with the script in it, and what that says in the language with this code."""
     sentence = escape(language_of(code).template(LOST))
-    tag = f'<script defer src="./connection.js?v={version()}" data-lost="{sentence}"></script>'
+    tag = f'<script defer src="./connection.js?v={VERSION}" data-lost="{sentence}"></script>'
     return page.replace(b"</head>", tag.encode() + b"</head>", 1)
-
-
-@cache
-def version() -> str:
-    """Another one whenever the script has changed: a browser may keep it as long as this is the same."""
-    return hashlib.sha256(SCRIPT.encode()).hexdigest()[:12]
 
 
 def answer_script(request: Request) -> Response:
     """The script."""
-    kept = FOR_A_YEAR if f"v={version()}" in request.url.query else "no-cache"
-    return Response(SCRIPT, media_type="text/javascript", headers={"Cache-Control": kept})
+    headers = {"Cache-Control": cache_control(request.url.query, VERSION)}
+    return Response(SCRIPT, media_type="text/javascript", headers=headers)

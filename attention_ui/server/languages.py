@@ -57,10 +57,20 @@ def is_page(start: Message) -> bool:
     return start["status"] == 200 and kind.startswith("text/html") and "content-encoding" not in headers
 
 
+def fixed_in(request: Request) -> str:
+    """The language that the link fixes; empty where it fixes none."""
+    return dict(parse_qsl(request.url.query)).get("lang", "")
+
+
+def language_of_request(request: Request) -> str:
+    """The language in which this visitor reads: what the link fixes, or was chosen before, or the browser asks for."""
+    kept = request.cookies.get(COOKIE, "")
+    return chosen_language(fixed_in(request), kept, request.headers.get("accept-language", ""))
+
+
 def in_language(start: Message, page: bytes, request: Request) -> bytes:
     """The page with its language; the headers say what it depends on."""
-    fixed, headers = dict(parse_qsl(request.url.query)).get("lang", ""), MutableHeaders(scope=start)
-    code = chosen_language(fixed, request.cookies.get(COOKIE, ""), request.headers.get("accept-language", ""))
+    fixed, headers, code = fixed_in(request), MutableHeaders(scope=start), language_of_request(request)
     page = with_script(LANG.sub(f'<html lang="{tag_of(code)}"'.encode(), page, count=1), code)
     headers["Content-Length"] = str(len(page))
     headers.add_vary_header("Accept-Language, Cookie")

@@ -2,14 +2,14 @@
 
 import asyncio
 import functools
-from urllib.parse import parse_qsl
 
 from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import RedirectResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from words import COOKIE, FIRST, chosen_language, speaking
+from attention_ui.server.languages import language_of_request
+from words import FIRST, speaking
 
 
 class MeantPages:
@@ -24,17 +24,11 @@ class MeantPages:
         if is_page and "text/html" in Headers(scope=scope).get("accept", ""):
             request = Request(scope)
             word = scope["path"].rpartition("/")[2]
-            meant = await asyncio.to_thread(meant_address, word, language_of(request)) if word else None
+            meant = await asyncio.to_thread(meant_address, word, language_of_request(request)) if word else None
             if meant is not None:
                 query = f"?{request.url.query}" if request.url.query else ""
                 return await RedirectResponse(f"{meant}{query}", 307)(scope, receive, send)
         return await self.app(scope, receive, send)
-
-
-def language_of(request: Request) -> str:
-    """The language in which this visitor reads the menu."""
-    fixed, kept = dict(parse_qsl(request.url.query)).get("lang", ""), request.cookies.get(COOKIE, "")
-    return chosen_language(fixed, kept, request.headers.get("accept-language", ""))
 
 
 def meant_address(word: str, code: str) -> str | None:

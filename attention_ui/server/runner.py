@@ -19,7 +19,7 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
-from attention_ui.server.files import FOR_A_YEAR, GZIP_LEVEL, accepts_gzip
+from attention_ui.server.files import GZIP_LEVEL, accepts_gzip, cache_control, version_of
 from attention_ui.server.headers import EMBEDDERS, frame_ancestors
 from attention_ui.streamlit_insides import front_end_folder
 
@@ -107,17 +107,16 @@ def packed_runner() -> bytes:
 @cache
 def runner_version() -> str:
     """Another one whenever anything of the page has changed: a browser may keep it as long as this is the same."""
-    return hashlib.sha256("".join(runner_page()).encode()).hexdigest()[:12]
+    return version_of("".join(runner_page()))
 
 
 def answer_runner(request: Request) -> Response:
     """The page. Without `async`, so that it is made apart from the loop that answers everybody."""
     html, policy = runner_page()
-    asked_for_this = f"v={runner_version()}" in request.url.query
     headers = {
         "Content-Security-Policy": policy,
         "X-Frame-Options": "SAMEORIGIN",  # the app's own page shows it, also where nobody may show that
-        "Cache-Control": FOR_A_YEAR if asked_for_this else "no-cache",
+        "Cache-Control": cache_control(request.url.query, runner_version()),
         "Vary": "Accept-Encoding",
     }
     if accepts_gzip(Headers(scope=request.scope)):
