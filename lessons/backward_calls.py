@@ -19,16 +19,15 @@ from lessons.backward_sums import asked_everywhere
 from lessons.backward_update import loss_after
 from lessons.finite_differences import central_differences
 from lessons.learner import Correction
-from lessons.program import Ran
-
-ATTENDS = "trace = attend(q, k, v, may_attend, scale=scale)"
+from lessons.program import ATTENDS, Ran, inputs_of_attention
 
 
 def ran_way(mistake: Correction) -> Ran:
     """From the loss back to W_q."""
     number = {name: np.array(numbers) for name, numbers in mistake.numbers.items()}
     values = {
-        "logits": number["logits"][None], "targets": mistake.batch.targets, **inputs_of_attention(mistake),
+        "logits": number["logits"][None], "targets": mistake.batch.targets, 
+        **inputs_of_attention(mistake.attention, scale_of_learner(mistake)),
         "d_output": number["d_output"], "x": number["x"],
     }  # fmt: skip
     lines = (
@@ -57,7 +56,8 @@ def ran_softmax(mistake: Correction, size: float) -> Ran:
 def ran_sums(mistake: Correction) -> Ran:
     """The same sentence with every position asked."""
     everywhere = asked_everywhere(mistake)
-    values = {**inputs_of_attention(everywhere), "d_output": np.array(everywhere.numbers["d_output"])}
+    inputs = inputs_of_attention(everywhere.attention, scale_of_learner(everywhere))
+    values = {**inputs, "d_output": np.array(everywhere.numbers["d_output"])}
     shows = {f"back.{name}": np.array(everywhere.numbers[name]) for name in ("d_scores", "d_v")}
     return Ran(values, (ATTENDS, "back = attend_backward(trace, d_output, scale)"), shows, (attend, attend_backward))
 
@@ -85,12 +85,6 @@ def ran_check(mistake: Correction, matrix: Checked) -> Ran:
     shows = {"measured": check.differences, "by_autograd": check.ours}
     values = {**before_the_step(mistake), "where": check.where, "step": USUAL_STEP}
     return Ran(values, lines, shows, (central_differences, gradient_by_autograd, model_with, Batch))
-
-
-def inputs_of_attention(mistake: Correction) -> dict[str, object]:
-    """What `ATTENDS` begins with."""
-    trace = mistake.attention
-    return {"q": trace.q, "k": trace.k, "v": trace.v, "may_attend": trace.visible, "scale": scale_of_learner(mistake)}
 
 
 def before_the_step(mistake: Correction) -> dict[str, object]:

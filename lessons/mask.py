@@ -29,8 +29,6 @@ OPENING = say(
 )
 
 LARGE_NEGATIVE = -1e9
-
-
 ALMOST_NO_WEIGHT = 0.01  # of a row
 ROUNDING_OF_A_SUM = 1e-6  # of a sum of weights
 

@@ -44,11 +44,19 @@ class Ran:
     uses: tuple[Callable, ...] = ()
 
 
+ATTENDS = "trace = attend(q, k, v, may_attend, scale=scale)"
+
+
+def inputs_of_attention(attention: AttentionTrace, scale: float) -> dict[str, object]:
+    """What `ATTENDS` begins with."""
+    return {"q": attention.q, "k": attention.k, "v": attention.v, "may_attend": attention.visible, "scale": scale}
+
+
 def ran_attention(attention: AttentionTrace, scale: float, shown: Collection[str] = ("weights", "output")) -> Ran:
     """One head from q, k and v; and what is shown of its tensors."""
     return Ran(
-        {"q": attention.q, "k": attention.k, "v": attention.v, "may_attend": attention.visible, "scale": scale},
-        ("trace = attend(q, k, v, may_attend, scale=scale)",),
+        inputs_of_attention(attention, scale),
+        (ATTENDS,),
         {f"trace.{tensor}": getattr(attention, tensor) for tensor in shown},
         (attend,),
     )

@@ -4,13 +4,13 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from attention_core.arrays import Array
 from attention_core.traced import Traced, given
-from lessons.trace.story import Line, Names, lines_of, name_arrays, story_of
+from lessons.trace.story import Line, Names, axes_of_annotation, lines_of, name_arrays, story_of
 
 INPUT_AXES = {  # what the axes of usual inputs count
     "x": ("tokens", "d_model"),
@@ -131,10 +131,3 @@ def remembering(name: str, value: object, axes: Sequence[str]) -> object:
     if plain.dtype == np.float32:
         plain = np.array([float(str(number)) for number in plain.ravel()]).reshape(plain.shape)
     return given(plain, name, axes)
-
-
-def axes_of_annotation(kind: object) -> tuple[str, ...]:
-    """The names of axes in an annotation of jaxtyping, without those that stand for any axes in front."""
-    kinds = (kind, *get_args(kind))
-    words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
-    return tuple(word for word in words if not word.startswith("*") and word != "...")

@@ -15,7 +15,6 @@ from lessons.sentence import Sentence, say
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
-VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
 HEAD_SENTENCES: Mapping[str, Sentence] = {
     "x": say("x of {token}, feature {feature}: an entry of X"),
     "W_q": say("W_q, row {row}, column {column}: an entry of W_q"),
@@ -78,11 +77,6 @@ def head_inputs(example: ExampleTrace, head: int, **others: object) -> dict[str,
 def written_scale(example: ExampleTrace) -> float:
     """What the scores are multiplied by, as a reader knows it."""
     return Written(example.scale, f"1 ÷ √{example.example.d_k}") if example.example.scaling else 1.0
-
-
-def divisor_of(example: ExampleTrace) -> str:
-    """What the scores of an example are divided by, as it is written."""
-    return f"√{example.example.d_k}" if example.example.scaling else "1"
 
 
 def head_names(example: ExampleTrace, **sentences: Sentence) -> Names:

@@ -281,13 +281,17 @@ def name_behind(array: Traced) -> str:
     return "" if behind is None else behind.name
 
 
+def axes_of_annotation(kind: object) -> tuple[str, ...]:
+    """The names of axes in an annotation of jaxtyping, without those that stand for any axes in front."""
+    kinds = (kind, *get_args(kind))
+    words = next((one.dim_str.split() for one in kinds if getattr(one, "dim_str", "")), [])
+    return tuple(word for word in words if not word.startswith("*") and word != "...")
+
+
 def name_arrays(part: Any, prefix: str = "", annotation: Any = None) -> None:
     """Give each array of a result the name of its field, and its axes the names that jaxtyping has for them."""
     if isinstance(part, Traced):
-        kinds = [getattr(kind, "dim_str", "") for kind in (annotation, *get_args(annotation))]
-        words = next((kind.split() for kind in kinds if kind), [])
-        axes = tuple(word for word in words if not word.startswith("*") and word != "...")
-        part.name, part.axes = part.name or prefix or None, part.axes or axes
+        part.name, part.axes = part.name or prefix or None, part.axes or axes_of_annotation(annotation)
     elif is_dataclass(part):
         for field in fields(part):
             name_arrays(getattr(part, field.name), f"{prefix}.{field.name}".strip("."), field.type)
