@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
-from unicodedata import east_asian_width
 
 import pyarrow as pa
 import streamlit as st
@@ -17,6 +16,7 @@ from attention_ui.links import hidden, switched_off_in_link, text_in_link
 from attention_ui.server.process import yield_turn
 from attention_ui.state import get_state, set_state
 from lessons.formatting import spoken, tell, together, written
+from lessons.letters import is_wide_letter
 from lessons.passing import Passing
 from lessons.ribbons import Ribbons
 from lessons.screen import Figure, Matrices
@@ -87,7 +87,7 @@ def room_for(key: str, texts: Sequence[Sequence[str]], width: str = "stretch") -
 
 def as_blanks(text: str) -> str:
     """A text of which only the lengths of words and the widths of letters are left."""
-    return "".join(letter if letter.isspace() else "語" if east_asian_width(letter) in "WF" else "n" for letter in text)
+    return "".join(letter if letter.isspace() else "語" if is_wide_letter(letter) else "n" for letter in text)
 
 
 def show_chart(

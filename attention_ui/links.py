@@ -92,12 +92,12 @@ def settle_link(page, place: str) -> None:
         remember_link(place)
         return
     set_state("place", place)
-    said = {name: st.query_params.get_all(name) for name in st.query_params}
-    if not (back and "example" in said):  # an address that one comes back to counts as it is, if it is a whole one
-        said = {name: [value] for name, value in along_to(place).items()} | said
-    possible, notes = repaired_link(said)
+    here = {name: st.query_params.get_all(name) for name in st.query_params}
+    # An address that one comes back to counts as it is, if it is a whole one.
+    along = {} if back and "example" in here else {name: [value] for name, value in along_to(place).items()}
+    possible, notes = repaired_link(along | here)
     keep_link(place, {name: value for name, (value,) in possible.items()})  # a click may come before this run has ended
-    if possible != {name: st.query_params.get_all(name) for name in st.query_params}:
+    if possible != here:
         set_state("link_notes", notes)
         open_link(page, possible)
 

@@ -9,11 +9,8 @@ from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import at, down
 from lessons.letters import letters
 
-ANSWER_LETTERS, COLUMN_LETTER, ANSWER_LINE = (
-    14,
-    8.2,
-    25,
-)  # pixels: of letters, about how wide one is, and from row to row
+# Pixels: of letters, about how wide one is, and from row to row.
+ANSWER_LETTERS, COLUMN_LETTER, ANSWER_LINE = 14, 8.2, 25
 COLUMN_GAP = 9  # pixels between two columns
 
 
