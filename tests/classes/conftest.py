@@ -1,7 +1,7 @@
 """Every test of the keeper runs with SQLite and with PostgreSQL."""
 
 import pytest
-from databases import Postgres
+from databases import running_postgres
 
 from classes.keeper import Keeper
 
@@ -18,10 +18,8 @@ class Clock:
 
 @pytest.fixture(scope="session")
 def postgres():
-    server = Postgres()
-    server.start()
-    yield server
-    server.end()
+    with running_postgres() as server:
+        yield server
 
 
 @pytest.fixture

@@ -61,3 +61,14 @@ class Postgres:
     def end(self):
         self.stop()
         shutil.rmtree(self.folder)
+
+
+@contextlib.contextmanager
+def running_postgres():
+    """A server that runs until the block is left."""
+    server = Postgres()
+    server.start()
+    try:
+        yield server
+    finally:
+        server.end()

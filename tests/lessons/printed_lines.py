@@ -142,8 +142,7 @@ class Parser:
             sign = self.take()
             factor = self.power()
             if sign == "÷":
-                exact = times(result.exact, 1 / factor.exact) if factor.exact else math.nan
-                exact = result.exact / factor.exact if factor.exact else exact
+                exact = result.exact / factor.exact if factor.exact else math.nan
                 result = product(result, inverse(factor))._replace(exact=exact)
             else:
                 result = product(result, factor)

@@ -4,7 +4,7 @@ import asyncio
 import json
 
 import pytest
-from databases import Postgres
+from databases import running_postgres
 from replicas import awaited
 
 pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
@@ -23,10 +23,8 @@ CARDS = len(screen_asked(TEXT)[1].cards)
 
 @pytest.fixture(scope="module")
 def database():
-    server = Postgres()
-    server.start()
-    yield server
-    server.end()
+    with running_postgres() as server:
+        yield server
 
 
 async def until(true, *sessions):

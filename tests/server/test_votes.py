@@ -1,7 +1,7 @@
 """Two servers behind the proxy of deploy/, with one PostgreSQL: one of them is killed while a class votes."""
 
 import pytest
-from databases import Postgres
+from databases import running_postgres
 from replicas import wait_for
 
 pytest.importorskip("psycopg", reason="no psycopg here: install requirements-classes.txt")
@@ -15,10 +15,8 @@ CARD = ".st-key-cards_class button"
 
 @pytest.fixture
 def database():
-    server = Postgres()
-    server.start()
-    yield server
-    server.end()
+    with running_postgres() as server:
+        yield server
 
 
 def test_a_replica_killed_in_mid_vote_loses_no_vote_and_counts_none_twice(replicas, haproxy, database, tab):
