@@ -82,7 +82,7 @@ def is_answered(lesson: str) -> bool:
 def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
     """A large button for each answer; the one that was chosen says, in a word and a sign, what it was."""
     right = "open" if chosen is None else "right" if chosen == question.right else "wrong"
-    with st.container(key=f"cards_{right}"):
+    with st.container(key=f"cards_{right}_of_{len(question.cards)}"):
         for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
                 card_label(card, spoken(VERDICTS[right]) if index == chosen else ""),

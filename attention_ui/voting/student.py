@@ -54,7 +54,7 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
     sent = last_known("own", room.code, token, room.number, otherwise={}).get(room.voting)
     kept = kept_vote(room)
     own, mark = (sent, CHOSEN) if kept is None else (kept, NOT_SENT)
-    with st.container(key="cards_class"):
+    with st.container(key=f"cards_class_of_{len(question.cards)}"):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
                 f"{letter} · {card_label(card, spoken(mark) if place == own else '')}",

@@ -17,6 +17,8 @@ BOXES = """() => [...document.querySelectorAll('[class*="st-key-cards_"] button'
 SAY = """reason => document.querySelectorAll('[class*="st-key-cards_"] button p:nth-child(2)')
     .forEach(line => line.textContent = reason)"""
 
+TAKE_LAST = """() => document.querySelector('[class*="st-key-cards_"]').lastElementChild.remove()"""
+
 
 @pytest.mark.parametrize("reason", [LONGEST, "x" * 60])
 def test_the_longest_reason_fits_its_card_on_a_phone(visit, reason):
@@ -28,3 +30,14 @@ def test_the_longest_reason_fits_its_card_on_a_phone(visit, reason):
     for left, top, right, bottom, *inner in cards:
         assert left >= 0 and right <= 390
         assert left < inner[0] and top < inner[1] and inner[2] < right and inner[3] < bottom
+
+
+@pytest.mark.parametrize("width", [390, 1000, 1440])
+def test_a_card_has_its_place_before_the_next_one_comes(visit, width):
+    tab = visit(viewport={"width": width, "height": 900}).open("tokens")
+    tab.page.wait_for_selector('[class*="st-key-cards_"] button p:nth-child(2)')
+    cards = tab.settled().page.evaluate(BOXES)
+    for there in range(len(cards) - 1, 0, -1):
+        tab.page.evaluate(TAKE_LAST)
+        sides = [card[:3] for card in tab.page.evaluate(BOXES)]
+        assert sides == [card[:3] for card in cards[:there]]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.test_axe import violations
 
-CARD = ".st-key-cards_class button"
+CARD = "[class*=st-key-cards_class] button"
 
 
 @pytest.fixture

@@ -138,9 +138,9 @@ def attack(run, listener, path):
 
 def test_nothing_arrives_from_behind_the_policy_and_much_without_it(runner, listener):
     assert attack(runner("open"), listener, "free") >= ARRIVE, "the control does not see what it should"
-    listener.arrived.clear()
     assert attack(runner("guarded"), listener, "kept") == set()
-    assert listener.arrived == []
+    arrived = [path for path in listener.arrived if not path.startswith("/free-")]  # of those some come late
+    assert arrived == []
 
 
 @pytest.mark.parametrize("what", NO_WAY)

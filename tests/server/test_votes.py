@@ -10,7 +10,7 @@ from classes.postgres import PostgresKeeper
 from lessons.asked import first_asked, screen_asked, written_asked
 
 STUDENTS = 4
-CARD = ".st-key-cards_class button"
+CARD = "[class*=st-key-cards_class] button"
 
 
 @pytest.fixture
