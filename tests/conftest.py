@@ -18,20 +18,34 @@ from tests.trained_apart import trained_apart
 # As on the server: more threads for small matrices only fight each other, and results would differ.
 torch.set_num_threads(1)
 
-settings.register_profile("core", max_examples=30, deadline=None, derandomize=True, phases=set(Phase) - {Phase.explain})
-settings.load_profile("core")
+settings.register_profile(
+    "whole", max_examples=30, deadline=None, derandomize=True, phases=set(Phase) - {Phase.explain}
+)
+settings.register_profile("part", settings.get_profile("whole"), max_examples=8)
 
 # What one worker does from beginning to end, by the folders that belong to it.
 TOGETHER = {"browser": "browser", "hostile": "servers", "server": "servers"}
 
 
+def pytest_addoption(parser):
+    parser.addoption("--whole", action="store_true", help="with what is slow and not needed at every change")
+
+
+def pytest_configure(config):
+    settings.load_profile("whole" if config.getoption("whole") else "part")
+
+
 @pytest.hookimpl(tryfirst=True)  # before xdist reads the marks
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
     """Where several workers share the tests, a file stays whole, and one worker has all tests of the screens in a
     browser; another one starts and ends the servers of visitors who mean no good.
 
     Two workers with screens in a browser would wait for each other longer than a test allows.
     """
+    if not config.getoption("whole"):
+        slow = [item for item in items if item.get_closest_marker("slow")]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in set(slow)]
     for item in items:
         group = TOGETHER.get(item.path.parent.name, str(item.path.relative_to(item.config.rootpath)))
         item.add_marker(pytest.mark.xdist_group(group))
@@ -67,6 +81,12 @@ def packages_read_once():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
+
+
+@pytest.fixture(scope="session")
+def whole(request):
+    """True where sweeps go over everything; at every change they go over a part of it, the same each time."""
+    return request.config.getoption("whole")
 
 
 @pytest.fixture

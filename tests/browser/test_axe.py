@@ -46,12 +46,14 @@ def violations(tab, width, scheme):
 
 
 @pytest.mark.parametrize(("place", "address"), enumerate(entry.address for entry in CONTENTS))
-def test_nothing_on_a_page_keeps_anybody_out(visit, place, address):
+def test_nothing_on_a_page_keeps_anybody_out(visit, place, address, whole):
     shut, opened = LOOKS[place % len(LOOKS)]
     tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)
     tab.page.wait_for_selector("h1")
     tab.settled()
-    found = [*out_of_reach(tab.page), *violations(tab, *shut)]
+    found = out_of_reach(tab.page)
+    if whole or place % 4 < 2:
+        found += violations(tab, *shut)
     if tab.page.locator(CARD).count():
         tab.page.locator(CARD).first.click()
         tab.page.locator(f"{CARD}[kind=primary]").wait_for()
@@ -60,6 +62,7 @@ def test_nothing_on_a_page_keeps_anybody_out(visit, place, address):
     # By the keyboard: right after scrolling, Chromium may hand a click to a frame that stood there before.
     tab.page.locator(".st-key-drawer button", has_text="The code that ran").press("Space")
     tab.page.locator(".st-key-drawer_open code").first.wait_for()
-    found += violations(tab, *opened)
+    if whole or place % 4 > 1:
+        found += violations(tab, *opened)
     found += tab.page.evaluate(READ_AS_MARKUP)
     assert not found, "\n".join(found)

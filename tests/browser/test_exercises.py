@@ -57,6 +57,7 @@ def test_the_solution_passes(desk, key):
 SOLUTION = EXERCISES["attention"].solution
 
 
+@pytest.mark.slow
 def test_what_the_page_says_of_mistakes(desk):
     at = desk()
     said = at.run(SOLUTION.replace(" / math.sqrt(d_k)", ""))
@@ -140,6 +141,7 @@ def test_the_keyboard_of_the_editor(desk):
     at.page.get_by_text("Right, on all 3 cases.").wait_for()
 
 
+@pytest.mark.slow
 def test_on_a_projector_the_code_is_larger_and_the_case_that_fails_is_seen_whole(visit):
     sizes = []
     for large in ("false", "true"):

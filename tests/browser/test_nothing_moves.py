@@ -59,7 +59,7 @@ def faults():
     assert not found, "\n".join(found)
 
 
-def test_neither_an_answer_nor_a_click_into_a_figure_moves_the_first(visit, faults):
+def test_neither_an_answer_nor_a_click_into_a_figure_moves_the_first(visit, faults, whole):
     tab = visit().open("tokens?cover=true")
     for place, address in enumerate(ASKED):
         if place:
@@ -72,8 +72,10 @@ def test_neither_an_answer_nor_a_click_into_a_figure_moves_the_first(visit, faul
             before[name] = stands(tab)
         faults += [f"{address}, phone: {fault}" for fault in moved_by_an_answer(tab, address, "A", before["phone"])]
         tab.page.set_viewport_size(SIZES["laptop"])
-        faults += [f"{address}, laptop: {fault}" for fault in moved_by_answers(tab, address, before["laptop"])]
-        faults += [f"{address}: {fault}" for fault in moved_by_clicks(tab, before["laptop"])]
+        if whole or place % 2:
+            faults += [f"{address}, laptop: {fault}" for fault in moved_by_answers(tab, address, before["laptop"])]
+        if whole or not place % 2:
+            faults += [f"{address}: {fault}" for fault in moved_by_clicks(tab, before["laptop"])]
 
 
 def verdict(tab):

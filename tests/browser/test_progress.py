@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from lessons.exercises.every import EXERCISES
@@ -91,6 +92,7 @@ def test_an_exercise_is_solved_saved_to_a_file_forgotten_and_loaded_again(visit)
     tab.page.wait_for_function(f"() => ({STORED})()?.exercises.includes('scores')")
 
 
+@pytest.mark.slow
 def test_what_others_have_put_into_the_store_is_no_harm(visit):
     tab = opened(visit(), "mask")
     for stored in ("5", "[]", "{", '{"version": 2, "lessons": ["mask"]}', '{"version": 1, "lessons": {"a": 1}}'):

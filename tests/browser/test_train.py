@@ -100,6 +100,7 @@ def test_it_starts_moves_pauses_steps_and_resets(visit):
     assert tab.page.evaluate(SEEN) == untrained
 
 
+@pytest.mark.slow
 def test_the_picture_is_drawn_anew_after_a_quarter(visit):
     tab = opened(visit(), SLOW)
     press(tab, "Start")
@@ -158,6 +159,7 @@ def test_the_film_waits_at_its_end_and_played_it_stops_there(visit):
     assert len(tab.sent) == sent, "nothing asks the server"
 
 
+@pytest.mark.slow
 def test_playing_again_begins_anew(visit):
     tab = played(visit())
     sent = len(tab.sent)
@@ -170,6 +172,7 @@ def test_playing_again_begins_anew(visit):
     assert len(tab.sent) == sent
 
 
+@pytest.mark.slow
 def test_the_pace_decides_how_fast_it_plays(visit):
     tab = played(visit())
     sent, last = len(tab.sent), tab.page.evaluate(MOMENT)

@@ -99,6 +99,7 @@ async def menu(port):
         return visitor.pages
 
 
+@pytest.mark.slow
 def test_values_of_the_right_kind_may_say_anything(server, finish, quiet_log):
     async def run():
         known = set()

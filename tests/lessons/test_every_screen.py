@@ -50,14 +50,14 @@ def file_of(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_number_on_every_screen_is_computed_again(lesson):
-    module = file_of(lesson)
+def test_every_number_on_every_screen_is_computed_again(lesson, whole):
+    module, parts = file_of(lesson), 2 if whole else 4
     examples = getattr(module, "EXAMPLES", EXAMPLES)
 
     @given(examples)
     def check(chosen):
         example = run_example(chosen)
-        for choices in [*module.cases(example)][chosen.seed % 2 :: 2]:  # with other seeds the other half
+        for choices in [*module.cases(example)][chosen.seed % parts :: parts]:  # with other seeds the others
             head = example.example.n_heads - 1
             screen = module.screen(example, head, choices)
             check_case(Case(example, head, choices, screen), module.ORACLE, module.ANSWERS)
@@ -66,13 +66,13 @@ def test_every_number_on_every_screen_is_computed_again(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson):
-    module = file_of(lesson)
+def test_every_sentence_and_every_card_is_true_at_the_extremes(lesson, whole):
+    module, parts = file_of(lesson), 2 if whole else 5
     if hasattr(module, "EXAMPLES"):
         pytest.skip("this lesson has extremes of its own")
     for place, chosen in enumerate(EXTREMES):
         example = run_example(chosen)
-        for choices in [*module.cases(example)][place % 2 :: 2]:  # with others the other half
+        for choices in [*module.cases(example)][place % parts :: parts]:  # with others the others
             case = Case(example, 0, choices, module.screen(example, 0, choices))
             check_said(case, module.ORACLE, module.ANSWERS)
             check_conditions(case, module.ORACLE)

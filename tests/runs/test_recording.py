@@ -140,7 +140,7 @@ def pretend(parameters, monkeypatch):
     monkeypatch.setattr(recording_module, "TrainingStack", Pretended)
 
 
-@pytest.mark.parametrize("parameters", [7, 1_048, 20_011, 70_001, "largest"])
+@pytest.mark.parametrize("parameters", [7, 1_048, 20_011, pytest.param("largest", marks=pytest.mark.slow)])
 def test_a_recording_keeps_so_many_snapshots_and_no_more(parameters, monkeypatch):
     parameters = largest_model() if parameters == "largest" else parameters
     most = max(2, min(SNAPSHOTS, MAX_BYTES // (4 * parameters)))

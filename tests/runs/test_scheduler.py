@@ -361,6 +361,8 @@ def test_pages_and_the_training_take_turns(scheduler, pages):
             stood.append(run.recording.newest)
             assert not wait_until(lambda: run.recording.newest > stood[-1], seconds=0.01)
             assert wait_until(lambda: pages.waiting == 1), "the training stands in line"
+    with pages.page():
+        run.stop()  # or its turn would last to the end
     assert 20 <= stood[-1] - stood[0] + 1 <= 40, "each page waited for a step or two"
 
 

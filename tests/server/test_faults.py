@@ -87,6 +87,7 @@ def test_one_replica_dies_and_the_other_ones_visitor_notices_nothing(replicas, h
     assert sessions(survivor) >= 2
 
 
+@pytest.mark.slow
 def test_a_dropped_socket_keeps_what_only_the_server_knew_and_a_restart_keeps_the_link(replicas, tab):
     server = replicas().start()
     page = tab()

@@ -47,6 +47,7 @@ def in_a_process_of_its_own(program):
     assert done.returncode == 0, done.stderr[-2000:]
 
 
+@pytest.mark.slow
 def test_no_page_brings_a_system_of_symbolic_algebra():
     """It would take a second and 40 MB, and make every garbage collection four times as long."""
     in_a_process_of_its_own("""

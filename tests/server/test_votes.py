@@ -19,6 +19,7 @@ def database():
         yield server
 
 
+@pytest.mark.slow
 def test_a_replica_killed_in_mid_vote_loses_no_vote_and_counts_none_twice(replicas, haproxy, database, tab):
     settings = {"ATTENTION_LAB_CLASSES_URL": database.url, "STREAMLIT_SERVER_COOKIE_SECRET": "one for both"}
     first, second = (replicas(**settings).start() for _ in range(2))

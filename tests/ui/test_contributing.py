@@ -60,6 +60,7 @@ def copy(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_lesson_of_the_guide_passes_its_tests_and_its_page_opens(copy):
     assert ran(copy, "ruff", "check", "lessons", "pages", "tests/lessons") == "All checks passed!"
     said = ran(copy, "pytest", "tests/lessons", "tests/pages/test_newcomer.py", "tests/ui/test_layers.py",
