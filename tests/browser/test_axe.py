@@ -51,7 +51,7 @@ def test_nothing_on_a_page_keeps_anybody_out(visit, place, address, whole):
     tab = visit(color_scheme="light", reduced_motion="reduce").open("" if address == "home" else address)
     tab.page.wait_for_selector("h1")
     tab.settled()
-    found = out_of_reach(tab.page)
+    found = [*out_of_reach(tab.page)]
     if whole or place % 4 < 2:
         found += violations(tab, *shut)
     if tab.page.locator(CARD).count():
