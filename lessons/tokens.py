@@ -112,6 +112,8 @@ def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
     repeated = [say("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
     if repeated:
         return size, *repeated
+    if n == 1:
+        return (size,)
     if len(example.fetched.unique(dim=0)) == n:
         return size, say("No token repeats, so every row is different.")
     return size, say("No token repeats, so each has a row of its own.")
