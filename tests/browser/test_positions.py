@@ -35,3 +35,21 @@ def test_another_shuffle_is_in_the_address_and_comes_back_with_it(visit):
     again = visit().open(tab.page.url.removeprefix(f"{tab.url}/"))
     again.page.get_by_text("The order shows: ").wait_for()
     assert again.settled().page.get_by_text("The order shows: ").inner_text() == caption
+
+
+def test_the_names_of_long_words_stay_clear_of_the_numbers_before_them(visit):
+    text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)
+    tab = visit().open(f"positions?example=sentence&text={text}")
+    tab.page.wait_for_selector(".st-key-positions_figure svg .rows_marks text")
+    boxes = """kind => [...document.querySelectorAll(`.st-key-positions_figure svg .${kind}_marks text`)]
+        .filter(text => text.textContent).map(text => text.getBoundingClientRect())
+        .map(box => [box.left, box.right, box.top, box.bottom])"""
+    names, numbers = (tab.settled().page.evaluate(boxes, kind) for kind in ("rows", "numbers"))
+    assert len(names) >= 24 and len(numbers) == 4 * 12 * 2
+    met = [
+        (name, number)
+        for name in names
+        for number in numbers
+        if min(name[1], number[1]) > max(name[0], number[0]) and min(name[3], number[3]) > max(name[2], number[2])
+    ]
+    assert not met
