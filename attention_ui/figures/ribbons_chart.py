@@ -42,7 +42,7 @@ def ribbons_template(words: int, moments: int, large: bool) -> dict:
 
 def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
     """The template for so many words. It fills the width of the page, whatever that is."""
-    small, last = 18 if large else 15, 168 if moments > 1 else 124
+    small, last = 18 if large else 15, 168 if moments > 1 else 142
     measures = {
         "narrow": f"width < {PHONE}",
         "reach": f"min(width, {3 * LARGEST_LETTERS * words})",

@@ -136,3 +136,13 @@ def test_twelve_long_words_stay_within_their_room(visit):
     )
     for (_, right), (left, _) in zip(sorted(boxes), sorted(boxes)[1:], strict=False):
         assert right <= left + 1
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_all_that_is_said_of_twelve_long_words_is_seen(visit, width):
+    text = "+".join(["extraordinary", "incomprehensible", "internationalization", "straightforwardness"] * 3)
+    tab = opened(visit, f"?example=sentence&picture=sentence&text={text}", viewport={"width": width, "height": 900})
+    box = "selector => (({top, bottom}) => [top, bottom])(document.querySelector(selector).getBoundingClientRect())"
+    top, bottom = tab.page.evaluate(box, f"{FIGURE} svg.marks")
+    said = tab.page.evaluate(box, f"{FIGURE} .row_says_marks text")
+    assert top <= said[0] < said[1] <= bottom
