@@ -47,7 +47,7 @@ def drawn_at(
 
 def named_lines(figure: Sharing) -> list[tuple]:
     """What each of the three lines is, at its left; on a phone above it."""
-    places = ((ZERO - 6, ZERO - 56), (FLOOR - 70, FLOOR - SIZE_ROOM - 34), (WHOLE + DEEP / 2 - 6, WHOLE + DEEP + 46))
+    places = ((ZERO - 6, ZERO - 56), (FLOOR - 70, FLOOR - SIZE_ROOM - 26), (WHOLE + DEEP / 2 - 6, WHOLE + DEEP + 46))
     return [
         line
         for at, ((name, how), (wide, narrow)) in enumerate(zip(figure.lines, places, strict=True))

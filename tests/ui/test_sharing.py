@@ -113,3 +113,9 @@ def test_only_the_table_changes_with_temperature_and_a_learners_words_stay_data(
     hostile = figure(0, 1.0, Example(source="sentence", text="<script>{{x}} two"))
     assert "<script>" in "".join(row["text"] for row in sharing_table(hostile, covered=False).to_pylist())
     assert "script" not in film_of_sharing(hostile)
+
+
+def test_on_a_phone_what_a_line_is_stands_clear_of_the_bars_above_it():
+    names = sorted(row["y2"] for row in drawn("labels"))  # of letters 14 pixels high, around this line
+    assert names[0] + 7 <= ZERO - NUMBER_ROOM
+    assert names[1] - 7 >= ZERO + NUMBER_ROOM and names[1] + 7 <= FLOOR - SIZE_ROOM - 10 - 4
