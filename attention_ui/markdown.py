@@ -16,7 +16,9 @@ from words import language
 
 ENDS_A_LINE = re.compile(r"[^\S\u00a0\u202f]+")  # all white space but what holds words together
 APART = "\u2060"  # the word joiner: no width, and no line breaks at it
+MAY_BREAK = "\u200b"  # no width, and a line may end at it
 SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
+LONG_NAME = re.compile(r"(?<=_)(?=[A-Za-z_]{9})")  # where a line of a phone may end in a name such as PyTorch's
 OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
 BEFORE_WIDE = re.compile(r"}(?=(.))")
 LATEX = re.compile(r"[${}]")  # of the formulas that labels have
@@ -39,7 +41,7 @@ def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})
     for name, argument in sentence.arguments.items():
         text = marked_argument(argument, colours)
         arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
-    template = OUR_SIGN.sub(r"\\\1", template_of(sentence))
+    template = OUR_SIGN.sub(r"\\\1", LONG_NAME.sub(MAY_BREAK, template_of(sentence)))
     return language().put_in(held(template).format_map(arguments)) if arguments else template
 
 

@@ -43,3 +43,11 @@ def test_words_in_a_sentence_are_literal_and_coloured_by_role(text):
     found, word = marked(sentence, ROLE_COLOURS), literal(f"“{text.replace(' ', '␣')}”")
     assert found == f":blue[{word}] gives :orange[{word}] −0.50 of {word} and {word}: x of {word}, d\\_k"
     assert plainly(marked(sentence)) == spoken(sentence)
+
+
+def test_a_long_name_of_our_own_may_break_after_its_parts_and_nothing_of_a_visitor_may():
+    """On a phone the name of a function is wider than a headline."""
+    said = say("F.scaled_dot_product_attention takes d_k and attn_mask of {key}", key="my_own_looong_wordinesses")
+    found = marked(said)
+    assert plainly(found).replace("\u200b", "") == spoken(said)
+    assert found.split("\u200b")[0].endswith("scaled\\_") and found.count("\u200b") == 3
