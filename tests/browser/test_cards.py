@@ -41,3 +41,21 @@ def test_a_card_has_its_place_before_the_next_one_comes(visit, width):
         tab.page.evaluate(TAKE_LAST)
         sides = [card[:3] for card in tab.page.evaluate(BOXES)]
         assert sides == [card[:3] for card in cards[:there]]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_what_is_said_of_an_answer_stands_clear_of_what_follows(visit, width):
+    tab = visit(viewport={"width": width, "height": 900}).open("projections?cover=true")
+    tab.page.locator(".st-key-projections_card_A button").click()
+    tab.page.locator(".st-key-projections_card_A button[kind=primary]").wait_for()
+    room = tab.settled().page.locator(".st-key-reply_room").bounding_box()
+    following = tab.page.locator(".stMain").get_by_role("button", name="Back").bounding_box()
+    assert following["y"] >= room["y"] + room["height"] + 4
+
+
+def test_a_formula_that_fits_has_nothing_to_scroll(visit):
+    tab = visit().open("dot_product")
+    tab.page.wait_for_selector(".katex-display")
+    assert tab.settled().page.evaluate(
+        "[...document.querySelectorAll('.katex-display')].every(one => one.scrollWidth <= one.clientWidth)"
+    )
