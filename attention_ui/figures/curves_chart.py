@@ -5,16 +5,22 @@ import altair as alt
 from attention_ui.figures.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
 from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
+from attention_ui.figures.sharing_chart import PHONE
 from lessons.formatting import tell
 
+BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone
+LEAST_OF_WIDTH = 0.74  # of the width for which the names are placed: in less of it they would meet lines
 DASHES = {"line": [1, 0], "dashed": [5, 3], "dots": [1, 0]}
 
 
 def curves_chart(*settings: object) -> alt.LayerChart:
-    """The template for one shape."""
+    """The template for one shape: as wide as that says, but where a phone has nearly the room, as wide as its page."""
     shape = CurveShape(*settings)
+    page = f"windowSize()[0] - {BESIDE_A_PAGE}"
+    fits = f"windowSize()[0] < {PHONE} && {page} >= {LEAST_OF_WIDTH * shape.width}"
+    width = alt.param(name="width", expr=f"{fits} ? min({shape.width}, {page}) : {shape.width}")
     title = {"title": alt.TitleParams(shape.y, fontSize=max(13, shape.letters), offset=10)} if shape.above else {}
-    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title)
+    return layered(*curve_layers(shape), width=shape.width, height=shape.height, **title).add_params(width)
 
 
 def curve_layers(shape: CurveShape) -> list[alt.Chart]:

@@ -224,3 +224,11 @@ def test_curves_that_wait_for_an_answer_are_drawn_without_a_warning(visit):
     tab.page.wait_for_selector(".st-key-curve_jacobian svg.marks")
     tab.settled().page.get_by_text("Show them now").click()
     tab.page.wait_for_selector(".st-key-curve_jacobian svg .mark-line path[d*=L]")
+
+
+@pytest.mark.parametrize("path", ["scores?cover=false", "scores?cover=true"])
+def test_curves_that_a_phone_has_nearly_room_for_are_seen_with_the_names_at_their_ends(visit, path):
+    tab = visit(viewport={"width": 390, "height": 844}).open(path)
+    tab.page.wait_for_function("() => document.querySelectorAll('.stVegaLiteChart svg.marks').length === 5")
+    wide = "[...document.querySelectorAll('.stVegaLiteChart')].map(box => [box.scrollWidth, box.clientWidth])"
+    assert all(needed <= room for needed, room in tab.settled().page.evaluate(wide)[1:])
