@@ -1,7 +1,7 @@
 """What a variant changes in the number of weights and in what a cache keeps."""
 
 from lessons.screen import Table
-from lessons.sentence import Count, Sentence, say
+from lessons.sentence import Count, Sentence, say, say_count
 from lessons.variant_heads import VariedHead
 
 LONG_TEXT = 4096  # tokens
@@ -53,6 +53,7 @@ def costs_table(varied: VariedHead) -> Table:
         key="variant_costs", name=say("Parameters and cache"), width=560, cells=rows,
         notice=(say("Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
                     "of all heads of this layer for the tokens to come."),),
-        columns=(say("all heads of the layer"), say("parameters"), say("cached after {count} tokens", count=n),
+        columns=(say("all heads of the layer"), say("parameters"),
+                 say_count("cached after {count} token", "cached after {count} tokens", n),
                  say("after {count}", count=Count(LONG_TEXT))),
     )  # fmt: skip

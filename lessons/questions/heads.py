@@ -66,8 +66,8 @@ def more_heads(trace: SideBySide, head: int, random: torch.Generator) -> Questio
              say("{total} as now: the same projections are cut into more or fewer pieces.", total=total),
              say("the same weights, cut into other pieces")),
         Card(say("In proportion to the number of heads."),
-             say("Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} "
-                 "features wide. Together they hold {total} numbers, as now.", total=total, **about),
+             say("Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ "
+                 "{other} features wide. Together they hold {total} numbers, as now.", total=total, **about),
              say("every head that is added brings its own weights")),
         Card(say("In proportion to the number of features in a head."),
              say("The features of a head change with the number of heads, but so does the number of parts: it evens "

@@ -511,8 +511,8 @@ MORE_HEADS = (
 )
 MORE_HEADS_REPLIES = (
     "{total} as now: the same projections are cut into more or fewer pieces.",
-    "Each head has a part of the projections, and with {other} heads a part is {d_model} ÷ {other} features wide. "
-    "Together they hold {total} numbers, as now.",
+    "Each head has a part of the projections, and with n_heads = {other} a part is {d_model} ÷ {other} features "
+    "wide. Together they hold {total} numbers, as now.",
     "The features of a head change with the number of heads, but so does the number of parts: it evens out at {total}.",
 )
 NOTICES = "{way} Add 1 to feature {feature} of every row of X. Which heads give another output?"

@@ -464,7 +464,7 @@ ORACLE = {
         lambda case, sentence: {"trained": 16}
     ),
     "characters read at a time ({trained} in training)": lambda case, sentence: {"trained": 16},
-    "cached after {count} tokens": lambda case, sentence: {"count": len(example_of(case).tokens)},
+    "cached after {count} token": lambda case, sentence: {"count": len(example_of(case).tokens)},
     "after {count}": lambda case, sentence: {"count": 4096},
     "Each head has a W_q of its own: here the queries differ by up to {gap}.": group_gap,
     "Other queries ask the same keys differently: here {share} of the weight lies elsewhere, on average.": group_share,
