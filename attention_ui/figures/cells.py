@@ -177,7 +177,7 @@ def hint_layers() -> list[alt.Chart]:
     unsaid = alt.condition("isValid(hover.say)", alt.value(0), alt.value(1))
     said = alt.value(alt.ExprRef("isValid(hover.say) ? hover.say[0] : ''"))
     return [
-        layer("hint").mark_text(**look).encode(tone(), text="text:N", opacity=unsaid),
+        layer("hint").mark_text(**look, lineBreak="\n").encode(tone(), text="text:N", opacity=unsaid),
         layer("hint").mark_text(**look, limit=1100).encode(text=said, color=ink()),
     ]
 

@@ -1,6 +1,7 @@
 """A figure of matrices as a table for the template of `cells`: where each matrix stands, and what its cells say."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -19,6 +20,7 @@ LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them
 LETTER, SMALL_LETTER = 0.26, 0.24  # of a cell, in a title and below the matrices
 LINES_OF_WEIGHTS = 3
+BETWEEN_SENTENCES = re.compile(r"(?<=\.) |(?<=。)(?=.)")  # where a line ends: two sentences are wider than a phone
 LONGEST = 150  # letters of the arithmetic in a tooltip
 WIDEST, WIDER = 42, 60  # columns of a line: of cells with numbers so many fit the page, and of cells without
 FEW_ROWS = 7  # up to here two lines fit the screen, with their numbers
@@ -160,7 +162,7 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
         bottom += 1 + len(lines) // 2  # a line takes half a cell
     usual = POINT_AT if numbered else POINT_AT_CELL
-    grid.text(spoken(usual if figure.hint is None else figure.hint), 0, bottom, "hint")
+    grid.text(BETWEEN_SENTENCES.sub("\n", spoken(usual if figure.hint is None else figure.hint)), 0, bottom, "hint")
     return grid.table()
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import altair as alt
 import numpy as np
@@ -246,3 +247,11 @@ def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
     rows = grid.table().to_pylist()
     assert [(r["gx"], r["gy"]) for r in rows if r["kind"] == "changed"] == [(5, 8)]
     assert sum(r["kind"] == "score" for r in rows) == 6
+
+
+def test_below_matrices_every_sentence_of_a_hint_has_a_line_of_its_own():
+    """Two in one line are wider than a phone."""
+    watched, _ = watched_untrained(n_heads=2, n_layers=1)
+    figure = replace(every_head(watched.tokens, watched.layers), hint=say("Rows are queries. Click on one."))
+    rows = matrices_table(figure, Layout(figure), numbered=False).to_pylist()
+    assert [row["text"] for row in rows if row["kind"] == "hint"] == ["Rows are queries.\nClick on one."]
