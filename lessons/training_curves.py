@@ -131,7 +131,7 @@ def role_sentence(task: Task, role: Sentence, weights: Array) -> Sentence:
     named = All(tuple(head_name(*head) for head in heads))
     about = {"role": role, "weight": Number(float(weights[heads[0]])), "heads": named}
     if roles_count(task):
-        return say("Job: to {role}. At work: {heads}, with {weight} of the weight (enough: {enough}).", **about,
+        return say("Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).", **about,
                    enough=Number(task.threshold))  # fmt: skip
     return say("To {role}: {heads} with {weight} of the weight.", **about)
 

@@ -246,8 +246,8 @@ def role_weight(case, sentence):
                 sums[layer, head] = sums.get((layer, head), 0.0) + float(weights[target].sum())
     shares = {at: total / rows for at, total in sums.items()}
     named = [(n.arguments["layer"] - 1, n.arguments["head"] - 1) for n in said["heads"].items]
-    assert lead([list(shares).index(at) for at in named], [*shares.values()])
-    expected = {"role": ..., "heads": [...] * len(named), "weight": shares[named[0]]}
+    ranked = Ranked([*shares.values()], [list(shares).index(at) for at in named], number)
+    expected = {"role": ..., "heads": [...] * len(named), "weight": shares[named[0]], "ranked": ranked}
     return expected | ({"enough": task.threshold} if "enough" in said else {})
 
 
@@ -405,7 +405,7 @@ ORACLE = {
         "count": len(held_out_batch(case.choices.settings).inputs)
     },
     "on {count} window of the part kept apart, which stands nowhere in the rest": windows_kept_apart,
-    "Job: to {role}. At work: {heads}, with {weight} of the weight (enough: {enough}).": role_weight,
+    "Job: to {role}. Best at it: {heads}, with {weight} of the weight (enough: {enough}).": role_weight,
     "To {role}: {heads} with {weight} of the weight.": role_weight,
     "It has learnt the task, for which {enough} is enough.": verdict_again,
     "It has not learnt the task yet: that takes {enough}, and heads that attend where they should.": verdict_again,
