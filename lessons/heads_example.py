@@ -23,7 +23,9 @@ from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X
 from lessons.sentence import Sentence, say
 from lessons.whose import TrainedLayer
 
-HeadsSource = Literal["sentence", "journey", "modules", "wide", "planted", "drawn"]
+HeadsSource = Literal[
+    "sentence", "journey", "journey_builtin", "modules", "modules_builtin", "wide", "planted", "drawn"
+]
 
 HEADS_LIMITS = {"d_model": Limit(1, 16), "seed": Limit(0, MAX_SEED), "dropout_percent": Limit(0, 90)}
 MOST_FEATURES = 16  # of a wide matrix, this many are shown
@@ -216,17 +218,54 @@ def model_of_heads(example: HeadsExample) -> Example:
 
 def draw_journey_heads(example: HeadsExample) -> DrawnHeads:
     """The six vectors of 3 numbers, each written twice side by side."""
+    return journey_twice(), draw_module(example, generator(example.seed))
+
+
+def journey_twice() -> Float[Tensor, "tokens d_model"]:
+    """The six vectors of the sentence, each written twice side by side."""
     x = torch.tensor(JOURNEY_X)
-    return torch.cat([x, x], dim=-1), draw_module(example, generator(example.seed))
+    return torch.cat([x, x], dim=-1)
+
+
+def draw_journey_builtin(example: HeadsExample) -> DrawnHeads:
+    """PyTorch's own module comes after the notebook's in the stream."""
+    random = generator(example.seed)
+    draw_module(example, random)
+    return journey_twice(), draw_builtin(example, random)
 
 
 def draw_modules_heads(example: HeadsExample) -> DrawnHeads:
-    """An embedding table of 50 rows and the three maps of a single head come first in the stream."""
+    """The vectors and the notebook's own module."""
+    x, random = modules_stream(example)
+    return x, draw_module(example, random)
+
+
+def draw_modules_builtin(example: HeadsExample) -> DrawnHeads:
+    """Two modules come before PyTorch's own in the stream: the one that is shown and the one that is trained."""
+    x, random = modules_stream(example)
+    for _ in ("shown", "trained"):
+        draw_module(example, random)
+    return x, draw_builtin(example, random)
+
+
+def modules_stream(example: HeadsExample) -> tuple[Float[Tensor, "tokens d_model"], torch.Generator]:
+    """The vectors, and the generator that drew them: a table of 50 rows, then the three maps of a single head."""
     random = generator(example.seed)
     table = torch.randn(50, example.d_model, generator=random)
     for _ in "qkv":
         draw_linear(example.d_model, 6, bias=False, generator=random)
-    return embed(torch.tensor(example.ids), table), draw_module(example, random)
+    return embed(torch.tensor(example.ids), table), random
+
+
+def draw_builtin(example: HeadsExample, random: torch.Generator) -> MultiHeadAttention:
+    """The weights of nn.MultiheadAttention without bias, which come next in the stream: W_o first, then one packed map.
+
+    The packed map is uniform in a range of its own (Xavier), as if it were a single layer with 3 × d_model outputs.
+    """
+    W_o, _ = draw_linear(example.d_model, example.d_model, bias=False, generator=random)
+    packed = torch.nn.init.xavier_uniform_(torch.empty(3 * example.d_model, example.d_model), generator=random)
+    W_q, W_k, W_v = (W.T.contiguous() for W in packed.chunk(3))
+    return MultiHeadAttention(W_q=W_q, W_k=W_k, W_v=W_v, W_o=W_o, n_heads=example.n_heads, dropout=example.dropout)
 
 
 def planted_heads(n_tokens: int, dropout: float, seed: int) -> DrawnHeads:
@@ -281,15 +320,21 @@ def fixed_by_notebook(
     return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
 
 
+BUILT_IN = say("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
+MODULES_FIXED = fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)
 HEADS_PRESETS: dict[str, HeadsPreset] = {
     "sentence": HeadsPreset(title=say("The running example"), fixed={}, draw=draw_sentence_heads),
     "journey": HeadsPreset(title=say("Your journey, twice over"),
                            fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
                            draw=draw_journey_heads,
                            remark=say("The notebook shows it without the mask, then with it.")),
+    "journey_builtin": HeadsPreset(title=say("Your journey, built-in"), draw=draw_journey_builtin, remark=BUILT_IN,
+                                   fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False)),
     "modules": HeadsPreset(
         title=say("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=say("The notebook uses no mask here."),
-        fixed=fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)),
+        fixed=MODULES_FIXED),
+    "modules_builtin": HeadsPreset(
+        title=say("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED),
     "wide": HeadsPreset(
         title=say("512 features, 8 heads"),
         draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),

@@ -32,6 +32,7 @@ from lessons.pytorch_parity import (
     fits_pytorch,
     heads_by_function,
     one_mask_for_both,
+    shapes_of_batch,
 )
 from lessons.pytorch_weights import averaged_band, notice_averaged
 from lessons.questions.base import asking
@@ -74,7 +75,12 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         ),
         ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
         derive=partial(derive_beside_pytorch, parity, derivation),
-        remarks=(*notice_model(trace), *why_not_the_module(trace), *without_positions(trace, choices.view)),
+        remarks=(
+            *notice_model(trace),
+            *why_not_the_module(trace),
+            *without_positions(trace, choices.view),
+            *with_batch_axis(parity, choices.view),
+        ),
     )
 
 
@@ -128,6 +134,17 @@ def without_positions(trace: HeadsTrace, view: str) -> tuple[Sentence, ...]:
     if view != "levels" or trace.added is None:
         return ()
     return (say("The three ways are run on X alone, without these vectors."),)
+
+
+def with_batch_axis(parity: Parity, view: str) -> tuple[Sentence, ...]:
+    """Where the sentences of a batch stand in what PyTorch's module takes and gives back."""
+    if view not in ("module", "weights") or parity.theirs is None:
+        return ()
+    batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
+    return (say("Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
+                "weights {weights}. Unless it is told batch_first=True, the sentences are the second axis of input "
+                "and output; of the weights they are always the first.",
+                batch=batch, output=output, weights=weights),)  # fmt: skip
 
 
 def derive_ours(parity: Parity) -> ManyHeadsDerivation:

@@ -20,12 +20,12 @@ from attention_core.randomness import generator
 MOST_TOKENS, MOST_HEADS, MOST_D_HEAD = 12, 4, 8  # of a random case
 
 
-def copy_to_pytorch(ours: MultiHeadAttention) -> nn.MultiheadAttention:
+def copy_to_pytorch(ours: MultiHeadAttention, batch_first: bool = True) -> nn.MultiheadAttention:
     """PyTorch's own module with our weights: it stores maps transposed, W_q, W_k and W_v one below the other."""
     d_model, bias = ours.W_o.shape[0], ours.b_o is not None
     # Built the usual way it would draw weights from the global random state, which all visitors of a server
     # share. On the device "meta" it draws none; `assign` then puts our tensors in place of the missing ones.
-    theirs = nn.MultiheadAttention(d_model, ours.n_heads, bias=bias, batch_first=True, device="meta")
+    theirs = nn.MultiheadAttention(d_model, ours.n_heads, bias=bias, batch_first=batch_first, device="meta")
     state = {"in_proj_weight": torch.cat([ours.W_q.T, ours.W_k.T, ours.W_v.T]), "out_proj.weight": ours.W_o.T}
     if bias:
         inner = (torch.zeros(d_model) if b is None else b for b in (ours.b_q, ours.b_k, ours.b_v))
@@ -116,6 +116,14 @@ def compare_with_pytorch(
     module, averaged = theirs(asking, asking, x, attn_mask=~may_attend)
     _, per_head = theirs(asking, asking, x, attn_mask=~may_attend, average_attn_weights=False)
     return replace(parity, theirs=theirs, module=module, per_head=per_head, averaged=averaged)
+
+
+@torch.no_grad()
+def shapes_of_batch(parity: Parity) -> tuple[torch.Size, torch.Size, torch.Size]:
+    """The shapes of a batch with one sentence, of the output for it and of the weights, with PyTorch's usual axes."""
+    batch = parity.x.unsqueeze(1)
+    output, weights = copy_to_pytorch(parity.ours, batch_first=False)(batch, batch, batch)
+    return batch.shape, output.shape, weights.shape
 
 
 @dataclass(frozen=True, eq=False)

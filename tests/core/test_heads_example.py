@@ -10,7 +10,7 @@ from torch import nn
 
 from attention_core.head_measures import head_contributions
 from attention_core.heads import MultiHeadAttention, split_heads
-from attention_core.masks import causal_mask
+from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import generator
 from lessons.example import MAX_TOKENS, Example, run_example
 from lessons.heads_example import (
@@ -26,6 +26,7 @@ from lessons.heads_example import (
     shown_features,
 )
 from lessons.notebooks import JOURNEY_X
+from lessons.pytorch_parity import compare_with_pytorch, shapes_of_batch
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]
@@ -78,6 +79,17 @@ def modules_notebook():
     return x, [nn.Linear(8, 8, bias=False) for _ in range(4)], 2
 
 
+def journey_builtin_notebook():
+    x, _, n_heads = journey_notebook()
+    return x, nn.MultiheadAttention(embed_dim=6, num_heads=n_heads, batch_first=False, bias=False)
+
+
+def modules_builtin_notebook():
+    x, _, n_heads = modules_notebook()
+    [nn.Linear(8, 8, bias=False) for _ in range(4)]  # the module that it trains
+    return x, nn.MultiheadAttention(embed_dim=8, num_heads=n_heads, bias=False, batch_first=False)
+
+
 def wide_notebook():
     torch.manual_seed(42)
     for _ in range(3):
@@ -119,6 +131,27 @@ def test_a_preset_is_what_its_notebook_computes(key, causal):
     torch.testing.assert_close(trace.heads.weights, weights, atol=1e-6, rtol=0)
     torch.testing.assert_close(trace.output, output, atol=1e-6, rtol=0)
     assert trace.n_heads == n_heads and trace.tokens == HEADS_PRESETS[key].fixed["tokens"]
+
+
+BUILT_IN = {"journey_builtin": journey_builtin_notebook, "modules_builtin": modules_builtin_notebook}
+
+
+@pytest.mark.parametrize("key", BUILT_IN)
+def test_a_built_in_preset_is_what_pytorchs_own_module_gives_in_its_notebook(key):
+    with torch.random.fork_rng(), torch.no_grad():
+        x, theirs = BUILT_IN[key]()
+        batch = x.unsqueeze(1)
+        output, averaged = theirs(batch, batch, batch)
+    trace = run_heads(HeadsExample(source=key, causal=False))
+    packed = [getattr(trace.module, f"W_{name}").T for name in "qkv"]
+    assert torch.equal(trace.x, x) and trace.tokens == HEADS_PRESETS[key].fixed["tokens"]
+    assert torch.equal(torch.cat(packed), theirs.in_proj_weight)
+    assert torch.equal(trace.module.W_o, theirs.out_proj.weight.T)
+    torch.testing.assert_close(trace.output, output.squeeze(1), atol=1e-6, rtol=0)
+    torch.testing.assert_close(trace.heads.weights.mean(dim=0), averaged.squeeze(0), atol=1e-6, rtol=0)
+    parity = compare_with_pytorch(trace.tokens, trace.x, full_mask(len(x)), trace.module)
+    torch.testing.assert_close(parity.averaged, averaged.squeeze(0), atol=1e-6, rtol=0)
+    assert shapes_of_batch(parity) == (batch.shape, output.shape, averaged.shape)
 
 
 @pytest.mark.parametrize("causal", [False, True])

@@ -312,7 +312,16 @@ def why_it_cannot(case, sentence):
     return {"reasons": [...] * len(said)}
 
 
+def shapes_in_a_batch(case, sentence):
+    trace = trace_of(case)
+    n, d_model = trace.x.shape
+    return {"batch": f"[{n}, 1, {d_model}]", "output": f"[{n}, 1, {d_model}]", "weights": f"[1, {n}, {n}]"}
+
+
 ORACLE = {
+    "Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and weights "
+    "{weights}. Unless it is told batch_first=True, the sentences are the second axis of input and output; of the "
+    "weights they are always the first.": shapes_in_a_batch,
     "nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which is given "
     "queries, keys and values, computes them.": why_it_cannot,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": trace_of(case).example.seed},

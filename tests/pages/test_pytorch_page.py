@@ -4,6 +4,8 @@ import inspect
 import textwrap
 
 import pytest
+import torch
+from torch import nn
 from visiting import answer, asked, chart, chosen, open_page, source_shown, texts
 
 from attention_core.heads import MultiHeadAttention
@@ -34,7 +36,7 @@ def again(view="module", mask=None, source="sentence", number=0, **choices):
     """What the page must show, computed once more: the facts, the matrices by key, and what there is to notice."""
     running = run_example(Example())
     own = heads_example(running, source, **choices)
-    n = {"modules": 4}.get(source, 6)
+    n = {"modules": 4, "modules_builtin": 4}.get(source, 6)
     made = screen(running, 0, Choices(own, causal_mask(n) if mask is None else mask, view, number))
     figures = {figure.key: figure for figure in made.figures}
     shown = figures.get("parity_figure") or figures.get("cases_figure")
@@ -102,6 +104,22 @@ def test_averaged_weights_stand_beside_the_heads():
     assert [table[f"map{head} 4,2"]["v"] for head in range(4)] == pytest.approx(heads)
     assert table["map4 4,2"]["v"] == pytest.approx(sum(heads) / 4)
     assert table["map4 2,4"]["kind"] == "masked"
+
+
+def test_what_the_notebooks_print_of_pytorchs_own_module_stands_there():
+    at = open_pytorch(mh="modules_builtin", parity="weights", mask="none")
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(42)
+        x = nn.Embedding(50, 8)(torch.tensor([5, 12, 31, 7])).unsqueeze(1)
+        for d_out in (*[6] * 3, *[8] * 8):
+            nn.Linear(8, d_out, bias=False)
+        _, printed = nn.MultiheadAttention(8, 2, bias=False)(x, x, x)
+    table = cells(at)
+    for i in range(4):
+        shown = [table[f"map2 {i},{j}"]["v"] for j in range(4)]
+        assert shown == pytest.approx(printed[0, i].tolist(), abs=1e-6)
+    at.selectbox(key="mh").set_value("journey_builtin").run()
+    assert any("an output [6, 1, 6] and weights [1, 6, 6]" in line for line in texts(at))
 
 
 def test_one_mask_is_drawn_in_both_meanings():
