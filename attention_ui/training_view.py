@@ -11,7 +11,7 @@ from attention_core.model import ModelConfig
 from attention_core.observe import ObservedTask, observe_task, observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import Snapshot, TrainingSettings
-from attention_ui.drawing import draw_film, draw_notice
+from attention_ui.drawing import draw_figure, draw_film, draw_notice
 from attention_ui.figures.template import alt_table, template
 from attention_ui.lesson import first_pick, least_letters, show_notes
 from attention_ui.run_tools import RUN_TOOLS
@@ -119,7 +119,7 @@ def draw_film_of(
     less = None if head is None else losses_without(run.recording, tuple(steps), head)
     yield_turn()
     screen = train_screen(view, moments, still=not view.training, less=less, width=width)
-    (film,) = screen.figures
+    film, *of_task = screen.figures
     film = replace(film, key=film.key + which)
     pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
     with picture:
@@ -131,6 +131,9 @@ def draw_film_of(
     if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
         show_notes(together(remarks))
     draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
+    for figure in of_task:
+        draw_notice(None, figure.notice)
+        draw_figure(None, replace(figure, key=figure.key + which))
     return shown
 
 

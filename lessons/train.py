@@ -19,6 +19,7 @@ from lessons.questions.base import asking
 from lessons.questions.train import QUESTIONS
 from lessons.screen import Code, Film, Matrices, Question, Screen
 from lessons.sentence import All, Sentence, Share, say, say_count
+from lessons.train_task import figures_of_task
 from lessons.training_curves import future_leak, leak_sentences, loss_figure, right_answers
 
 HEADING = say("How are the weights learnt?")
@@ -46,7 +47,7 @@ def train_screen(
     """A run up to one of its steps, as a film of these moments, the present one last: its curves and every head.
 
     Of a run that stands `still` more is measured; `less` is the model without one head. `width` is free for all of it:
-    where that is narrow, the curves stand below the heads.
+    where that is narrow, the curves stand below the heads. Below the film is what belongs to this task alone.
     """
     without, left_out = ((), None) if less is None else ((less.sentence,), less.now.ablated[0])
     curves = (loss_figure(history, less), *([right_answers(history)] if history.evaluations else []))
@@ -58,7 +59,7 @@ def train_screen(
         at=tuple(moment.step for moment in moments), notice=said[-1:], weights=untrained(history),
     )  # fmt: skip
     return Screen(
-        figures=(film,),
+        figures=(film, *figures_of_task(history, width)),
         remarks=(
             *without,
             *collected_by_sinks(history.settings, moments[-1]),

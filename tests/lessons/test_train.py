@@ -23,8 +23,8 @@ from attention_core.observe import (
     observe_texts,
 )
 from attention_core.randomness import generator
-from attention_core.tasks import TASKS, CharacterTask
-from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, recommended, train
+from attention_core.tasks import TASKS, Batch, CharacterTask
+from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, predict, recommended, train
 from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
 from attention_core.weights import weights_of as in_one_vector
@@ -380,7 +380,37 @@ def weight_ahead(case, sentence):
     return {"count": len(named), "heads": [...] * len(named), "weight": most}
 
 
+def windows_again(case, sentence):
+    """A window begins at each character after which there is room for it and its answer."""
+    task = case.choices.settings.task
+    count = sum(start + task.window < task.n_trained for start in range(len(task.text)))
+    if "shown" in sentence.arguments:
+        assert count > sentence.arguments["shown"] == 6
+        return {"shown": 6}
+    return {"count": count}
+
+
+def copies_again(case, sentence):
+    """The output and the four rows of the notebook's table, number by number."""
+    rows = torch.nn.Embedding(50, 8, _weight=table_of_seed_42())(torch.tensor([5, 12, 31, 7])).flatten().tolist()
+    output = model_of(case)(torch.tensor([5, 12, 31, 7])).logits.flatten().tolist()
+    gaps = [one - other for one, other in zip(output, rows, strict=True)]
+    loss = sum(gap * gap for gap in gaps) / len(gaps)
+    return {"count": case.choices.snapshot.step, "loss": loss, "most": max(map(abs, gaps))}
+
+
+def table_of_seed_42():
+    return torch.randn(50, 8, generator=torch.Generator().manual_seed(42))
+
+
 ORACLE = {
+    "The model trains on {count} window of the text.": windows_again,
+    "The model trains on {count} windows of the text.": windows_again,
+    "The first {shown} stand here.": windows_again,
+    "The model learns to give X back. After {count} update its output differs from X by at most {most}; the mean "
+    "squared difference is {loss}.": copies_again,
+    "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
+    "squared difference is {loss}.": copies_again,
     "Untrained: random weights (seed {seed}).": lambda case, sentence: {"seed": case.choices.settings.seed},
     "After {count} update it writes: {sample}": written_again,
     "After {count} updates it writes: {sample}": written_again,
@@ -608,7 +638,7 @@ def test_induction_says_where_the_first_layer_is_judged():
 def test_a_film_has_a_frame_and_a_sentence_for_each_moment_and_its_curves(name):
     history = RUNS[name]()
     steps = list(range(history.snapshot.step + 1))
-    (film,) = train_screen(history, [observed(history, step=step) for step in steps]).figures
+    film, *_ = train_screen(history, [observed(history, step=step) for step in steps]).figures
     assert list(film.at) == steps and [int(spoken(said).split()[1]) for said in film.moments] == steps
     assert spoken(film.notice[0]) == spoken(film.moments[-1])
     for frame, made in zip(film.frames, steps_of(history.settings), strict=False):
@@ -630,6 +660,44 @@ def ids_seen(history):
     """What the heads are looked at on."""
     task = history.settings.task
     return task.vocabulary.encode("helo") if isinstance(task, CharacterTask) else task.example.ids.tolist()
+
+
+def test_below_the_film_of_a_text_stand_its_windows_as_the_notebook_cuts_them():
+    history = trained(recommended(CharacterTask("hello world", 8), 3, steps=2))
+    _, table = train_screen(history, [observed(history)]).figures
+    text = "hello world"
+    pairs = [(text[i : i + 8], text[i + 1 : i + 9]) for i in range(len(text) - 8)]
+    assert [row[1:] for row in table.cells] == [tuple(part.replace(" ", "␣") for part in pair) for pair in pairs]
+    assert "3 windows of the text" in together(table.notice) and "stand here" not in together(table.notice)
+    long = trained(recommended(CharacterTask(HARBOUR, 16, 0.25), 0, steps=2))
+    *_, table = train_screen(long, [observed(long)]).figures
+    assert [row[0] for row in table.cells] == [1, 2, 3, 4, 5, 6]
+    assert table.cells[5][1:] == (seen(HARBOUR[5:21]), seen(HARBOUR[6:22]))
+    assert together(table.notice).endswith("The first 6 stand here.")
+
+
+@pytest.mark.parametrize("updates", [0, 1, 21])
+def test_below_the_film_of_the_four_vectors_stands_what_is_given_back_beside_x(updates):
+    history = trained(recommended(TASKS["vectors"], 7, steps=21), updates)
+    _, figure = train_screen(history, [observed(history)]).figures
+    given, x = figure.matrices
+    ids = torch.tensor([[5, 12, 31, 7]])
+    model = model_with(history.settings.model, torch.from_numpy(history.snapshot.weights))
+    trace, _ = predict(model, Batch(ids, ids))
+    assert torch.equal(given.values, trace.logits[0])
+    assert torch.equal(x.values, table_of_seed_42()[ids[0]])
+    assert given.scale == x.scale == "number", "both are drawn alike at every moment"
+
+
+def test_of_wide_vectors_the_first_features_are_drawn():
+    history = run_of("vectors", 1, d_model=32, n_heads=2)
+    _, figure = train_screen(history, [observed(history)]).figures
+    assert [matrix.values.shape for matrix in figure.matrices] == [(4, 16), (4, 16)]
+    assert [spoken(matrix.remark) for matrix in figure.matrices] == ["4×32, 16 shown"] * 2
+
+
+def test_a_task_without_texts_or_vectors_has_the_film_alone():
+    assert len(train_screen(RUNS["recall"](), [observed(RUNS["recall"]())]).figures) == 1
 
 
 @pytest.mark.parametrize(("width", "heads"), [(1000, 632), (480, 410)])

@@ -429,6 +429,40 @@ def test_one_press_leaves_a_head_out_and_another_brings_it_back(at):
     assert not [row for row in film(at)["loss_curves"] if row["line"].startswith("without")]
 
 
+def test_below_the_film_of_a_text_stand_its_windows(at):
+    assert at.dataframe[0].value.values.tolist() == [
+        ["1", "hello␣wo", "ello␣wor"],
+        ["2", "ello␣wor", "llo␣worl"],
+        ["3", "llo␣worl", "lo␣world"],
+    ]
+    at.text_input(key="learn").set_value("<b>abcdefghijklmnop</b>").run()
+    assert at.dataframe[0].value.values.tolist()[0][1] == "<b>abcde"
+    assert len(at.dataframe[0].value) == 6 and any(line.endswith("The first 6 stand here.") for line in texts(at))
+
+
+def test_what_is_given_back_follows_the_run(at):
+    def given_back():
+        (cells,) = [
+            film(at, place)["cells"]
+            for place in range(len(at.get("vega_lite_chart")))
+            if any(row["cell_tag"].startswith("|given_back ") for row in film(at, place).get("cells", ()))
+        ]
+        return [[row["v"] for row in cells if row["cell_tag"].startswith(f"|{key} ")] for key in ("given_back", "x")]
+
+    at.selectbox(key="task").set_value("vectors").run()
+    before, x = given_back()
+    set_short(at)
+    at.button(key="start").click().run()
+    wait_for_end(at)
+    after, still = given_back()
+    assert still == x and len(x) == 32
+
+    def furthest(given):
+        return max(abs(one - other) for one, other in zip(given, x, strict=True))
+
+    assert furthest(after) < furthest(before) / 2
+
+
 def titles(at):
     return [(row["text"], row["tone"]) for row in film(at)["cells"] if row["kind"] == "title"]
 
