@@ -12,6 +12,7 @@ from attention_ui.controls.bound import bound_within, changing_slider, one_in_ro
 from attention_ui.editing import typed_cells
 from attention_ui.lesson import show_notes
 from attention_ui.links import SWITCH, Length, LinkRule, Spellings
+from attention_ui.markdown import plain_label
 from attention_ui.mask_codes import mask_code, mask_from_code
 from attention_ui.state import get_state, set_state
 from lessons.example import MAX_TOKENS, ExampleTrace, Limit
@@ -97,7 +98,8 @@ def chosen_stage() -> str:
 
 def measured_d_k() -> int:
     """The d_k that is marked in the curves."""
-    return st.select_slider("d_k", D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
+    label = plain_label(tell("$d_k$ · features of the random queries and keys"))
+    return st.select_slider(label, D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
 
 
 def stepped(key: str) -> str:

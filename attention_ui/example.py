@@ -195,7 +195,7 @@ def attention_switches(own_mask: bool) -> dict[str, bool]:
     )
     if own_mask:
         st.caption(tell("This page has a mask of its own."))
-    title = plain_label(tell(r"Scaling: divide by $\sqrt{d_k}$"))
+    title = plain_label(tell(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"))
     scaling = st.toggle(title, DEFAULTS.scaling, key="scaling", bind="query-params")
     return {"causal": causal, "scaling": scaling}
 

@@ -42,7 +42,7 @@ SIZES = {
 CHOICES = {
     "train_positions": (say("Positions"), POSITION_WORDS),
     "kind": (say("The heads"), HEAD_WORDS),
-    "query_features": (say("$d_k$ of each head"), QUERY_FEATURES),
+    "query_features": (say("$d_k$ · query features of each head"), QUERY_FEATURES),
     "optimiser": (say("Optimiser"), OPTIMISER_WORDS),
     "engine": (say("Gradients"), ENGINE_WORDS),
 }
