@@ -2,10 +2,11 @@
 
 import secrets
 import time
+from urllib.parse import urljoin
 
 import streamlit as st
 
-from attention_ui.links import Length, LinkRule, forget_in_link, say_in_link, text_in_link
+from attention_ui.links import Length, LinkRule, address_of, forget_in_link, said_in_link, say_in_link, text_in_link
 from attention_ui.server.addresses import sender
 from attention_ui.state import get_state, set_state
 from attention_ui.streamlit_insides import browser_mark
@@ -215,8 +216,8 @@ def join_class(field: str) -> None:
 
 
 def join_link(code: str) -> str:
-    """The address that students open."""
-    return f"{(st.context.url or '').split('?')[0]}?class={code}"
+    """The whole address that students open, in the language that the teacher's address fixes for the class, if any."""
+    return urljoin(st.context.url or "", address_of("class_vote", {"class": code} | said_in_link("lang")))
 
 
 def time_of(seconds: float) -> str:

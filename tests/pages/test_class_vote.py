@@ -6,8 +6,10 @@ import io
 import itertools
 import re
 from functools import partial
+from urllib.parse import parse_qsl
 
 import pytest
+import streamlit as st
 from replicas import awaited
 from visiting import ROOT, captions, chart, open_page, texts, visitor
 
@@ -223,6 +225,17 @@ def test_a_model_of_ones_own_cannot_be_asked_about():
 def test_a_text_that_is_no_question(text):
     with pytest.raises(ValueError, match="a question was expected"):
         read_asked(text)
+
+
+@pytest.mark.parametrize("fixed", [{}, {"lang": "de"}])
+def test_the_link_for_students_is_whole_and_in_the_language_of_the_class(fresh, monkeypatch, fixed):
+    own = "https://school.example/lab/class_vote?large=true&class=AAAAAA&teacher=secret"
+    monkeypatch.setattr(type(st.context), "url", property(lambda _: own))
+    at = press(open_page(PAGE, large="true", **fixed), "class_open")
+    (link,) = (code.value for code in at.code)
+    address, query = link.split("?")
+    assert address == "https://school.example/lab/class_vote"
+    assert dict(parse_qsl(query)) == {"class": said(at, "class"), **fixed}
 
 
 def test_a_student_has_no_button_of_a_teacher_and_no_key(fresh):
