@@ -17,7 +17,7 @@ from attention_core.arrays import Array, namespace, numbers_of, row_max, row_sum
 from attention_core.inputs import check_inputs, is_boolean
 
 Number = float | Float[Array, ""]
-Mask = Bool[Array, "... queries keys"] | Float[Array, "... queries keys"]
+Mask = Bool[Array, "... #queries keys"] | Float[Array, "... #queries keys"]
 
 
 @dataclass(slots=True, eq=False)
@@ -56,7 +56,8 @@ def attend(
     """Run scaled dot-product attention and keep every intermediate tensor.
 
     `may_attend` is True where a query may look at a key; a float mask is added to the
-    scaled scores instead (−∞ hides a key). It broadcasts over the batch.
+    scaled scores instead (−∞ hides a key). It broadcasts over the batch, and one of a single
+    row, such as a mask of padding, over the queries.
     `scale` multiplies the scores; left out it is 1/√d_k.
     `soft_cap` keeps them between its negative and itself: see `cap_scores`. `sink` is the score of
     attending to nothing, one for all heads or one for each: see `softmax_with_sink`.

@@ -149,10 +149,11 @@ def is_boolean(may_attend: Array) -> bool:
 def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
     """Why a mask of this shape does not fit: its rows and columns, or the axes before them."""
     scores, missing = str(tuple(scores_shape)), len(scores_shape) - len(shape)
-    if shape[-2:] != scores_shape[-2:]:
+    if not has_rows(shape, scores_shape):
         return InputError(
             "to fit scores of shape {scores}, the mask needs {rows} rows (queries) and {columns} columns (keys), but "
-            "its shape is {shape}", scores=scores, rows=scores_shape[-2], columns=scores_shape[-1], shape=str(shape),
+            "its shape is {shape}; 1 row holds for all queries",
+            scores=scores, rows=scores_shape[-2], columns=scores_shape[-1], shape=str(shape),
         )  # fmt: skip
     if missing > 0 and shape[:-2] == scores_shape[: len(shape) - 2]:
         return InputError(
@@ -167,8 +168,13 @@ def misfit(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> InputError:
 
 
 def fits(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
-    """True when a mask has the queries and keys of the scores, and repeats itself over their batch."""
-    return shape[-2:] == scores_shape[-2:] and repeats(shape[:-2], scores_shape[:-2])
+    """True when a mask has rows and columns for the scores, and repeats itself over their batch."""
+    return has_rows(shape, scores_shape) and repeats(shape[:-2], scores_shape[:-2])
+
+
+def has_rows(shape: tuple[int, ...], scores_shape: tuple[int, ...]) -> bool:
+    """Whether a mask has a row for each query, or 1 for all, as masks of padding have; and in it all keys."""
+    return len(shape) > 1 and shape[-2] in (1, scores_shape[-2]) and shape[-1] == scores_shape[-1]
 
 
 def repeats(axes: tuple[int, ...], batch: tuple[int, ...]) -> bool:

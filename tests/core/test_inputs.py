@@ -5,6 +5,7 @@ words of the sentence. Nothing comes out silently wrong, and no NaN where none w
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -40,6 +41,7 @@ def numpy(*tensors):
 
 SEES = torch.tensor([[1, 0, 0, 1], [1, 1, 0, 0], [0, 0, 1, 0], [1, 1, 1, 1]])
 ADDED = torch.randn(N, N, generator=generator(7))
+REAL = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])[:, None, None]  # of each sentence the tokens that are no padding
 
 # What is passed and meant: our arguments, and those of PyTorch.
 MEANT = {
@@ -55,6 +57,10 @@ MEANT = {
     "a mask for each sentence": ((torch.stack([SEES == 1, SEES.T == 1])[:, None],), {},
                                  {"attn_mask": torch.stack([SEES == 1, SEES.T == 1])[:, None]}),
     "a mask for each head": ((torch.stack([SEES == 1] * 3),), {}, {"attn_mask": torch.stack([SEES == 1] * 3)}),
+    "a mask of padding for all queries": ((REAL == 1,), {}, {"attn_mask": REAL == 1}),
+    "a float mask of padding": ((ADDED[0].masked_fill(REAL == 0, -math.inf),), {},
+                                {"attn_mask": ADDED[0].masked_fill(REAL == 0, -math.inf)}),
+    "one row for all queries and sentences": ((SEES[:1] == 1,), {}, {"attn_mask": SEES[:1] == 1}),
     "no scale": ((), {"scale": None}, {}),
     "a scale of 0": ((), {"scale": 0.0}, {"scale": 0.0}),
     "a scale below 0": ((), {"scale": -0.7}, {"scale": -0.7}),
@@ -70,8 +76,10 @@ MEANT = {
 @pytest.mark.parametrize("passed", MEANT)
 def test_what_is_meant_is_what_pytorch_computes(passed, library):
     mask, ours, theirs = MEANT[passed]
-    tensors = qkv(2, 3)
-    expected = scaled_dot_product_attention(*tensors, **theirs)
+    tensors = [x.requires_grad_() for x in qkv(2, 3)]
+    computed = scaled_dot_product_attention(*tensors, **theirs)
+    gradients = torch.autograd.grad(computed, tensors, tensors[2].detach())
+    tensors, expected = [x.detach() for x in tensors], computed.detach()
     assert expected.isfinite().all()
     if library == "numpy":
         tensors, mask = numpy(*tensors), numpy(*mask)
@@ -80,7 +88,21 @@ def test_what_is_meant_is_what_pytorch_computes(passed, library):
         [*attend_in_blocks(*tensors, *mask, block=3, **ours)][-1].output,
     ):
         np.testing.assert_allclose(np.asarray(output), expected.numpy(), rtol=1e-4, atol=1e-5)
-    attend_backward(attend(*tensors, *mask, **ours), tensors[2], ours.get("scale"), ours.get("soft_cap"))
+    trace = attend(*tensors, *mask, **ours)
+    assert trace.masked.shape == trace.visible.shape == trace.scores.shape
+    back = attend_backward(trace, tensors[2], ours.get("scale"), ours.get("soft_cap"))
+    for found, gradient in zip((back.d_q, back.d_k, back.d_v), gradients, strict=True):
+        np.testing.assert_allclose(np.asarray(found), gradient.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("kept", [0, 2])
+def test_padding_is_hidden_within_a_window_and_from_what_reads_on(kept):
+    """As one mask of all says it, with a row for each query."""
+    heads = replace(MultiHeadAttention.draw(6, 3, generator=generator(0)), window=(2, None))
+    x, near = torch.randn(2, N, 6, generator=generator(1)), within_window(distances(N, N), 2, None)
+    whole, _ = heads(x, (REAL == 1) & near)
+    past = heads(x[:, :kept], REAL[..., :kept] == 1)[1].present if kept else None
+    torch.testing.assert_close(heads(x[:, kept:], REAL == 1, past=past)[0], whole[:, kept:])
 
 
 @pytest.mark.parametrize(("dtype", "near"), [(torch.float16, 5e-3), (torch.bfloat16, 4e-2), (torch.float64, 1e-12)])
@@ -137,9 +159,11 @@ REFUSED = {
                                              r"\(2, 3, 4, 4\).*lacks an axis for the heads; write mask\[:, None\]"),
     "a mask for four heads of three": (lambda: attend(*HEADS, torch.ones(4, N, N) == 1), r"\(2, 3\).*has \(4,\)"),
     "a mask with too many axes": (lambda: attend(Q, K, V, torch.ones(1, N, N) == 1), r"have \(\).*mask has \(1,\)"),
-    "a mask of padding": (lambda: attend(*HEADS, torch.ones(2, N) == 1), r"needs 4 rows.*its shape is \(2, 4\)"),
-    "a mask of one row": (lambda: attend(Q, K, V, torch.ones(N) == 1), r"needs 4 rows.*its shape is \(4,\)"),
-    "a mask for all rows": (lambda: attend(*HEADS, torch.ones(2, 1, 1, N) == 1), "needs 4 rows"),
+    "a mask of padding without axes for heads and queries": (
+        lambda: attend(*HEADS, torch.ones(2, N) == 1), r"needs 4 rows.*its shape is \(2, 4\); 1 row"),
+    "a mask of no rows": (lambda: attend(Q, K, V, torch.ones(N) == 1), r"needs 4 rows.*its shape is \(4,\); 1 row"),
+    "one row for all keys": (lambda: attend(*HEADS, torch.ones(2, 1, N, 1) == 1), "and 4 columns"),
+    "padding alone": (lambda: attend(*HEADS, REAL > 1), r"hides all keys .*query 0 of batch entry \(0, 0\)"),
     "a list as q": (lambda: attend(Q.tolist(), K, V), "q is a NumPy array or a torch tensor, but got a list"),
     "None as v": (lambda: attend(Q, K, None), "v is a NumPy array .* NoneType"),
     "whole numbers": (lambda: attend(Q.long(), K, V), "q holds floating-point numbers, but .*int64; convert"),

@@ -27,7 +27,12 @@ def attention_setting(seed: int, give: Give, mask: str = "causal", heads: bool =
     batch, n, d = ((2, 3) if heads else ()), 4, 3
     q, k, v = (give(r.randn(*batch, n, d), name) for name in "qkv")
     bias = np.where(np.tri(n, dtype=bool), r.randn(3, n, n) if heads else r.randn(n, n), -np.inf)
-    may = {"none": None, "causal": give(np.tri(n, dtype=bool), "may_attend"), "float": give(bias, "bias")}[mask]
+    masks = {
+        "causal": np.tri(n, dtype=bool),
+        "float": bias,
+        "padding": np.array([[[[1, 1, 1, 0]]], [[[1, 1, 0, 0]]]]) > 0,
+    }
+    may = None if mask == "none" else give(masks[mask], "bias" if mask == "float" else "may_attend")
     sink = {"heads": give(r.randn(3), "sink"), "number": 0.3, "off": -float("inf")}.get(options.pop("sink", ""))
     trace = attention.attend(q, k, v, may, sink=sink, **options)
     d_output = give(r.randn(*batch, n, d), "d_output")
@@ -123,6 +128,7 @@ SETTINGS: dict[str, Callable[[int, Give], list]] = {
     "attend 2-D": lambda s, g: attention_setting(s, g, heads=False),
     "attend, no mask, batch and heads": lambda s, g: attention_setting(s, g, mask="none"),
     "attend, causal": lambda s, g: attention_setting(s, g),
+    "attend, padding": lambda s, g: attention_setting(s, g, mask="padding"),
     "attend, float mask per head": lambda s, g: attention_setting(s, g, mask="float"),
     "attend, soft cap, scale": lambda s, g: attention_setting(s, g, **CAP, scale=0.9),
     "attend, sink per head": lambda s, g: attention_setting(s, g, sink="heads"),
