@@ -275,7 +275,8 @@ def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sente
     """Which characters the model could never read while it trained, and where it had to read one now."""
     unseen = never_an_input(task)
     if not unseen:
-        return say("Every character of the vocabulary is an input of some training window, so the model has read all.")
+        return say("Every character of the vocabulary is an input of some training window, so training can teach how "
+                   "to read each.")  # fmt: skip
     vocabulary = task.vocabulary.tokens
     listed = All(tuple(Token(token, vocabulary.index(token)) for token in unseen))
     met = [new for new in written if set(new.window) & set(unseen)]

@@ -13,7 +13,7 @@ from lessons.formatting import names, seen
 from lessons.heads_example import shown_features
 from lessons.heads_way import shown_of
 from lessons.matrices import feature_axis, token_axis
-from lessons.screen import Figure, Matrices, Matrix, Step, Table
+from lessons.screen import Cells, Figure, Matrices, Matrix, Step, Table
 from lessons.sentence import Sentence, Size, say, say_count
 
 MOST_WINDOWS = 6
@@ -63,12 +63,14 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
     tokens, shown = history.settings.task.example.tokens, shown_features(x.shape[-1], 1)
     look = {"rows": token_axis(tokens), "columns": feature_axis(len(shown)), "remark": shown_of(x, len(shown))}
     matrices = tuple(
-        Matrix(key=key, title=title, values=own[:, shown], colour=colour, step=reading(title, own, tokens), **look)
-        for key, title, own, colour in (("given_back", say("output"), output, "v"), ("x", say("X"), x, "ink"))
-    )
+        Matrix(key=key, title=title, values=own[:, shown], colour=colour, step=reading(title, own, tokens),
+               sources=lambda i, j, other=other: (Cells(other, i, j),), **look)
+        for key, title, own, colour, other in (
+            ("given_back", say("output"), output, "v", "x"), ("x", say("X"), x, "ink", "given_back"))
+    )  # fmt: skip
     return Matrices(key="copies", name=say("The output beside X"), bands=(matrices,), first="given_back", width=width,
                     notice=(notice_copies(history.snapshot.step, output - x, loss),),
-                    hint=say("Point at a number to see the one that it is to equal."))  # fmt: skip
+                    hint=say("Point at a number: its partner in the other matrix lights up."))  # fmt: skip
 
 
 def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from screens import chosen
+from screens import chosen, holds
 
 from lessons.example import projection_of, run_example
 
@@ -71,7 +71,13 @@ def moved(case, sentence):
     return {"tensor": said["tensor"].template, "before": before[i][j], "after": after[i][j]} | place
 
 
+def nothing_changes(case):
+    keys = ("x", "W_q", "W_k", "W_v", *NAMES.values())
+    return bool(case.example.example.edits) and not any(changed_entries(case, key)[0] for key in keys)
+
+
 EDITS_ORACLE = {
+    "What was changed by hand changes nothing in this head.": holds(nothing_changes),
     "{count} number is changed by hand: {where}.": opening,
     "{count} in {matrix}": counted,
     "So these numbers change: {counts}.": all_counts,

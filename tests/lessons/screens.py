@@ -76,6 +76,10 @@ ALWAYS = {  # whatever the numbers: how it is computed, or what a figure shows
     "this layer for the tokens to come.",
     "Queries and keys are turned by their positions, so a score depends on the two vectors and on how far apart they "
     "stand, not on where.",
+    "A weight says where a head looks, not why the model answers as it does.",
+    "The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
+    "such heads form by themselves, or that other models have the same.",  # see training/curriculum.py
+    "{start} is out of sight by now, and all that it was trained on began with it.",  # see draw_batch there
 }
 NO_WORDS = re.compile(r"(\{\w+\}|[^a-zA-Z])*")  # a card with numbers or things alone
 JUDGE = "is a card right?"

@@ -10,7 +10,7 @@ import pytest
 import torch
 from arithmetic_checks import evaluates
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, by_largest, by_text, check_sentence, chosen, token_on
+from screens import JUDGE, Case, Ranked, by_largest, by_text, check_sentence, chosen, holds, token_on
 from torch.nn.functional import cross_entropy
 
 from attention_core.tasks import PronounTask
@@ -264,6 +264,39 @@ def trained(case, sentence):
         for ids, targets in zip(batch.inputs, batch.targets, strict=True)
     ]
     return {"updates": case.choices.updates, "seed": case.example.example.seed, "share": np.mean(right), "count": 64}
+
+
+def feature_by_feature(case, sentence):
+    """Move a feature of the output a little both ways: the loss changes by so many times as much, or its negative."""
+    found, weights, last_row = anew(case), weights_of(learner_of(case)), anew(case).number["output"][-1]
+
+    def loss_at(row):
+        after = found.number["x"][-1] + row @ weights["W_o"].numpy()
+        logits = torch.tensor(after) @ weights["W_unembed"] + weights["b_unembed"]
+        return -float(logits.log_softmax(-1)[right_of(case)])
+
+    for gradient, little in zip(found.d["output"][-1], 1e-5 * np.eye(len(last_row)), strict=True):
+        assert (loss_at(last_row + little) - loss_at(last_row - little)) / 2e-5 == pytest.approx(gradient, abs=1e-7)
+    assert loss_at(last_row - 1e-3 * found.d["output"][-1]) <= loss_at(last_row)
+    return {}
+
+
+def gains_and_losses(case):
+    """The row sums to 0, and after a step of these scores the weights still sum to 1."""
+    d_scores, scaled = last(case, "scores"), anew(case).number["scaled"][-1]
+    gained = np.exp(scaled - d_scores) / np.exp(scaled - d_scores).sum() - anew(case).number["weights"][-1]
+    return abs(d_scores.sum()) < 1e-12 and abs(gained.sum()) < 1e-12 and gained.min() < 0 < gained.max()
+
+
+def every_score_has_a_gradient(case):
+    """The mask is off, and later keys have a part in the loss."""
+    return not case.example.example.causal and bool(anew(case, everywhere=True).d["scores"].all())
+
+
+def shown_with_every_position_asked(case):
+    weights, d_scores = next(figure for figure in case.screen.figures if figure.key == "mask_back").matrices
+    found = anew(case, everywhere=True)
+    return np.allclose(weights.values, found.number["weights"]) and np.allclose(d_scores.values, found.d["scores"])
 
 
 # The softmax.
@@ -647,6 +680,15 @@ ORACLE = {
     "A step can be too long: of many learning rates tried, {rate} is the first that makes this prediction worse than "
     "it was.": first_worse,
     **dict.fromkeys(SAID_OF_OTHERS.values(), others),
+    "A number of d_output says: when this feature of the output grows by a little, the loss grows by so many times as "
+    "much. A step goes the other way.": feature_by_feature,
+    "The row sums to 0: weights share one whole, so what some keys gain others lose.": holds(gains_and_losses),
+    "Weights and the gradients of the scores, with every position asked": holds(shown_with_every_position_asked),
+    "The straight line of the gradient would be below 0 there, where no loss can be: so long a step is beyond what the "
+    "gradient knows.": holds(lambda case: line_of(case, case.choices.rate) < 0),
+    "The mask is off, so every score gets a gradient, those of later words among them.": holds(
+        every_score_has_a_gradient
+    ),
     "finite differences of {matrix} differ by at most": chosen,
     "PyTorch's autograd differs by at most": concept,
     "Move one weight a little both ways, run the model twice, and see how the loss changes: no chain rule is needed, "

@@ -59,8 +59,10 @@ def test_every_number_on_every_screen_is_computed_again(lesson, whole):
         example = run_example(chosen)
         for choices in [*module.cases(example)][chosen.seed % parts :: parts]:  # with other seeds the others
             head = example.example.n_heads - 1
-            screen = module.screen(example, head, choices)
-            check_case(Case(example, head, choices, screen), module.ORACLE, module.ANSWERS)
+            case = Case(example, head, choices, module.screen(example, head, choices))
+            check_case(case, module.ORACLE, module.ANSWERS)
+            if hasattr(module, "EXAMPLES"):
+                check_conditions(case, module.ORACLE)
 
     check()
 

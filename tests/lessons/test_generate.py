@@ -8,9 +8,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, by_largest, check_case, chosen, token_on
+from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen, holds, token_on
 
 from attention_core.generation import GeneratedToken, NewToken, generate
+from attention_core.language_model import language_model
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
@@ -18,6 +19,7 @@ from attention_core.tasks import CharacterTask
 from lessons.beginning import beginning_of
 from lessons.formatting import percent, spoken
 from lessons.generate import Writing, generate_screen, strongest_look, training_steps, unread_characters
+from lessons.writing_pieces import beginning_in_pieces, written_pieces
 from tests.printed import largest
 
 HELLO = CharacterTask("hello world")
@@ -194,6 +196,17 @@ def unread(case, sentence):
     return said | {"position": resting[0] + 1, "token": d, "resting": len(resting), "total": len(case.choices.written)}
 
 
+def only_one_left_by_cuts(case):
+    sampling = case.choices.sampling
+    return len(cut(case.choices)[1]) == 1 and (sampling.top_k is not None or sampling.top_p < 1)
+
+
+def every_character_followed(case):
+    """Each character is followed by another within the part that is trained on, so some window has it as an input."""
+    task = case.choices.task
+    return set(task.tokens[: task.n_trained - 1]) == set(task.vocabulary.tokens)
+
+
 NEVER_READ = "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
 ORACLE = {
     "{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.": character,
@@ -223,6 +236,11 @@ ORACLE = {
     "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.":
         window,
     "{count} of the {total} steps from one character to the next occurs in the training text ({share}).": steps_taken,
+    "Nothing else could be drawn: the cuts left no other.": holds(only_one_left_by_cuts),
+    "Nothing else could be drawn: at temperature 0 one token takes the whole probability.":
+        holds(lambda case: case.choices.sampling.temperature == 0),
+    "Every character of the vocabulary is an input of some training window, so training can teach how to read each.":
+        holds(every_character_followed),
     NEVER_READ + "This text has not made the model read it yet.": unread,
     NEVER_READ + "Before character {position} it read {token} for the first time; {resting} of the {total} new "
     "characters rest on such a reading.": unread,
@@ -377,7 +395,20 @@ ORACLE |= {
 
 @given(writing=writings())
 def test_every_number_on_the_screen_is_computed_again(writing):
-    check_case(Case(None, 0, writing, generate_screen(writing)), ORACLE, ANSWERS)
+    case = Case(None, 0, writing, generate_screen(writing))
+    check_case(case, ORACLE, ANSWERS)
+    check_conditions(case, ORACLE)
+
+
+def test_what_is_said_without_a_number_holds_for_texts_read_whole_and_for_the_language_model():
+    repeated = CharacterTask("hello world hello world")
+    start = beginning_in_pieces("the dog and the cat " * 15).tokens
+    new = generate(language_model().model, written_pieces(), start, 3, Sampling(top_k=1), 0)
+    for writing in (
+        written_by(untrained(), task=repeated),
+        Writing(None, start, new, new[-1], Sampling(top_k=1), 0),
+    ):
+        check_conditions(Case(None, 0, writing, generate_screen(writing)), ORACLE)
 
 
 @given(writing=writings())

@@ -2,18 +2,19 @@
 
 import itertools
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 import torch
 from edits_oracle import EDITS_ORACLE
 from hypothesis import strategies as st
-from screens import Ranked, chosen
+from screens import Ranked, chosen, holds
 from strategies import EXAMPLES as PLAIN
 from test_output import ORACLE as OUTPUT
 from test_output import role, visible, weights_of
 
+from attention_core.attention import AttentionTrace
 from attention_ui.figures.matrices import Layout
 from lessons.edits import Edit
 from lessons.example import Example, run_example
@@ -120,6 +121,13 @@ def one_leads(case, sentence):
     }  # fmt: skip
 
 
+def every_matrix_has_a_place(case):
+    """X, and all that the head computes of it."""
+    (figure,) = case.screen.figures
+    computed = {field.name for field in fields(AttentionTrace)}
+    return {matrix.key for matrix in figure.matrices} == computed | {"x", "k_transposed"}
+
+
 ORACLE = (
     EDITS_ORACLE
     | {template: oracle for template, oracle in OUTPUT.items() if "receives" in template}
@@ -139,6 +147,16 @@ ORACLE = (
         "Divided by √{d_k} ≈ {root}, they run from {low} to {high}.": ranges,
         "The causal mask hides {hidden} of {total} scores.": hidden,
         "{first} sees itself alone, {last} sees all {n} tokens.": ends,
+        "All matrices of one attention head": holds(every_matrix_has_a_place),
+        "No token repeats, so every row belongs to another token.": holds(
+            lambda case: len({*case.example.tokens}) == len(case.example.x) > 1
+        ),
+        "There is no mask, so every query may look at every key.": holds(
+            lambda case: not case.example.example.causal and bool(case.attention.visible.all())
+        ),
+        "The causal mask hides what comes later, and nothing comes after a single token.": holds(
+            lambda case: case.example.example.causal and len(case.example.tokens) == 1
+        ),
         "{query} can look only at itself, so all of its weight stays there.": chosen,
         "{query} looks at {keys} alike, {share} each.": alike,
         "{query} puts most weight on {keys}, {share} each.": alike,

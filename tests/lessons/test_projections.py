@@ -9,7 +9,7 @@ import pytest
 import torch
 from edits_oracle import EDITS_ORACLE
 from hypothesis import strategies as st
-from screens import JUDGE, Ranked, by_largest, chosen
+from screens import JUDGE, Ranked, by_largest, chosen, holds
 from strategies import EXAMPLES as PLAIN
 
 from lessons.diff import diff
@@ -69,6 +69,13 @@ def gap(case, sentence):
     return {"gap": max(abs(score(case, i, j) - score(case, j, i)) for i in range(n) for j in range(n))}
 
 
+def symmetric(case):
+    """X Xᵀ by its definition; Q Kᵀ but for rounding."""
+    n = len(case.example.tokens)
+    largest = max(abs(score(case, i, j)) for i in range(n) for j in range(n))
+    return n > 1 and gap(case, None)["gap"] <= 1e-4 * largest
+
+
 def asked_score(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
     return {"one": one, "other": other, "score": score(case, one, other)}
@@ -97,6 +104,12 @@ ORACLE = EDITS_ORACLE | {
     "X Xᵀ is symmetric. Q Kᵀ is not: the query of {one} and the key of {other} give {there}, the query of {other} and "
     "the key of {one} give {back}.": mirrored,
     "X Xᵀ is symmetric. Q Kᵀ is not: mirrored scores differ by up to {gap}.": gap,
+    "X Xᵀ is symmetric. Here Q Kᵀ is symmetric too.": holds(symmetric),
+    "A single token is compared with itself alone, so each matrix is one number.": holds(
+        lambda case: (
+            len(case.example.tokens) == 1 and all(m.values.numel() == 1 for m in case.screen.figures[0].matrices)
+        )
+    ),
     "{rows}\u00a0×\u00a0{columns}": chosen,
     "The rows are right. W_q has {d_k} columns, so each query has {d_k} features.": chosen,
     **dict.fromkeys(NEW_ROWS, shapes_then),

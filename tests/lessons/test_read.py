@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 from learnt_oracle import measured_in
-from screens import JUDGE, Case, Ranked, by_largest, check_case, chosen
+from screens import JUDGE, Case, Ranked, by_largest, check_case, check_conditions, chosen, holds
 from torch.nn.functional import layer_norm
 
 from attention_core.head_patterns import NAME_PAIRS
@@ -97,8 +97,10 @@ def called(case):
 
 def pattern_of(case):
     """The name that the rule gives the head, by the kept scores alone; and whether it is earned."""
-    layer, head = case.choices.layer, case.choices.head
+    return pattern_of_head(case.choices.layer, case.choices.head)
 
+
+def pattern_of_head(layer, head):
     def above(name):
         return KEPT["naming"][name]["heads"][layer][head] - KEPT["naming"][name]["even"]
 
@@ -318,6 +320,7 @@ ORACLE = {
     "was trained for them.": lambda case, sentence: {"query": query_of(case)},
     "{weight} of its weight goes there.": lambda case, sentence: sentence_weight(case, sentence),
     "untrained heads, at most": lambda case, sentence: {},
+    "How each name was earned: the score of every head": holds(lambda case: rows_of_scores(case) == heads_in_order()),
 }
 WEIGHTS_IN_REPLIES = (
     "What followed it the first time: a head for induction would look there; here only {weight} goes there.",
@@ -332,6 +335,17 @@ def said_twice(case):
     """The weights of the head on the text said twice."""
     ids = read(case.choices).encoded.ids[1:32]
     return computed_by_pytorch((0, *ids, *ids), None)[0][case.choices.layer, case.choices.head]
+
+
+def rows_of_scores(case):
+    """Which heads the table of scores has, in their order, and whose name was earned."""
+    table = next(figure for figure in case.screen.figures if figure.key == "read_scores")
+    return [(row[0], spoken(row[1]) != spoken(NO_NAME)) for row in table.cells]
+
+
+def heads_in_order():
+    whose = [(layer, head) for layer in range(4) for head in range(4)]
+    return [(f"{layer + 1}.{head + 1}", pattern_of_head(layer, head)[1]) for layer, head in whose]
 
 
 def sentence_weight(case, sentence):
@@ -401,7 +415,9 @@ ANSWERS = {
 
 @pytest.mark.parametrize("choices", CASES, ids=lambda choices: choices.text[:12] or "nothing")
 def test_every_number_of_the_screen_is_computed_again(choices):
-    check_case(Case(None, 0, choices, read_screen(choices)), ORACLE, ANSWERS)
+    case = Case(None, 0, choices, read_screen(choices))
+    check_case(case, ORACLE, ANSWERS)
+    check_conditions(case, ORACLE)
 
 
 @pytest.mark.parametrize("choices", CASES[1:5:3], ids=lambda choices: choices.text[:12])

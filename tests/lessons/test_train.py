@@ -11,7 +11,19 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from screens import JUDGE, Case, Ranked, check_case, check_question, check_sentence, chosen, token_on, words
+from screens import (
+    JUDGE,
+    Case,
+    Ranked,
+    check_case,
+    check_conditions,
+    check_question,
+    check_sentence,
+    chosen,
+    holds,
+    token_on,
+    words,
+)
 
 from attention_core.evaluation import Evaluation, evaluate, no_roles
 from attention_core.model import MAX_D_MODEL, TinyTransformer
@@ -390,6 +402,13 @@ def windows_again(case, sentence):
     return {"count": count}
 
 
+def y_is_one_further(case):
+    """In the text, what stands in the table as y begins one character after what stands there as x."""
+    task, (*_, table) = case.choices.settings.task, case.screen.figures
+    text = "".join(map(seen, task.text))
+    return all(text[place:].startswith(x + y[-1]) and y[:-1] == x[1:] for place, (_, x, y) in enumerate(table.cells))
+
+
 def copies_again(case, sentence):
     """The output and the four rows of the notebook's table, number by number."""
     rows = torch.nn.Embedding(50, 8, _weight=table_of_seed_42())(torch.tensor([5, 12, 31, 7])).flatten().tolist()
@@ -403,7 +422,24 @@ def table_of_seed_42():
     return torch.randn(50, 8, generator=torch.Generator().manual_seed(42))
 
 
+def no_moment_is_marked(case):
+    """No head has cells where it should attend, and no curve has a mark."""
+    curves = case.screen.figures[0].curves
+    return not jobs_done(case) and not case.choices.settings.task.roles and not any(curve.marks for curve in curves)
+
+
+def next_is_in_sight(case):
+    """What is asked at a position is the token after it, and some head gives that one weight."""
+    settings, inputs = case.choices.settings, held_out_batch(case.choices.settings)
+    follows = torch.equal(inputs.targets[:, :-1], inputs.inputs[:, 1:])
+    heads = [layer.attention.heads.weights for layer in model_of(case)(inputs.inputs).layers]
+    return follows and not settings.model.causal and any(bool(w.diagonal(1, -2, -1).any()) for w in heads)
+
+
 ORACLE = {
+    "x is what it reads; y, the same one character further on, is what comes next at each position.": holds(
+        y_is_one_further
+    ),
     "The model trains on {count} window of the text.": windows_again,
     "The model trains on {count} windows of the text.": windows_again,
     "The first {shown} stand here.": windows_again,
@@ -466,6 +502,8 @@ ORACLE = {
     "{right}.": less_again,
     "The loss is {loss}. The levels are for models that see only what came before.": ahead_of_no_level,
     "{heads} puts {weight} of its weight on the very letter that is to be predicted.": weight_ahead,
+    "A text gives no head a job of its own, so no moment is marked.": holds(no_moment_is_marked),
+    "This model may look ahead, so it can read the next letter instead of predicting it.": holds(next_is_in_sight),
 }  # fmt: skip
 
 
@@ -567,7 +605,9 @@ def test_every_number_on_the_screen_of_a_run_is_computed_again(name):
     assert any("every head ablated" in sentence.template for sentence in screen.remarks) == (
         name != "copy" and history.snapshot.step > 0
     )
-    used = check_case(Case(moments[-1], 0, history, screen), ORACLE, ANSWERS)
+    case = Case(moments[-1], 0, history, screen)
+    used = check_case(case, ORACLE, ANSWERS)
+    check_conditions(case, ORACLE)
     assert any(template.startswith("After {count} update") for template in used)
     assert ("Untrained: random weights (seed {seed})." in used) == (history.snapshot.step == 0)
 
