@@ -19,7 +19,7 @@ from attention_ui.server.meant_pages import MeantPages
 from attention_ui.server.memory import keep_heaps_small, without_collecting
 from attention_ui.server.runner import answer_runner
 from attention_ui.server.uploads import FewUploads
-from attention_ui.streamlit_insides import front_end_folder, running_session, uploads_kept
+from attention_ui.session.streamlit_insides import front_end_folder, running_session, uploads_kept
 
 log = logging.getLogger("app")
 health = Health(computes, training_thread_lives, faults=(classes_are_reached,))
@@ -76,8 +76,8 @@ def start_up() -> None:
     """Import what the first page takes a second to import, while the browser loads, and warm it up."""
     with failure_known():
         import attention_ui.controls.look
-        import attention_ui.lesson_page  # noqa: F401
-        import lessons.overview  # noqa: F401
+        import attention_ui.page.lesson_page  # noqa: F401
+        import lessons.overview.matrices_view  # noqa: F401
         from attention_ui.server.process import scheduler, warm_up
 
         warm_up()
@@ -88,7 +88,7 @@ def start_up() -> None:
 def finish() -> None:
     """Import every lesson, and what keeps later pages quick."""
     with failure_known():
-        import attention_ui.link_rules  # noqa: F401
+        import attention_ui.session.link_rules  # noqa: F401
         from attention_ui.server.process import settle_down
 
         settle_down()

@@ -4,17 +4,17 @@ from pathlib import Path
 
 import streamlit as st
 
-from attention_ui.contents import CONTENTS, TRAINING_SECTION, Entry
-from attention_ui.icon import ICON, LOGO
-from attention_ui.language import language_menu, language_of_visit
-from attention_ui.lesson import is_projected
-from attention_ui.links import left_out, remember_link, settle_link
-from attention_ui.progress import exchange_progress, progress, share_of_exercises
-from attention_ui.rail import SIDEBAR, rail
+from attention_ui.page.contents import CONTENTS, TRAINING_SECTION, Entry
+from attention_ui.page.rail import SIDEBAR, rail
 from attention_ui.server.process import lower_priority, page_turn
-from attention_ui.state import get_state, set_state
-from attention_ui.training_runs import run_badge
-from lessons.formatting import tell
+from attention_ui.session.chart import is_projected
+from attention_ui.session.icon import ICON, LOGO
+from attention_ui.session.language import language_menu, language_of_visit
+from attention_ui.session.links import left_out, remember_link, settle_link
+from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.training_runs import run_badge
+from lessons.screen.format import tell
 from words import ask_reader
 
 

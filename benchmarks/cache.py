@@ -22,7 +22,7 @@ from attention_core.language_model import language_model  # noqa: E402
 from attention_core.model import TinyTransformer  # noqa: E402
 from attention_core.randomness import generator  # noqa: E402
 from attention_core.sampling import continue_text  # noqa: E402
-from lessons.sliding import sliding_over_tale  # noqa: E402
+from lessons.cost.sliding_window import sliding_over_tale  # noqa: E402
 
 CONTEXT = 256
 BAR = 3.0

@@ -16,7 +16,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from attention_core.training import Evaluation, TrainingSettings, train
-from lessons.comparison import COMPARISONS
+from lessons.train.compare_runs import COMPARISONS
 
 SEEDS, QUICK_SEEDS = 10, 3
 

@@ -14,9 +14,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
-from attention_ui import lesson as furniture  # noqa: E402
-from lessons.formatting import spoken  # noqa: E402
-from lessons.screen import Figure  # noqa: E402
+from attention_ui.session import chart as furniture  # noqa: E402
+from lessons.screen.format import spoken  # noqa: E402
+from lessons.screen.screen import Figure  # noqa: E402
 
 
 def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **_: object) -> None:

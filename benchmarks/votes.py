@@ -24,7 +24,7 @@ from report import judged, say  # noqa: E402
 from servers import OURS, Server  # noqa: E402
 
 from classes.keeper import Keeper  # noqa: E402
-from lessons.asked import first_asked, screen_asked, written_asked  # noqa: E402
+from lessons.class_vote.question_link import first_asked, screen_asked, written_asked  # noqa: E402
 
 CLASSES, STUDENTS, READERS = 10, 300, 10
 WITHIN, IDLE_SECONDS, BETWEEN_SECONDS, ROUNDS_OF_VOTES = 3.0, 40.0, 12.0, 8

@@ -14,7 +14,7 @@ from in_browser.driver import run  # with the torch that is installed in the pla
 from lessons.exercises.as_files import exercise_files
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import verdict_of
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 FILES = dict(zip(EXERCISES, exercise_files(), strict=True))
 

@@ -18,8 +18,8 @@ def steps_of(settings, choices):
 
 @contextmanager
 def trained_apart() -> Iterator[None]:
-    """While this lasts, `lessons.trained` has its models trained there."""
-    from lessons import trained
+    """While this lasts, `lessons.example.task_models` has its models trained there."""
+    from lessons.example import task_models as trained
 
     usual = trained.train
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as apart:

@@ -9,9 +9,9 @@ from pathlib import Path
 from safetensors.numpy import save_file
 
 from attention_core.training import TrainingSettings
-from lessons.default_model import DEFAULT_WEIGHTS
-from lessons.example import learnt_example, model_settings
-from lessons.trained import ModelRecording
+from lessons.example.example import learnt_example, model_settings
+from lessons.example.shipped_weights import DEFAULT_WEIGHTS
+from lessons.example.task_models import ModelRecording
 
 
 def default_settings() -> TrainingSettings:

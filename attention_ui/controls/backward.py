@@ -3,17 +3,17 @@
 import streamlit as st
 
 from attention_ui.controls.bound import bound_number, bound_slider, one_in_row, stepper
-from attention_ui.links import LinkRule
-from lessons.backward import Choices
-from lessons.backward_check import CHECKED
-from lessons.backward_softmax import SIZES_OF_SCORES
-from lessons.backward_update import RATES
-from lessons.backward_way import STAGES_BACK
-from lessons.example import Limit
-from lessons.formatting import tell
-from lessons.learner import PRONOUNS, UPDATES
-from lessons.sentence import say
-from lessons.stages import STAGE_NAMES
+from attention_ui.session.links import LinkRule
+from lessons.backward.check_view import CHECKED
+from lessons.backward.gradients_view import STAGES_BACK
+from lessons.backward.lesson import Choices
+from lessons.backward.one_prediction import PRONOUNS, UPDATES
+from lessons.backward.softmax_view import SIZES_OF_SCORES
+from lessons.backward.update_view import RATES
+from lessons.example.example import Limit
+from lessons.kit.stages import STAGE_NAMES
+from lessons.screen.format import tell
+from lessons.screen.message import say
 
 BACK_VIEWS = {
     "way": say("the way back"),

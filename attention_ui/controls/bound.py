@@ -7,11 +7,11 @@ from typing import TypeVar
 
 import streamlit as st
 
-from attention_ui.lesson import show_notes
-from attention_ui.links import Label, Span, linked_number, linked_option, name_option_in_link, write_in_link
-from attention_ui.state import get_state, set_state
-from lessons.example import Limit
-from lessons.formatting import tell, written
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import Label, Span, linked_number, linked_option, name_option_in_link, write_in_link
+from attention_ui.session.state import get_state, set_state
+from lessons.example.example import Limit
+from lessons.screen.format import tell, written
 
 One = TypeVar("One")
 

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from attention_ui.choices import query_choice
 from attention_ui.controls.backward import one_of_numbers
 from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
-from attention_ui.links import LinkRule
-from attention_ui.measuring import measuring_panel, this_machine
-from lessons.cost import EXAMPLE_SIZES, Choices
-from lessons.example import MAX_TOKENS, ExampleTrace, Limit
-from lessons.formatting import tell
-from lessons.published import PUBLISHED
-from lessons.sentence import say
+from attention_ui.controls.choices import query_choice
+from attention_ui.controls.timings import measuring_panel, this_machine
+from attention_ui.session.links import LinkRule
+from lessons.cost.lesson import EXAMPLE_SIZES, Choices
+from lessons.cost.published_models import PUBLISHED
+from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.screen.format import tell
+from lessons.screen.message import say
 
 COST_VIEWS = {"counted": say("counted"), "blocks": say("block by block"), "measured": say("measured here")}
 BLOCK_SIZES = Limit(1, MAX_TOKENS)

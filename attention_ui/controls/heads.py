@@ -7,14 +7,12 @@ import streamlit as st
 from attention_core.model import MAX_D_MODEL
 from attention_ui.controls.bound import bound_slider, one_in_list, one_in_row
 from attention_ui.controls.learnt import see_it_trained
-from attention_ui.lesson import picked_cell, show_notes
-from attention_ui.links import SWITCH, LinkRule, number_in_link, too_large_in_link
-from attention_ui.markdown import plain_label
-from attention_ui.state import get_state, set_state
-from lessons.example import Example, ExampleTrace, Limit, model_settings
-from lessons.formatting import spoken, tell
-from lessons.heads import Choices
-from lessons.heads_example import (
+from attention_ui.session.chart import picked_cell, show_notes
+from attention_ui.session.links import SWITCH, LinkRule, number_in_link, too_large_in_link
+from attention_ui.session.markdown import plain_label
+from attention_ui.session.state import get_state, set_state
+from lessons.example.example import Example, ExampleTrace, Limit, model_settings
+from lessons.heads.example import (
     HEADS_LIMITS,
     HEADS_PRESETS,
     HeadsExample,
@@ -25,7 +23,9 @@ from lessons.heads_example import (
     n_attentions,
     nearest_divisor,
 )
-from lessons.sentence import Sentence, say, say_count
+from lessons.heads.lesson import Choices
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import Sentence, say, say_count
 
 HEADS_DEFAULTS = HeadsExample()
 HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}

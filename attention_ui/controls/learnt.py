@@ -6,14 +6,14 @@ import streamlit as st
 
 from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
 from attention_ui.controls.bound import bound_within, changing_slider
-from attention_ui.links import SWITCH, Length, LinkRule
-from attention_ui.markdown import plain_label
 from attention_ui.server.process import lower_priority, yield_turn
-from lessons.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
-from lessons.formatting import spoken, tell
-from lessons.reader import LANGUAGE, SENTENCE_READ
-from lessons.sentence import Sentence, say
-from lessons.trained import TASK_SOURCES, LearntExample, recording_of
+from attention_ui.session.links import SWITCH, Length, LinkRule
+from attention_ui.session.markdown import plain_label
+from lessons.example.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
+from lessons.example.language_model_layer import LANGUAGE, SENTENCE_READ
+from lessons.example.task_models import TASK_SOURCES, LearntExample, recording_of
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import Sentence, say
 
 LABELS_OF_SIZES = {
     "d_k": say("$d_k$ · features of a query or key"),

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from attention_ui.choices import query_choice
 from attention_ui.controls.bound import one_in_row, stepper
-from attention_ui.links import LinkRule, named_in_link
-from attention_ui.state import get_state, set_state
-from lessons import carried
-from lessons.carried import CHAPTERS
-from lessons.example import ExampleTrace
-from lessons.formatting import tell
-from lessons.look import Choices, sentence_with_last, words_that_fit
-from lessons.sentence import say
+from attention_ui.controls.choices import query_choice
+from attention_ui.session.links import LinkRule, named_in_link
+from attention_ui.session.state import get_state, set_state
+from lessons.example.example import ExampleTrace
+from lessons.overview import row_view as carried
+from lessons.overview.row_view import CHAPTERS
+from lessons.overview.sentence_view import Choices, sentence_with_last, words_that_fit
+from lessons.screen.format import tell
+from lessons.screen.message import say
 
 PICTURES = {"sentence": say("One sentence"), "row": say("Open it up"), "steps": say("All steps")}
 CHAPTERS_NAMED = dict(

@@ -2,16 +2,16 @@
 
 import streamlit as st
 
-from attention_ui.choices import query_choice
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
-from attention_ui.lesson import show_notes
-from attention_ui.links import Length, LinkRule
-from attention_ui.state import set_state
-from lessons.example import ExampleTrace, Limit
-from lessons.formatting import tell
-from lessons.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
-from lessons.positions import Choices
-from lessons.sentence import Sentence, reason, say
+from attention_ui.controls.choices import query_choice
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import Length, LinkRule
+from attention_ui.session.state import set_state
+from lessons.example.example import ExampleTrace, Limit
+from lessons.positions.lesson import Choices
+from lessons.positions.permutation import Permutation, PositionKind, kinds_for, random_permutation, read_permutation
+from lessons.screen.format import tell
+from lessons.screen.message import Sentence, reason, say
 
 ORDER_VIEWS = {
     "output": say("the output shuffles"),

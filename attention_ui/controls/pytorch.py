@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from attention_ui.choices import chosen_mask
 from attention_ui.controls.bound import bound_number, next_number, one_in_row
+from attention_ui.controls.choices import chosen_mask
 from attention_ui.controls.heads import HEADS_SOURCES, seen_trained, source_and_sizes
-from attention_ui.lesson import show_notes
-from attention_ui.links import LinkRule, text_in_link
-from attention_ui.state import get_state, set_state
-from lessons.example import ExampleTrace, Limit
-from lessons.formatting import tell
-from lessons.heads_example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
-from lessons.pytorch import Choices
-from lessons.pytorch_cases import CASES
-from lessons.pytorch_parity import fits_pytorch
-from lessons.sentence import say
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import LinkRule, text_in_link
+from attention_ui.session.state import get_state, set_state
+from lessons.example.example import ExampleTrace, Limit
+from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, run_heads
+from lessons.pytorch.lesson import Choices
+from lessons.pytorch.parity import fits_pytorch
+from lessons.pytorch.random_cases import CASES
+from lessons.screen.format import tell
+from lessons.screen.message import say
 
 PARITY_VIEWS = {
     "module": "nn.MultiheadAttention",

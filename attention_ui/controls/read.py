@@ -5,16 +5,14 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.language_model import language_model
-from attention_ui.contents import CONTENTS, open_entry
 from attention_ui.controls.bound import bound_within, one_in_list
-from attention_ui.lesson import room_for
-from attention_ui.links import SWITCH, Length, LinkRule
-from attention_ui.state import set_state
-from lessons.example import Limit
-from lessons.formatting import tell, together, written
-from lessons.read import cost_of_head
-from lessons.reader import LANGUAGE
-from lessons.reading import (
+from attention_ui.page.contents import CONTENTS, open_entry
+from attention_ui.session.chart import room_for
+from attention_ui.session.links import SWITCH, Length, LinkRule
+from attention_ui.session.state import set_state
+from lessons.example.example import Limit
+from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.language_model_text import (
     LONGEST_TEXT,
     SENTENCES_READ,
     ReadChoices,
@@ -24,7 +22,9 @@ from lessons.reading import (
     names_in,
     read,
 )
-from lessons.sentence import say
+from lessons.read.lesson import cost_of_head
+from lessons.screen.format import tell, together, written
+from lessons.screen.message import say
 
 OWN_SENTENCE = "own"
 OF_OURS = {**SENTENCES_READ, OWN_SENTENCE: say("a sentence of your own")}

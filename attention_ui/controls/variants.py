@@ -3,13 +3,13 @@
 import streamlit as st
 
 from attention_ui.controls.bound import bound_slider, one_in_row
-from attention_ui.lesson import show_notes
-from attention_ui.links import Length, LinkRule
-from lessons.example import MAX_TOKENS, ExampleTrace, Limit
-from lessons.formatting import tell
-from lessons.second_sentence import followed_by, takes_second
-from lessons.sentence import say
-from lessons.variants import Choices
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import Length, LinkRule
+from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
+from lessons.example.second_sentence import followed_by, takes_second
+from lessons.screen.format import tell
+from lessons.screen.message import say
+from lessons.variants.lesson import Choices
 
 VARIANTS = {
     "window": say("window"),

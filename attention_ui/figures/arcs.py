@@ -2,8 +2,8 @@
 
 import pyarrow as pa
 
-from lessons.formatting import number, quoted
-from lessons.screen import Arcs
+from lessons.screen.format import number, quoted
+from lessons.screen.screen import Arcs
 
 WIDEST_WORD, NARROWEST_WORD = 64, 19  # pixels of a word's share of the line
 LETTERS_OF_WORDS, LETTER_WIDTH = 13, 0.58  # pixels of the letters of words, and the width of one in its height

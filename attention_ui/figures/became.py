@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from attention_ui.figures.grid import CELL_GAP, COLOURED, cell_tag
 from attention_ui.figures.roles import FULL
-from lessons.screen import Matrices, Matrix
+from lessons.screen.screen import Matrices, Matrix
 
 LEAST = 1e-6  # a smaller weight is not seen, and nothing can be seen to become of it
 MOVING_MARKS = (".quantities_marks path", ".numbers_marks text")

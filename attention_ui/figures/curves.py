@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 from attention_ui.figures.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names, paths, reach
-from lessons.formatting import spoken
-from lessons.screen import Curves, Line
+from lessons.screen.format import spoken
+from lessons.screen.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
 AXIS, TITLE_HEIGHT = 68, 22  # pixels of the height that the x axis and a title take

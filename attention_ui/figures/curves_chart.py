@@ -6,7 +6,7 @@ from attention_ui.figures.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
 from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
 from attention_ui.figures.sharing_chart import PHONE
-from lessons.formatting import tell
+from lessons.screen.format import tell
 
 BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone
 LEAST_OF_WIDTH = 0.74  # of the width for which the names are placed: in less of it they would meet lines

@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from attention_ui.figures.curves import curves_tables
 from attention_ui.figures.grid import MOMENT, Grid
 from attention_ui.figures.matrices import Layout, fill
-from lessons.formatting import labelled, listed, number, percent, spoken
-from lessons.screen import Curves, Film, Matrices, Matrix
+from lessons.screen.format import labelled, listed, number, percent, spoken
+from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
 COLUMNS = ("place", "gx", "gy", "kind", "tone", "ink", "text", "say", "cell_tag")

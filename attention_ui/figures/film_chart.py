@@ -14,7 +14,7 @@ from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import PHONE, SERIF
 from attention_ui.figures.template import template
-from lessons.formatting import tell
+from lessons.screen.format import tell
 from words import cached_by_language
 
 NOW = "datum.frame === moment"

@@ -7,9 +7,9 @@ import itertools
 
 import pyarrow as pa
 
-from lessons.formatting import spoken, tell
-from lessons.sentence import say
-from lessons.voted import CARD_LETTERS, Flow
+from lessons.class_vote.lesson import CARD_LETTERS, Flow
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import say
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
 TITLES_FROM = -0.14  # from the titles to the stacks

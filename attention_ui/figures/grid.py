@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from lessons.formatting import localised
-from lessons.sentence import say
+from lessons.screen.format import localised
+from lessons.screen.message import say
 
 POINT_AT = say("Point at a number to see where it comes from.")
 POINT_AT_CELL = say("Point at a cell to see its number and where it comes from.")

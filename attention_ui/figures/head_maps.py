@@ -4,8 +4,8 @@ import math
 
 import pyarrow as pa
 
-from lessons.formatting import labelled, number, quoted, spoken
-from lessons.screen import HeadMaps
+from lessons.screen.format import labelled, number, quoted, spoken
+from lessons.screen.screen import HeadMaps
 
 LARGEST_MAP, LARGEST_MAP_CELL, BETWEEN = 190, 24, 12  # pixels
 MAP_NAMES, MAP_SCORES = 13, 11  # pixels of the letters above a map

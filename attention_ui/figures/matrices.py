@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
-from lessons.arithmetic import digits
-from lessons.formatting import apart, equation, labelled, labels_of, localised, spoken, tell, written
-from lessons.letters import letters, wrapped
-from lessons.screen import Cells, Matrices, Matrix, Step
-from lessons.sentence import say
+from lessons.screen.arithmetic import digits
+from lessons.screen.format import apart, equation, labelled, labels_of, localised, spoken, tell, written
+from lessons.screen.message import say
+from lessons.screen.screen import Cells, Matrices, Matrix, Step
+from lessons.screen.text_width import letters, wrapped
 
 LABEL_COLUMNS = 2  # of the grid, for the names of rows
 TITLE_COLUMNS = 5  # where the titles of single rows stand beside them

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lessons.formatting import percent, spoken, tell
-from lessons.screen import Part, Parts
+from lessons.screen.format import percent, spoken, tell
+from lessons.screen.screen import Part, Parts
 
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
 BAR_PANEL_WIDTH, LABEL_WIDTH = 1.6, 0.35

@@ -6,8 +6,8 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 import pyarrow as pa
 
 from attention_ui.figures.grid import cell_text, tiny_text
-from lessons.formatting import seen, spoken
-from lessons.passing import Passed, Passing
+from lessons.screen.format import seen, spoken
+from lessons.screen.online_softmax import Passed, Passing
 
 NUMBER_ZERO, NUMBERS_UP = 92, 40  # pixels: of the scores, and of the longest of their bars
 SIZE_FLOOR, SIZES_UP = 252, 78

@@ -4,8 +4,8 @@ import altair as alt
 import pyarrow as pa
 
 from attention_ui.figures.layers import layered, role_colour
-from lessons.formatting import spoken
-from lessons.screen import Points
+from lessons.screen.format import spoken
+from lessons.screen.screen import Points
 
 
 def points_table(figure: Points) -> pa.Table:

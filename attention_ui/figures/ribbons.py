@@ -5,9 +5,9 @@ Places along the sentence are in ems, the size of its letters, which the browser
 
 import pyarrow as pa
 
-from lessons.formatting import percent, quoted, seen, spoken, tell
-from lessons.letters import is_wide_letter, wrapped
-from lessons.ribbons import RibbonMoment, RibbonRow, Ribbons
+from lessons.screen.format import percent, quoted, seen, spoken, tell
+from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
+from lessons.screen.text_width import is_wide_letter, wrapped
 
 FIRST_RIBBONS = (7, 16, False)  # words, moments, large: those of the first screen, whose template is written down
 NARROW_LETTERS, WIDE_LETTERS = frozenset("iljftrI.,;:!|'`()[] "), frozenset("mwMW@%")

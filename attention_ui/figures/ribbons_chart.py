@@ -12,8 +12,8 @@ from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sharing_chart import PHONE, SERIF, at, down
 from attention_ui.figures.template import template, write_down
-from lessons.formatting import spoken, tell
-from lessons.sentence import say
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import say
 from words import cached_by_language
 
 WHOLE_RIBBON = 44  # pixels: as wide is a weight of 1, and half as wide is half of it

@@ -11,8 +11,8 @@ import torch
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
 from attention_ui.server.memory import freeze
-from attention_ui.streamlit_insides import check_rerun
-from lessons.measured import Timing, measurements
+from attention_ui.session.streamlit_insides import check_rerun
+from lessons.cost.timings import Timing, measurements
 from runs.measuring import Measuring
 from runs.orders import Orders
 from runs.page_lock import PageLock, Priority
@@ -46,7 +46,9 @@ def measuring() -> Measuring[Timing]:
 @functools.lru_cache(maxsize=1)
 def class_sheets() -> Orders:
     """The worksheets of whole classes that this process writes, one class at a time."""
-    from attention_ui.class_sheets import written_class  # and with it many lessons: the first page does without
+    from attention_ui.practice.class_sheets import (
+        written_class,  # and with it many lessons: the first page does without
+    )
 
     return Orders(page_lock(), written_class)
 

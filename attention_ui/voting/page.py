@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from attention_ui.lesson import show_notes
-from attention_ui.links import link_notes
-from attention_ui.state import take_state
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
+from attention_ui.session.state import take_state
 from attention_ui.voting.rooms import join_class, last_known, open_class, opened_room, own_key, seconds_at_the_door
 from attention_ui.voting.student import student_view
 from attention_ui.voting.teacher import teacher_view
 from attention_ui.voting.watching import in_doubt
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError, Room, UnreachableError
-from lessons.formatting import spoken, tell
-from lessons.sentence import reason, say
-from lessons.voted import HEADING, OPENING
+from lessons.class_vote.lesson import HEADING, OPENING
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import reason, say
 
 GOES_ON = say("The votes cannot be reached just now. Keep this page open: it goes on by itself.")
 

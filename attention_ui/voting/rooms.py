@@ -6,17 +6,25 @@ from urllib.parse import urljoin
 
 import streamlit as st
 
-from attention_ui.links import Length, LinkRule, address_of, forget_in_link, said_in_link, say_in_link, text_in_link
 from attention_ui.server.addresses import sender
-from attention_ui.state import get_state, set_state
-from attention_ui.streamlit_insides import browser_mark
+from attention_ui.session.links import (
+    Length,
+    LinkRule,
+    address_of,
+    forget_in_link,
+    said_in_link,
+    say_in_link,
+    text_in_link,
+)
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.watching import doubt, doubt_other_tabs, unwatch, watch
 from classes.keeper import NO_CLASS
 from classes.keys import token_of, typed_code
 from classes.limits import Delays, Held, Limiter
 from classes.stages import RefusedError, Room, UnreachableError, told_as
-from lessons.sentence import reason, say
+from lessons.screen.message import reason, say
 from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.

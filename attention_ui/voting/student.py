@@ -2,17 +2,17 @@
 
 import streamlit as st
 
-from attention_ui.lesson import show_notes
-from attention_ui.markdown import ROLE_COLOURS, marked
-from attention_ui.panels.question import LETTERS, RIGHT, card_label
+from attention_ui.page.question import LETTERS, RIGHT, card_label
 from attention_ui.server.process import lower_priority
-from attention_ui.state import take_state
+from attention_ui.session.chart import show_notes
+from attention_ui.session.markdown import ROLE_COLOURS, marked
+from attention_ui.session.state import take_state
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
 from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
 from classes.stages import Room
-from lessons.formatting import spoken, tell
-from lessons.screen import Question
-from lessons.sentence import say
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import say
+from lessons.screen.screen import Question
 
 CHOSEN, NOT_SENT = say("✓ your answer"), say("… not sent yet")
 SENT_LATER = say("Your answer could not be sent just now. Keep this page open: it is sent again by itself.")

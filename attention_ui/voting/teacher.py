@@ -9,20 +9,20 @@ from pathlib import Path
 import segno
 import streamlit as st
 
-from attention_ui.contents import CONTENTS
-from attention_ui.lesson import offer, show_notes
-from attention_ui.markdown import ROLE_COLOURS, marked
-from attention_ui.panels.question import LETTERS, number_after
-from attention_ui.state import get_state, set_state, take_state
+from attention_ui.page.contents import CONTENTS
+from attention_ui.page.question import LETTERS, number_after
+from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.markdown import ROLE_COLOURS, marked
+from attention_ui.session.recent_screens import seen_of
+from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import do, join_link, leave_class
-from attention_ui.voting.seen import seen_of
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
 from classes.keeper import UNJOINED_MINUTES
 from classes.stages import NEXT, RefusedError, Room
-from lessons.asked import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.formatting import spoken, tell, written
-from lessons.sentence import reason, say, say_count
+from lessons.class_vote.question_link import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
+from lessons.screen.format import spoken, tell, written
+from lessons.screen.message import reason, say, say_count
 
 COUNT_SECONDS = 1.0
 DEEDS = {

@@ -2,22 +2,22 @@
 
 import streamlit as st
 
-from attention_ui.drawing import draw_figure, draw_notice
-from attention_ui.lesson import CLASS_VOTE
-from attention_ui.lesson_page import draw_group, groups
-from attention_ui.markdown import marked
-from attention_ui.panels.question import LETTERS, RIGHT
+from attention_ui.page.drawing import draw_figure, draw_notice
+from attention_ui.page.lesson_page import draw_group, groups
+from attention_ui.page.question import LETTERS, RIGHT
 from attention_ui.server.process import yield_turn
-from attention_ui.state import set_state
-from attention_ui.streamlit_insides import browser_mark
+from attention_ui.session.chart import CLASS_VOTE
+from attention_ui.session.markdown import marked
+from attention_ui.session.state import set_state
+from attention_ui.session.streamlit_insides import browser_mark
 from attention_ui.voting.database import class_keeper
 from attention_ui.voting.rooms import last_known, time_of
 from classes.stages import RefusedError, Room, Votes
-from lessons.asked import screen_asked
-from lessons.formatting import spoken, tell, together
-from lessons.screen import Question, Screen
-from lessons.sentence import say
-from lessons.voted import distribution_of_votes, flow, flow_table
+from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
+from lessons.class_vote.question_link import screen_asked
+from lessons.screen.format import spoken, tell, together
+from lessons.screen.message import say
+from lessons.screen.screen import Question, Screen
 
 
 def screen_of(room: Room) -> tuple[Screen, Question]:

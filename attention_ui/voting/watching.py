@@ -11,7 +11,7 @@ import logging
 import time
 from dataclasses import dataclass
 
-from attention_ui.streamlit_insides import rerun_session, running_session, session_is_open
+from attention_ui.session.streamlit_insides import rerun_session, running_session, session_is_open
 from attention_ui.voting.database import class_keeper, has_classes
 from classes.stages import UnreachableError
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 WRITTEN_WIDE = 100  # characters of a line of the question
 TORCH_IMPORTED = "import math\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"

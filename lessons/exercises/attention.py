@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention import attend
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
 from lessons.exercises.one_head import BY_D_K, DIVISORS, MULTIPLIED, NOT_SCALED
-from lessons.sentence import say
+from lessons.screen.message import say
 
 
 def attention_cases(g: torch.Generator) -> tuple[Case, ...]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lessons.screen import Colour, Scale
-from lessons.sentence import Sentence, say
+from lessons.screen.message import Sentence, say
+from lessons.screen.screen import Colour, Scale
 
 Outputs = tuple[Tensor, ...]
 GivenIn = list | float | int  # nested lists stand for a tensor; a number stays one

@@ -6,8 +6,8 @@ from lessons.exercises.many_heads import BATCHED, MERGE, MODULE, SPLIT
 from lessons.exercises.one_head import CONTEXT, MASK, SCORES, SOFTMAX
 from lessons.exercises.training import GRADIENT, TEMPERATURE
 from lessons.exercises.verdict import known_mistake, same, verdict_of
-from lessons.screen import Code
-from lessons.sentence import say
+from lessons.screen.message import say
+from lessons.screen.screen import Code
 
 HEADING = say("Can you write it yourself?")
 OPENING = say(

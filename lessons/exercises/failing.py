@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from lessons.exercises.base import AXES, Case, Exercise, Shown, double
-from lessons.formatting import spoken
-from lessons.screen import Axis, Matrices, Matrix
-from lessons.sentence import Sentence, say
+from lessons.screen.format import spoken
+from lessons.screen.message import Sentence, say
+from lessons.screen.screen import Axis, Matrices, Matrix
 
 BESIDE_EDITOR = 360  # pixels of the column beside the editor
 NEARLY = {"atol": 2e-4, "rtol": 1e-3}

@@ -11,7 +11,7 @@ from attention_core.heads import MultiHeadAttention, merge_heads, split_heads
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
 from lessons.exercises.one_head import NOT_SCALED
-from lessons.sentence import say
+from lessons.screen.message import say
 
 MAPS = ("W_q", "W_k", "W_v", "W_o")
 

@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention import dot_product_scores, mask_scores, mix_values, scale_scores, softmax_rows
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Shown, numbers_within, shares_of_one
-from lessons.sentence import say
+from lessons.screen.message import say
 
 WEIGHTS = Shown("weights", "queries", "keys", "weight", "weight")
 

@@ -6,7 +6,7 @@ from torch import Tensor
 from attention_core.backward import softmax_backward
 from attention_core.sampling import next_token_probabilities, pick
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, double, numbers_within, shares_of_one
-from lessons.sentence import say
+from lessons.screen.message import say
 
 TEMPERATURES_TRIED = (0.5, 1.6, 2.5)
 

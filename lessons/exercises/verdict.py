@@ -10,8 +10,8 @@ from torch import Tensor
 
 from lessons.exercises.base import Case, Exercise, Outputs
 from lessons.exercises.failing import failing_case
-from lessons.screen import Matrices
-from lessons.sentence import Sentence, Size, say
+from lessons.screen.message import Sentence, Size, say
+from lessons.screen.screen import Matrices
 
 SECONDS = 4  # that an answer may take
 MOST_SENT, MOST_PRINTED, MOST_OF_ERROR = 200_000, 4000, 500  # characters

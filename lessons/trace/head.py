@@ -10,8 +10,8 @@ from attention_core.attention import AttentionTrace, Mask, Number, attend
 from attention_core.embeddings import rotate
 from attention_core.masks import causal_mask
 from attention_core.traced import Written
-from lessons.example import ExampleTrace, projection_of
-from lessons.sentence import Sentence, say
+from lessons.example.example import ExampleTrace, projection_of
+from lessons.screen.message import Sentence, say
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, sources_of
-from lessons.sentence import Argument, Sentence, say
+from lessons.screen.message import Argument, Sentence, say
 from lessons.trace.lines import COMPARED, Term, taken, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line

@@ -3,11 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lessons import dot_product, mask, output, overview, scores
-from lessons.example import ExampleTrace
-from lessons.formatting import equation, labelled, spoken
-from lessons.screen import Matrices, Matrix, Question, Screen
-from lessons.sentence import Sentence
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import ExampleTrace
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.overview import matrices_view as overview
+from lessons.scores import lesson as scores
+from lessons.screen.format import equation, labelled, spoken
+from lessons.screen.message import Sentence
+from lessons.screen.screen import Matrices, Matrix, Question, Screen
 from lessons.worksheet.numbers import is_rounded, with_rounded_weights
 from lessons.worksheet.sheet import DECIMALS
 

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from attention_core.attention import AttentionTrace, attend
 from attention_core.masks import causal_mask
-from lessons.edits import Edit
-from lessons.example import Example, ExampleTrace, run_afresh
-from lessons.formatting import localised, with_point
-from lessons.sentence import All, Argument, Number, Sentence
+from lessons.example.edits import Edit
+from lessons.example.example import Example, ExampleTrace, run_afresh
+from lessons.screen.format import localised, with_point
+from lessons.screen.message import All, Argument, Number, Sentence
 from lessons.worksheet.sheet import SheetChoices
 
 WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}

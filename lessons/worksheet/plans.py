@@ -10,13 +10,21 @@ from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 from attention_core.masks import causal_mask
-from lessons import dot_product, look, mask, output, positions, projections, scores, softmax, tokens
-from lessons.example import Example, ExampleTrace, learnt_example, run_example
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import Example, ExampleTrace, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
-from lessons.permutation import random_permutation
-from lessons.screen import Question, Screen
-from lessons.sentence import All, Sentence, Share, say, say_count
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.overview import sentence_view as look
+from lessons.positions import lesson as positions
+from lessons.positions.permutation import random_permutation
+from lessons.projections import lesson as projections
+from lessons.scores import lesson as scores
+from lessons.screen.format import spoken
+from lessons.screen.message import All, Sentence, Share, say, say_count
+from lessons.screen.screen import Question, Screen
+from lessons.softmax import lesson as softmax
+from lessons.tokens import lesson as tokens
 
 TAUGHT = learnt_example("pronouns")
 MIDWAY = replace(TAUGHT, updates=20)  # its weights differ, and none takes all
@@ -35,7 +43,7 @@ class Linked:
     @property
     def address(self) -> str:
         """Of its page; the first screen is the home page."""
-        return "home" if self.lesson is look else self.lesson.__name__.rpartition(".")[2]
+        return "home" if self.lesson is look else self.lesson.__name__.split(".")[1]
 
     @property
     def settings(self) -> dict[str, str]:

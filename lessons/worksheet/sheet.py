@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from attention_core.errors import InputError, Phrase
 from attention_core.tokens import clean_text, tokenize
-from lessons.sentence import Sentence, say
+from lessons.screen.message import Sentence, say
 
 HEADING = say("What does a class take home?")
 OPENING = say(

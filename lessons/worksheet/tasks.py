@@ -14,13 +14,20 @@ from operator import itemgetter
 from torch import Generator
 
 from attention_core.randomness import generator
-from lessons import dot_product, mask, output, overview, projections, scores, softmax, tokens
-from lessons.derivation import VECTORS
-from lessons.example import ExampleTrace
-from lessons.formatting import equation, labelled, tell
-from lessons.questions.base import below
-from lessons.screen import Code, Matrix, Question, Screen
-from lessons.sentence import Number, Sentence, say, say_count
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import ExampleTrace
+from lessons.kit.head_derivation import VECTORS
+from lessons.kit.questions import below
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.overview import matrices_view as overview
+from lessons.projections import lesson as projections
+from lessons.scores import lesson as scores
+from lessons.screen.format import equation, labelled, tell
+from lessons.screen.message import Number, Sentence, say, say_count
+from lessons.screen.screen import Code, Matrix, Question, Screen
+from lessons.softmax import lesson as softmax
+from lessons.tokens import lesson as tokens
 from lessons.worksheet.derived import found_in, lines_of_right
 from lessons.worksheet.numbers import (
     WIDTHS,
@@ -35,7 +42,7 @@ from lessons.worksheet.sheet import SheetChoices
 
 QUESTIONS_DRAWN, TRIES_AT_TASKS = 1000, 8
 PAPER_HEADINGS = {
-    lesson.__name__.rpartition(".")[2]: lesson.HEADING
+    lesson.__name__.split(".")[1]: lesson.HEADING
     for lesson in (tokens, dot_product, projections, scores, mask, softmax, output)
 }
 

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from attention_ui.choices import stepped
-from attention_ui.editing import editing_panel
-from attention_ui.lesson_page import open_lesson
-from lessons import projections
+from attention_ui.controls.choices import stepped
+from attention_ui.controls.editing import editing_panel
+from attention_ui.page.lesson_page import open_lesson
+from lessons.projections import lesson as projections
 
 page = open_lesson(projections)
 role = stepped("role")

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from attention_ui.choices import chosen_temperature, query_choice
-from attention_ui.lesson_page import open_lesson
-from lessons import softmax
+from attention_ui.controls.choices import chosen_temperature, query_choice
+from attention_ui.page.lesson_page import open_lesson
+from lessons.softmax import lesson as softmax
 
 page = open_lesson(softmax)
 at_query, at_temperature = st.columns(2)

@@ -1,11 +1,11 @@
 """Practice: can you write it yourself?"""
 
-from attention_ui.contents import opening
-from attention_ui.exercise_view import chosen_exercise, exercise_panel
-from attention_ui.lesson import show_notes
-from attention_ui.links import link_notes
-from attention_ui.panels.drawer import show_drawer
-from attention_ui.progress_view import progress_panel
+from attention_ui.page.contents import opening
+from attention_ui.page.drawer import show_drawer
+from attention_ui.practice.exercise_view import chosen_exercise, exercise_panel
+from attention_ui.practice.progress_view import progress_panel
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
 from lessons.exercises import every
 
 opening(every)

@@ -1,10 +1,10 @@
 """Practice: worksheets with their keys, and plans for a lesson."""
 
-from attention_ui.contents import opening
-from attention_ui.lesson import show_notes
-from attention_ui.links import link_notes
-from attention_ui.panels.drawer import show_drawer
-from attention_ui.take_home_view import take_home_panel
+from attention_ui.page.contents import opening
+from attention_ui.page.drawer import show_drawer
+from attention_ui.practice.take_home_view import take_home_panel
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
 from lessons.worksheet import sheet, tasks
 
 opening(sheet)

@@ -3,12 +3,12 @@
 import streamlit as st
 
 from attention_ui.controls.read import open_in_lessons, read_choices, show_effect
-from attention_ui.lesson import show_notes
-from attention_ui.lesson_page import draw_screen, stage_of_page
-from attention_ui.links import link_notes
-from attention_ui.voting.seen import remember_screen
-from lessons import read
-from lessons.example import Example
+from attention_ui.page.lesson_page import draw_screen, stage_of_page
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
+from attention_ui.session.recent_screens import remember_screen
+from lessons.example.example import Example
+from lessons.read import lesson as read
 
 top, stage = st.container(), stage_of_page()
 choices = read_choices()

@@ -1,9 +1,11 @@
 """Overview: a head at work on one sentence; one row of it carried through; and all matrices in one linked picture."""
 
-from attention_ui.choices import chosen_stage
+from attention_ui.controls.choices import chosen_stage
 from attention_ui.controls.look import carried_choices, chosen_picture, look_choices
-from attention_ui.lesson_page import open_lesson
-from lessons import carried, look, overview
+from attention_ui.page.lesson_page import open_lesson
+from lessons.overview import matrices_view as overview
+from lessons.overview import row_view as carried
+from lessons.overview import sentence_view as look
 
 picture = chosen_picture()
 if picture == "sentence":

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from attention_ui.lesson import show_notes
-from attention_ui.links import link_notes
-from attention_ui.panels.drawer import show_drawer
-from attention_ui.voting.seen import remember_page
-from attention_ui.writers import chosen_writer, keep_panel
-from attention_ui.writing_controls import writing_buttons, writing_controls
-from attention_ui.writing_view import code_of, live_writing
-from lessons import generate
+from attention_ui.page.drawer import show_drawer
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import link_notes
+from attention_ui.session.recent_screens import remember_page
+from attention_ui.writing.controls import writing_buttons, writing_controls
+from attention_ui.writing.view import code_of, live_writing
+from attention_ui.writing.writers import chosen_writer, keep_panel
+from lessons.generate import lesson as generate
 
 top = st.container()
 writer = chosen_writer()

@@ -1,15 +1,15 @@
 """Train: a small transformer learns a task while one watches."""
 
-from attention_ui.comparing import compare_panel, live_run
-from attention_ui.contents import opening
-from attention_ui.drawing import draw_notice
-from attention_ui.lesson import show_notes
-from attention_ui.panels.drawer import show_drawer
-from attention_ui.panels.question import current_question, question_panel
-from attention_ui.run_tools import run_tools
-from attention_ui.training_controls import training_controls
-from lessons import train
-from lessons.task_texts import texts_of
+from attention_ui.page.contents import opening
+from attention_ui.page.drawer import show_drawer
+from attention_ui.page.drawing import draw_notice
+from attention_ui.page.question import current_question, question_panel
+from attention_ui.session.chart import show_notes
+from attention_ui.training.compare_runs import compare_panel, live_run
+from attention_ui.training.controls import training_controls
+from attention_ui.training.run_tools import run_tools
+from lessons.example.task_texts import texts_of
+from lessons.train import lesson as train
 
 opening(train)
 choice = training_controls()

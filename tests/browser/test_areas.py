@@ -4,7 +4,7 @@ import pytest
 
 from attention_core.attention import attend
 from attention_ui.figures.roles import FULL, role_colours
-from lessons.example import Example, run_example
+from lessons.example.example import Example, run_example
 
 SQUARES = """([figure, colour]) => [...document.querySelectorAll(`.st-key-${figure} svg .mark-symbol path`)]
     .filter(path => path.getAttribute('fill') === colour)

@@ -1,11 +1,11 @@
 """What only a browser shows of the way back: what lights up with a gradient, its derivation, the fold of a screen."""
 
 from attention_ui.figures.matrices import tooltip
-from attention_ui.panels.derivation import LAST_STEPS
-from lessons.backward import Choices, screen
-from lessons.example import Example, run_example
-from lessons.formatting import equation
-from lessons.screen import Cells
+from attention_ui.page.derivation import LAST_STEPS
+from lessons.backward.lesson import Choices, screen
+from lessons.example.example import Example, run_example
+from lessons.screen.format import equation
+from lessons.screen.screen import Cells
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_back svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.cost import Choices, screen
-from lessons.example import Example, run_example
+from lessons.cost.lesson import Choices, screen
+from lessons.example.example import Example, run_example
 
 FIGURE = ".st-key-cost_passing"
 HEIGHTS = """kind => [...document.querySelectorAll(`.st-key-cost_passing .passing_${kind}_marks path`)]

@@ -5,8 +5,8 @@ import re
 import pytest
 from playwright.sync_api import TimeoutError
 
-from lessons.example import Example, run_example
-from lessons.notebooks import PRESETS
+from lessons.example.example import Example, run_example
+from lessons.example.presets import PRESETS
 
 TWELVE = "example=sentence&text=a+b+c+d+e+f+g+h+i+j+k+l"
 LARGEST = f"{TWELVE}&d_model=12&d_k=8&d_v=8"

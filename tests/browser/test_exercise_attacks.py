@@ -6,9 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from attention_ui.exercise_view import EDITOR_WORDS
+from attention_ui.practice.exercise_view import EDITOR_WORDS
 from attention_ui.server.runner import runner_page
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 # Ways to reach another host from a worker, in a learner's Python. {url} is where to.
 REACH = {

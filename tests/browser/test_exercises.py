@@ -3,7 +3,7 @@
 import pytest
 
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
 NEWLY = """seed => {

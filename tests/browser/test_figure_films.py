@@ -5,7 +5,7 @@ import math
 import pytest
 
 from attention_core.attention import attend
-from lessons.example import Example, run_example
+from lessons.example.example import Example, run_example
 
 FILMS = "document.getAnimations().filter(film => (film.animationName || '') === 'lab-reshare')"
 PAUSED = f"() => {FILMS}.map(film => film.pause()).length"

@@ -3,9 +3,9 @@
 import pytest
 
 from attention_ui.figures.matrices import Layout, matrices_table
-from lessons.example import Example, run_example
-from lessons.heads import Choices, screen
-from lessons.heads_example import heads_example
+from lessons.example.example import Example, run_example
+from lessons.heads.example import heads_example
+from lessons.heads.lesson import Choices, screen
 
 RINGED = """() => [...document.querySelectorAll('.st-key-way_figure svg [aria-label]')]
     .filter(cell => cell.getAttribute('stroke') && cell.getAttribute('stroke') !== 'transparent')

@@ -3,8 +3,8 @@
 import pytest
 
 from attention_ui.figures.ribbons_chart import WHOLE_RIBBON
-from lessons.example import learnt_example, run_example
-from lessons.look import Choices, screen
+from lessons.example.example import learnt_example, run_example
+from lessons.overview.sentence_view import Choices, screen
 
 FIGURE = ".st-key-ribbons"
 WIDTHS = f"""() => Object.fromEntries([...document.querySelectorAll('{FIGURE} .ribbons_marks path')]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from attention_ui.choices import VIEWS
-from lessons.dot_product import attend_without_weights
-from lessons.example import Example, run_example
-from lessons.formatting import written
-from lessons.softmax import softmax_row
+from attention_ui.controls.choices import VIEWS
+from lessons.dot_product.lesson import attend_without_weights
+from lessons.example.example import Example, run_example
+from lessons.screen.format import written
+from lessons.softmax.lesson import softmax_row
 
 LINES = "() => [...document.querySelectorAll('[class*=st-key-derivation] code')].map(c => c.textContent)"
 RINGED = """figure => [...document.querySelectorAll(`.st-key-${figure} svg [aria-label]`)]

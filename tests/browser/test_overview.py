@@ -4,7 +4,7 @@ import pytest
 from overview_cells import matrices_of
 
 from attention_ui.figures.matrices import tooltip
-from lessons.example import Example
+from lessons.example.example import Example
 
 
 def explainer(example=None):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attention_ui.contents import CONTENTS
+from attention_ui.page.contents import CONTENTS
 
 LEAST = 18  # pixels
 SMALLER = """least => [...document.querySelectorAll('.stMain :is(p, h1, h2, h3, label, kbd, summary, code, button)')]

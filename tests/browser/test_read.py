@@ -1,8 +1,8 @@
 """What only a browser shows of the lesson on the language model: pointing at a word shows its arcs alone."""
 
 from attention_ui.figures.arcs import top_keys
-from lessons.read import read_screen
-from lessons.reading import ReadChoices, first_head_named, read
+from lessons.example.language_model_text import ReadChoices, first_head_named, read
+from lessons.read.lesson import read_screen
 
 OPAQUE = """() => [...document.querySelectorAll('.st-key-read_arcs svg .mark-symbol path')]
     .filter(arc => Number(arc.getAttribute('opacity') ?? 1) > 0.5).length"""

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from lessons.example import Example, run_example
-from lessons.softmax import softmax_row
+from lessons.example.example import Example, run_example
+from lessons.softmax.lesson import softmax_row
 
 FIGURE = ".st-key-softmax_sharing"
 BOXES = """layer => [...document.querySelectorAll(`.st-key-softmax_sharing .${layer}_marks path`)]

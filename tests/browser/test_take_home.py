@@ -3,8 +3,8 @@
 import re
 import zipfile
 
-from attention_ui.class_sheets import ClassOrder
-from attention_ui.take_home_view import file_of_sheet
+from attention_ui.practice.class_sheets import ClassOrder
+from attention_ui.practice.take_home_view import file_of_sheet
 from lessons.worksheet.sheet import SheetChoices, choices_of_code
 
 ORDER = ClassOrder(SheetChoices(tasks=2, seed=8), 3, "letter")

@@ -3,9 +3,9 @@
 from overview_cells import matrices_of
 
 from attention_ui.figures.matrices import tooltip
-from attention_ui.panels.derivation import LAST_STEPS
-from lessons.example import Example
-from lessons.formatting import equation
+from attention_ui.page.derivation import LAST_STEPS
+from lessons.example.example import Example
+from lessons.screen.format import equation
 
 
 def explainer(example=None):

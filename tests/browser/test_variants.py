@@ -3,10 +3,10 @@
 import pytest
 
 from attention_ui.controls.variants import VARIANTS
-from lessons.example import learnt_example, run_example
-from lessons.formatting import written
-from lessons.screen import Table
-from lessons.variants import Choices, screen
+from lessons.example.example import learnt_example, run_example
+from lessons.screen.format import written
+from lessons.screen.screen import Table
+from lessons.variants.lesson import Choices, screen
 
 FIGURE = ".st-key-variants_figure svg.marks"
 LINK = "variants?example=pronouns"

@@ -5,10 +5,10 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from attention_core.model import ModelConfig
-from lessons.edits import Edit
-from lessons.example import LIMITS, Example, learnt_example
-from lessons.notebooks import RandomSource
-from lessons.trained import TASK_SOURCES, TaskSource
+from lessons.example.edits import Edit
+from lessons.example.example import LIMITS, Example, learnt_example
+from lessons.example.presets import RandomSource
+from lessons.example.task_models import TASK_SOURCES, TaskSource
 
 SENTENCES = [
     "one",

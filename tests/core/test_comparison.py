@@ -8,8 +8,8 @@ import pytest
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.training import TrainingSettings, recommended
-from lessons.comparison import COMPARISONS, comparison_sentences, differences, verdict
-from lessons.formatting import spoken, together, written
+from lessons.screen.format import spoken, together, written
+from lessons.train.compare_runs import COMPARISONS, comparison_sentences, differences, verdict
 from runs.recording import Recording
 from runs.run import TrainingRun
 

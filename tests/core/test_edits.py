@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from attention_core.embeddings import embedding_table
 from attention_core.randomness import generator
-from lessons.edit_remarks import edit_remarks, shared_row, tensors_of
-from lessons.edits import (
+from lessons.example.edits import (
     LARGEST,
     LETTER_OF,
     MOST_CHARACTERS,
@@ -23,10 +22,11 @@ from lessons.edits import (
     put_edit,
     set_numbers,
 )
-from lessons.example import Example, run_example, unedited
-from lessons.formatting import spoken, written
-from lessons.matrices import PAIRS
-from lessons.notebooks import PRESETS
+from lessons.example.example import Example, run_example, unedited
+from lessons.example.presets import PRESETS
+from lessons.kit.edit_notices import edit_remarks, shared_row, tensors_of
+from lessons.kit.matrices import PAIRS
+from lessons.screen.format import spoken, written
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(

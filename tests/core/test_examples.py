@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from attention_core.attention import AttentionTrace, attend
 from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import MAX_SEED, generator
-from lessons.example import DEFAULT_SENTENCE, LIMITS, MAX_TOKENS, Example, run_example
-from lessons.formatting import written
-from lessons.notebooks import JOURNEY_TOKENS, JOURNEY_X, draw_weight
+from lessons.example.example import DEFAULT_SENTENCE, LIMITS, MAX_TOKENS, Example, run_example
+from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, draw_weight
+from lessons.screen.format import written
 from tests.printed import as_printed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)

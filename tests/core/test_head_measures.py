@@ -10,7 +10,7 @@ from attention_core.head_measures import head_contributions, head_difference, to
 from attention_core.heads import MultiHeadAttention, SlicedHeads
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.head_reach import head_reach, outside_slice
+from lessons.heads.reach import head_reach, outside_slice
 
 
 def drawn_heads(n_heads, n_tokens, causal, seed):

@@ -12,8 +12,9 @@ from attention_core.head_measures import head_contributions
 from attention_core.heads import MultiHeadAttention, split_heads
 from attention_core.masks import causal_mask, full_mask
 from attention_core.randomness import generator
-from lessons.example import MAX_TOKENS, Example, run_example
-from lessons.heads_example import (
+from lessons.example.example import MAX_TOKENS, Example, run_example
+from lessons.example.presets import JOURNEY_X
+from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
     HeadsTrace,
@@ -25,8 +26,7 @@ from lessons.heads_example import (
     run_heads,
     shown_features,
 )
-from lessons.notebooks import JOURNEY_X
-from lessons.pytorch_parity import compare_with_pytorch, shapes_of_batch
+from lessons.pytorch.parity import compare_with_pytorch, shapes_of_batch
 
 PRESETS = [key for key in HEADS_PRESETS if key != "sentence"]
 WITH_MODULE = [key for key in HEADS_PRESETS if key != "drawn"]

@@ -9,7 +9,7 @@ from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import TASKS, CharacterTask, CopyTask, LastTokensTask, fingerprints
 from attention_core.training import HELD_OUT, draw_batches, held_out_batch, recommended, train
-from lessons.comparison import COMPARISONS
+from lessons.train.compare_runs import COMPARISONS
 
 RUNS = {
     **{key: task for key, task in TASKS.items() if not isinstance(task, CharacterTask)},

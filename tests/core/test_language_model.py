@@ -22,7 +22,7 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.pieces import SPACE, START, Pieces
 from attention_core.randomness import generator
 from attention_core.weights import count_weights
-from lessons.example import Example, projection_of, run_example
+from lessons.example.example import Example, projection_of, run_example
 from training.measure import LIST_LENGTH, LISTS, STORIES_MEASURED, rows
 from training.stories import stories
 

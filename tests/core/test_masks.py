@@ -13,7 +13,7 @@ from attention_core.masks import (
     sliding_window_mask,
 )
 from attention_core.randomness import generator
-from attention_ui.mask_codes import mask_code, mask_from_code
+from attention_ui.session.mask_codes import mask_code, mask_from_code
 
 SIZES = st.integers(1, 13)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, padding_mask, sliding_window_mask
 from attention_core.randomness import generator
-from lessons.pytorch_parity import (
+from lessons.pytorch.parity import (
     compare_with_pytorch,
     copy_to_pytorch,
     one_mask_for_both,

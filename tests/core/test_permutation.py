@@ -11,8 +11,8 @@ from attention_core.attention import attend
 from attention_core.embeddings import rotate, sinusoidal_positions
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
-from lessons.example import Example, run_example
-from lessons.permutation import (
+from lessons.example.example import Example, run_example
+from lessons.positions.permutation import (
     FURTHEST,
     N_POSITIONS,
     Projections,
@@ -28,7 +28,7 @@ from lessons.permutation import (
     similarity_of_rows,
     wavelengths,
 )
-from lessons.positioned_head import head_projections
+from lessons.positions.positioned_head import head_projections
 
 SIZES = st.tuples(st.integers(1, 12), st.integers(1, 11), st.integers(1, 7), st.integers(1, 5))
 KINDS = ["none", "sinusoidal", "learned", "rotary"]

@@ -10,13 +10,13 @@ from overview_cells import matrices_of
 from torch import nn
 
 from attention_core.randomness import default_weight, generator
-from lessons import softmax
-from lessons.cost import cost_formula
-from lessons.costs import LayerSizes
-from lessons.example import LIMITS, Example, run_example
-from lessons.formatting import spoken
-from lessons.notebooks import JOURNEY_X, PRESETS
-from lessons.stages import STAGES, notice_stage
+from lessons.cost.formulas import LayerSizes
+from lessons.cost.lesson import cost_formula
+from lessons.example.example import LIMITS, Example, run_example
+from lessons.example.presets import JOURNEY_X, PRESETS
+from lessons.kit.stages import STAGES, notice_stage
+from lessons.screen.format import spoken
+from lessons.softmax import lesson as softmax
 from tests.printed import as_printed
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]

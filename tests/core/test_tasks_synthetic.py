@@ -28,8 +28,8 @@ from attention_core.tasks import (
 )
 from attention_core.tasks.lookup import among_drawn
 from attention_core.training import recommended
-from lessons.formatting import spoken
-from lessons.task_texts import baseline_name, texts_of
+from lessons.example.task_texts import baseline_name, texts_of
+from lessons.screen.format import spoken
 
 DRAWN = 41
 KINDS = {"queen girl aunt nun": "she", "king boy uncle monk": "he", "boat lamp drum book": "it"}

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_core.training import EVALUATE_EVERY, train
-from lessons.example import Example, learnt_example, model_settings, run_example
-from lessons.formatting import written
-from lessons.heads_example import heads_example, run_heads
-from lessons.notebooks import Sizes
-from lessons.trained import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
+from lessons.example.example import Example, learnt_example, model_settings, run_example
+from lessons.example.presets import Sizes
+from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
+from lessons.heads.example import heads_example, run_heads
+from lessons.screen.format import written
 
 SOURCES = sorted(TASK_SOURCES)
 QUICK = dict(d_model=5, d_k=2, d_v=3, n_heads=2)

@@ -16,9 +16,9 @@ from attention_core.sampling import continue_text
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings, held_out_batch, recommended
 from attention_core.weights import model_with
-from lessons.beginning import read_probe
-from lessons.formatting import written
-from lessons.future_leak import measure_future_leak
+from lessons.example.prompt import read_probe
+from lessons.screen.format import written
+from lessons.train.future_leak import measure_future_leak
 from runs.recording import Recording
 from runs.run import TrainingRun
 

@@ -14,7 +14,7 @@ from attention_core.tasks import CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.training import TrainingSettings
 from attention_core.weights import model_with
-from lessons.text_learnt import never_an_input
+from lessons.generate.seen_in_training import never_an_input
 from runs.recording import Recording
 
 HELLO = CharacterTask("hello world")

@@ -4,7 +4,7 @@ import math
 import re
 from decimal import Context, Decimal
 
-from lessons.formatting import equation
+from lessons.screen.format import equation
 
 EXACTLY = Context(prec=40, traps=[])
 NUMBER = re.compile(r"\d+(?:\.\d+)?")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from screens import chosen, holds
 
-from lessons.example import projection_of, run_example
+from lessons.example.example import projection_of, run_example
 
 NAMES = {
     "Q": "q", "K": "k", "V": "v", "the scores": "scores", "the scaled scores": "scaled",

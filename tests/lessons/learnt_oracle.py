@@ -9,13 +9,13 @@ from attention_core.head_patterns import LEAST_TIMES_EVEN, LEAST_WEIGHT
 from attention_core.language_model import PRETRAINED
 from attention_core.tasks import NO_TARGET
 from attention_core.training import held_out_batch
-from lessons.example import model_settings
-from lessons.formatting import spoken
-from lessons.heads_example import model_of_heads
-from lessons.reader import LANGUAGE, PATTERN_ROLES
-from lessons.reading import PATTERN_NAMES
-from lessons.task_texts import texts_of
-from lessons.trained import recorded
+from lessons.example.example import model_settings
+from lessons.example.language_model_layer import LANGUAGE, PATTERN_ROLES
+from lessons.example.language_model_text import PATTERN_NAMES
+from lessons.example.task_models import recorded
+from lessons.example.task_texts import texts_of
+from lessons.heads.example import model_of_heads
+from lessons.screen.format import spoken
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
 JOBS = (

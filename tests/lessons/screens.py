@@ -20,11 +20,12 @@ import numpy as np
 from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
 
-from lessons.example import ExampleTrace
-from lessons.formatting import equation, spoken, written
-from lessons.passing import Passing
-from lessons.ribbons import Ribbons
-from lessons.screen import (
+from lessons.example.example import ExampleTrace
+from lessons.screen.format import equation, spoken, written
+from lessons.screen.message import All, Count, Number, Sentence, Share, Size, Token
+from lessons.screen.online_softmax import Passing
+from lessons.screen.ribbons import Ribbons
+from lessons.screen.screen import (
     Arcs,
     Card,
     Curves,
@@ -42,8 +43,7 @@ from lessons.screen import (
     Step,
     Table,
 )
-from lessons.sentence import All, Count, Number, Sentence, Share, Size, Token
-from lessons.sharing import Sharing
+from lessons.screen.softmax_parts import Sharing
 from tests.printed import lead, readings, with_decimals
 
 SUPERLATIVE = re.compile(

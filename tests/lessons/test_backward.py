@@ -15,17 +15,23 @@ from torch.nn.functional import cross_entropy
 
 from attention_core.tasks import PronounTask
 from attention_core.training import held_out_batch
-from lessons.backward import Choices, screen
-from lessons.backward_check import CHECKED, STEP_SIZES
-from lessons.backward_softmax import NEARLY_CERTAIN, SIZES_OF_SCORES, measured_sizes
-from lessons.backward_sums import sentence_that_shares
-from lessons.backward_update import RATES, TRIED, notice_others, notice_promise
-from lessons.backward_way import STAGES_BACK
-from lessons.example import Example, run_example
-from lessons.formatting import magnitude, percent, spoken, together
-from lessons.learner import UPDATES, learner_after, one_mistake, sentence_with_pronoun, settings_of_learner
-from lessons.questions.backward import QUESTIONS
-from lessons.questions.base import asking
+from lessons.backward.check_view import CHECKED, STEP_SIZES
+from lessons.backward.gradients_view import STAGES_BACK
+from lessons.backward.lesson import Choices, screen
+from lessons.backward.one_prediction import (
+    UPDATES,
+    learner_after,
+    one_mistake,
+    sentence_with_pronoun,
+    settings_of_learner,
+)
+from lessons.backward.questions import QUESTIONS
+from lessons.backward.softmax_view import NEARLY_CERTAIN, SIZES_OF_SCORES, measured_sizes
+from lessons.backward.sums_view import sentence_that_shares
+from lessons.backward.update_view import RATES, TRIED, notice_others, notice_promise
+from lessons.example.example import Example, run_example
+from lessons.kit.questions import asking
+from lessons.screen.format import magnitude, percent, spoken, together
 from tests.printed import read_alike, some_may_differ
 
 WORDS = PronounTask().vocabulary.tokens

@@ -5,8 +5,8 @@ import pytest
 from printed_lines import wrong
 
 from attention_core.attention import attend
-from lessons.example import Example, learnt_example, run_example
-from lessons.formatting import spoken
+from lessons.example.example import Example, learnt_example, run_example
+from lessons.screen.format import spoken
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_inputs, head_names, one_head
 

@@ -16,16 +16,16 @@ from attention_core.heads import KeyValues
 from attention_core.language_model import language_model
 from attention_core.model import TinyTransformer
 from attention_core.randomness import generator
-from lessons.cost import Choices, screen
-from lessons.cost_counted import COST_STEPS
-from lessons.cost_measured import WAY_NAMES
-from lessons.costs import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
-from lessons.example import Example, run_example
-from lessons.formatting import spoken, together, written
-from lessons.measured import WRITER
-from lessons.published import PUBLISHED
-from lessons.screen import Curves, Facts, Parts, Table
-from lessons.sliding import TALE
+from lessons.cost.counted_view import COST_STEPS
+from lessons.cost.formulas import FORMULAS, LayerSizes, arithmetic_of, counts_of, layer_parameters, squared_from
+from lessons.cost.lesson import Choices, screen
+from lessons.cost.measured_view import WAY_NAMES
+from lessons.cost.published_models import PUBLISHED
+from lessons.cost.sliding_window import TALE
+from lessons.cost.timings import WRITER
+from lessons.example.example import Example, run_example
+from lessons.screen.format import spoken, together, written
+from lessons.screen.screen import Curves, Facts, Parts, Table
 
 SQUARED = ("scores", "softmax", "mix")
 STEP_NAMES = {spoken(name): step for step, name in COST_STEPS.items()}

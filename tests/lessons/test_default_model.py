@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from lessons.default_model import DEFAULT_WEIGHTS, default_weights, shipped_weights
-from lessons.example import learnt_example, run_example
-from lessons.trained import ModelRecording, Trained, recorded
+from lessons.example.example import learnt_example, run_example
+from lessons.example.shipped_weights import DEFAULT_WEIGHTS, default_weights, shipped_weights
+from lessons.example.task_models import ModelRecording, Trained, recorded
 from training.default_model import default_settings, trained_again, write
 
 SETTINGS = default_settings()

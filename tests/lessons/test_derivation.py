@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from overview_cells import KEYS, matrices_of, tensor_of
 from strategies import EXAMPLES
 
-from lessons.arithmetic import digits, term
-from lessons.example import Example, run_example
-from lessons.formatting import equation, spoken
-from lessons.screen import Step
-from lessons.sentence import say
+from lessons.example.example import Example, run_example
+from lessons.screen.arithmetic import digits, term
+from lessons.screen.format import equation, spoken
+from lessons.screen.message import say
+from lessons.screen.screen import Step
 
 many = settings(max_examples=40, deadline=None, derandomize=True)
 

@@ -9,10 +9,10 @@ import pytest
 from arithmetic_checks import evaluates
 from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen, holds
 
-from lessons.dot_product import Choices, attend_without_weights, notice_ways, screen
-from lessons.example import Example, run_example
-from lessons.formatting import percent, spoken
-from lessons.references import loops_beside_matrices
+from lessons.dot_product.lesson import Choices, attend_without_weights, notice_ways, screen
+from lessons.dot_product.loops_and_numpy import loops_beside_matrices
+from lessons.example.example import Example, run_example
+from lessons.screen.format import percent, spoken
 from tests.printed import ABSOLUTE, lead
 
 VIEWS = ("one", "all", "equal")

@@ -15,7 +15,7 @@ from hypothesis import given
 from screens import Case, check_case, check_conditions, check_said
 from strategies import EXAMPLES, EXTREMES
 
-from lessons.example import Example, run_example
+from lessons.example.example import Example, run_example
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 
@@ -24,18 +24,22 @@ COMMAND = next(line for line in (ROOT / "words" / "babel.cfg").read_text().split
 # Whose first arguments are templates, and how many of them: as the command says.
 SAYING = {name: 2 if more else 1 for name, more in re.findall(r"-k (\w+)(:1,2)?", COMMAND)}
 FOLDERS = ("attention_core", "classes", "runs", "lessons", "attention_ui")
-OWN = ("sentence.py", "formatting.py", "errors.py")  # which define them
+OWN = ("message.py", "format.py", "errors.py")  # which define them
 
 
 def parsed(path):
     return ast.parse(path.read_text())
 
 
-LESSONS = sorted(
-    path.stem
-    for path in (ROOT / "lessons").glob("*.py")
-    if {"screen", "Choices"} <= {node.name for node in parsed(path).body if hasattr(node, "name")}
-)
+def modules_of_lessons():
+    """The module of each lesson by its name: that of its file, of its folder, or of one of several views."""
+    for path in sorted((ROOT / "lessons").rglob("*.py")):
+        if {"screen", "Choices"} <= {node.name for node in parsed(path).body if hasattr(node, "name")}:
+            name = path.parent.name if path.stem == "lesson" else path.stem
+            yield name, ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+LESSONS = dict(modules_of_lessons())
 
 
 @cache

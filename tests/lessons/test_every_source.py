@@ -11,12 +11,12 @@ from attention_core.language_model import language_model
 from attention_core.tasks import TASKS
 from attention_core.training import TrainingSettings, recommended, train
 from attention_core.weights import model_with
-from lessons.example import Example, learnt_example, model_settings, run_example
-from lessons.formatting import seen
-from lessons.heads_example import heads_example, run_heads
-from lessons.notebooks import PRESETS
-from lessons.screen import Film, Matrices
-from lessons.trained import TASK_SOURCES
+from lessons.example.example import Example, learnt_example, model_settings, run_example
+from lessons.example.presets import PRESETS
+from lessons.example.task_models import TASK_SOURCES
+from lessons.heads.example import heads_example, run_heads
+from lessons.screen.format import seen
+from lessons.screen.screen import Film, Matrices
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

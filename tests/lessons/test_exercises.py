@@ -10,7 +10,7 @@ from torch import nn
 
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import UNREADABLE, known_mistake, verdict_of
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 EVERY = list(EXERCISES.values())
 MISTAKES = [(exercise, mistake) for exercise in EVERY for mistake in exercise.mistakes]
@@ -62,7 +62,7 @@ def test_a_known_mistake_is_named_and_shown(exercise, mistake):
 
 
 def test_there_are_no_fewer_than_eight_and_each_belongs_to_a_lesson():
-    from attention_ui.contents import CONTENTS
+    from attention_ui.page.contents import CONTENTS
 
     order = [entry.address for entry in CONTENTS]
     assert len(EVERY) >= 8 and all(len(exercise.mistakes) >= 3 for exercise in EVERY)

@@ -4,8 +4,8 @@ from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.formatting import apart, leaders, names, number, percent, spoken, together, written
-from lessons.sentence import All, Number, Share, Token, say, say_count
+from lessons.screen.format import apart, leaders, names, number, percent, spoken, together, written
+from lessons.screen.message import All, Number, Share, Token, say, say_count
 
 
 def value(text):

@@ -16,10 +16,10 @@ from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.sampling import Sampling, draw_token
 from attention_core.tasks import CharacterTask
-from lessons.beginning import beginning_of
-from lessons.formatting import percent, spoken
-from lessons.generate import Writing, generate_screen, strongest_look, training_steps, unread_characters
-from lessons.writing_pieces import beginning_in_pieces, written_pieces
+from lessons.example.prompt import beginning_of
+from lessons.generate.language_model_tokens import beginning_in_pieces, written_pieces
+from lessons.generate.lesson import Writing, generate_screen, strongest_look, training_steps, unread_characters
+from lessons.screen.format import percent, spoken
 from tests.printed import largest
 
 HELLO = CharacterTask("hello world")

@@ -7,8 +7,8 @@ import pytest
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from lessons.formatting import spoken, together
-from lessons.head_jobs import JOBS, Formed, formed_heads, formed_sentences
+from lessons.screen.format import spoken, together
+from lessons.train.head_roles import JOBS, Formed, formed_heads, formed_sentences
 
 
 def history(rows, name="recall", every=20, **changes):

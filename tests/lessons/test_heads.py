@@ -10,10 +10,10 @@ from screens import JUDGE, Ranked, by_text, chosen, holds
 from attention_core.attention import attend
 from attention_core.heads import SlicedHeads, linear
 from attention_core.randomness import generator
-from lessons.example import Example, run_example
-from lessons.formatting import number, spoken
-from lessons.heads import Choices, screen
-from lessons.heads_example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
+from lessons.example.example import Example, run_example
+from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
+from lessons.heads.lesson import Choices, screen
+from lessons.screen.format import number, spoken
 from tests.printed import largest, read_alike, readings, with_decimals
 
 STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")

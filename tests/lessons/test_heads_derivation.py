@@ -5,10 +5,10 @@ from arithmetic_checks import evaluates
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.formatting import spoken
-from lessons.heads_derivation import derive_heads
-from lessons.heads_example import HeadsExample, run_heads
-from lessons.sentence import say
+from lessons.heads.derivation import derive_heads
+from lessons.heads.example import HeadsExample, run_heads
+from lessons.screen.format import spoken
+from lessons.screen.message import say
 
 SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 

@@ -7,9 +7,9 @@ from screens import sentences, words
 from test_every_screen import LESSONS, file_of
 
 from attention_ui.figures.matrices import Layout, matrices_table
-from lessons.example import Example, run_example
-from lessons.formatting import equation, spoken
-from lessons.screen import Matrices
+from lessons.example.example import Example, run_example
+from lessons.screen.format import equation, spoken
+from lessons.screen.screen import Matrices
 from words import speaking
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")

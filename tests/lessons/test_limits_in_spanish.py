@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.formatting import percent, tell
-from lessons.sentence import Share
+from lessons.screen.format import percent, tell
+from lessons.screen.message import Share
 from words import speaking
 
 ABOVE, BELOW = 0.997, 0.002

@@ -9,8 +9,8 @@ from printed_lines import wrong
 
 from attention_core.attention import attend
 from attention_core.traced import Cells, Given, Traced, Written, given
-from lessons.formatting import spoken
-from lessons.sentence import say
+from lessons.screen.format import spoken
+from lessons.screen.message import say
 from lessons.trace.story import Names, lines_of, name_arrays, sources_among, story_of, term_of, told_first
 
 sys.path.append("tests/core")

@@ -7,10 +7,10 @@ import torch
 from screens import AS_GOOD, JUDGE, Ranked, by_text, chosen, holds
 
 from attention_core.masks import causal_mask, full_mask, sliding_window_mask
-from lessons.edits import Edit
-from lessons.example import Example, run_example
-from lessons.formatting import number, percent, spoken
-from lessons.mask import Choices, screen
+from lessons.example.edits import Edit
+from lessons.example.example import Example, run_example
+from lessons.mask.lesson import Choices, screen
+from lessons.screen.format import number, percent, spoken
 from tests.printed import lead
 
 VIEWS = ("change", "difference", "late", "blind")

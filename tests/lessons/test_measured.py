@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from lessons import measured
-from lessons.measured import (
+from lessons.cost import timings as measured
+from lessons.cost.timings import (
     ATTENTION_WAYS,
     REPEATS,
     Timing,

@@ -11,8 +11,8 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.tasks.vectors import TRAINED
 from attention_core.training import recommended
-from lessons.formatting import spoken
-from lessons.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
+from lessons.screen.format import spoken
+from lessons.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
 from runs.recording import Recording
 from runs.run import TrainingRun
 from tests.printed import readings, with_decimals

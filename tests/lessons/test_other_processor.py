@@ -14,7 +14,7 @@ from screens import Case, check_case
 from test_every_screen import LESSONS, file_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from lessons.example import Example, run_afresh, run_example
+from lessons.example.example import Example, run_afresh, run_example
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
 

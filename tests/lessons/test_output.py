@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
-from lessons.edits import Edit
-from lessons.example import Example, run_example
-from lessons.formatting import percent, spoken
-from lessons.output import Choices, contributions, screen
+from lessons.example.edits import Edit
+from lessons.example.example import Example, run_example
+from lessons.output.lesson import Choices, contributions, screen
+from lessons.screen.format import percent, spoken
 from tests.printed import read_alike
 
 VIEWS = ("one", "all", "parts")

@@ -8,10 +8,10 @@ import torch
 from arithmetic_checks import evaluates
 from screens import JUDGE, by_text, chosen, holds
 
-from lessons.example import Example, model_of, run_example
-from lessons.formatting import spoken, together
-from lessons.permutation import added_positions, kinds_for, random_permutation
-from lessons.positions import Choices, screen
+from lessons.example.example import Example, model_of, run_example
+from lessons.positions.lesson import Choices, screen
+from lessons.positions.permutation import added_positions, kinds_for, random_permutation
+from lessons.screen.format import spoken, together
 
 KINDS = ("none", "sinusoidal", "learned", "rotary")
 ROUNDING = 1e-4  # of single precision, even where numbers are large

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from screens import Case, check_question
 
-from lessons.formatting import percent
-from lessons.screen import Card, Question
-from lessons.sentence import Number, say
+from lessons.screen.format import percent
+from lessons.screen.message import Number, say
+from lessons.screen.screen import Card, Question
 from tests.printed import as_printed, lead, read_alike, readings, some_may_differ
 
 TESTS = Path(__file__).parents[1]

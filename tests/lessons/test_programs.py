@@ -18,12 +18,13 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
-from attention_ui.notebook import checks
-from lessons import generate, train
-from lessons.costs import LayerSizes
-from lessons.example import Example, learnt_example, run_example
-from lessons.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways
-from lessons.screen import Film, Matrices
+from attention_ui.export.notebook import checks
+from lessons.cost.formulas import LayerSizes
+from lessons.example.example import Example, learnt_example, run_example
+from lessons.generate import lesson as generate
+from lessons.screen.program import PRINT_OPTIONS, Ran, program_of, ran_in_other_ways
+from lessons.screen.screen import Film, Matrices
+from lessons.train import lesson as train
 
 OWN = recommended(TASKS["reverse"], 3, steps=20, d_model=8, n_heads=2, positions="rotary")
 EXAMPLES = (
@@ -55,7 +56,7 @@ def codes():
     """The code of every lesson, of the first example in every other view; and that of training and generating."""
     for example in map(run_example, EXAMPLES):
         for lesson in LESSONS:
-            module = importlib.import_module(f"lessons.{lesson}")
+            module = importlib.import_module(LESSONS[lesson])
             for choices in list(file_of(lesson).cases(example))[:: 2 if example.example == EXAMPLES[0] else 7]:
                 screen = module.screen(example, len(example.heads.q) - 1, choices)
                 yield f"{lesson} {choices}"[:200], screen.code, screen
@@ -208,7 +209,7 @@ def begun():
     """How each lesson's programs begin: of those with the same lines, the lesson, the functions, and how they ran."""
     found, example = {}, run_example(Example())
     for lesson in LESSONS:
-        module = importlib.import_module(f"lessons.{lesson}")
+        module = importlib.import_module(LESSONS[lesson])
         # Of the way back every case: a third of them leaves one softmax, which is saturated.
         for choices in list(file_of(lesson).cases(example))[:: 1 if lesson == "backward" else 3]:
             code = module.screen(example, 0, choices).code

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from screens import JUDGE, Ranked, by_largest, chosen, holds
 from strategies import EXAMPLES as PLAIN
 
-from lessons.diff import diff
-from lessons.edits import Edit
-from lessons.example import Example, run_example, unedited
-from lessons.formatting import number, spoken, together
-from lessons.projections import Choices, screen
+from lessons.example.edits import Edit
+from lessons.example.example import Example, run_example, unedited
+from lessons.projections.lesson import Choices, screen
+from lessons.screen.compare_edits import diff
+from lessons.screen.format import number, spoken, together
 
 EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))
 EXAMPLES = st.builds(lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from(EDITS))

@@ -15,14 +15,12 @@ from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, drawn_mask, full_mask, sliding_window_mask
 from attention_core.randomness import generator
 from attention_core.weights import named_weights
-from lessons.example import Example, run_example
-from lessons.formatting import spoken, together, written
-from lessons.heads_example import HEADS_PRESETS, heads_example, run_heads
-from lessons.levels import Level, code_lines, note_on, notice_levels, three_levels, timed
-from lessons.pytorch import Choices, parameter_table, screen
-from lessons.pytorch_cases import CASES, notice_cases
-from lessons.pytorch_masks import telling_cell
-from lessons.pytorch_parity import (
+from lessons.example.example import Example, run_example
+from lessons.heads.example import HEADS_PRESETS, heads_example, run_heads
+from lessons.pytorch.implementations import Level, code_lines, note_on, notice_levels, three_levels, timed
+from lessons.pytorch.lesson import Choices, parameter_table, screen
+from lessons.pytorch.masks_view import telling_cell
+from lessons.pytorch.parity import (
     RandomCase,
     compare_with_pytorch,
     copy_to_pytorch,
@@ -33,8 +31,10 @@ from lessons.pytorch_parity import (
     one_mask_for_both,
     random_cases,
 )
-from lessons.screen import Points
-from lessons.sentence import say
+from lessons.pytorch.random_cases import CASES, notice_cases
+from lessons.screen.format import spoken, together, written
+from lessons.screen.message import say
+from lessons.screen.screen import Points
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
 SOURCES = tuple(key for key, preset in HEADS_PRESETS.items() if preset.draw is not None and key != "sentence")

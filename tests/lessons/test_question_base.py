@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from attention_core.randomness import generator
-from lessons.formatting import spoken
-from lessons.questions.base import among, among_numbers, among_tokens, asking, cards_of, shuffled
-from lessons.screen import Card, Question
-from lessons.sentence import Token, say
+from lessons.kit.questions import among, among_numbers, among_tokens, asking, cards_of, shuffled
+from lessons.screen.format import spoken
+from lessons.screen.message import Token, say
+from lessons.screen.screen import Card, Question
 
 
 def card(text):

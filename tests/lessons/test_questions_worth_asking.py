@@ -21,33 +21,31 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import recommended
-from lessons import (
-    backward,
-    cost,
-    dot_product,
-    heads,
-    mask,
-    output,
-    positions,
-    projections,
-    pytorch,
-    scores,
-    softmax,
-    tokens,
-    variants,
-)
-from lessons.cost_counted import sizes_of_example
-from lessons.example import Example, run_example
-from lessons.formatting import spoken, written
-from lessons.heads_example import heads_example, run_heads
-from lessons.learner import PRONOUNS, one_mistake, settings_of_learner
-from lessons.permutation import random_permutation
-from lessons.pytorch_parity import compare_with_pytorch
-from lessons.questions.base import asking
-from lessons.reading import ReadChoices, all_heads, read
-from lessons.sentence import Number
-from lessons.train import questions_about
-from lessons.variant_heads import VARIED, vary
+from lessons.backward import lesson as backward
+from lessons.backward.one_prediction import PRONOUNS, one_mistake, settings_of_learner
+from lessons.cost import lesson as cost
+from lessons.cost.counted_view import sizes_of_example
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import Example, run_example
+from lessons.example.language_model_text import ReadChoices, all_heads, read
+from lessons.heads import lesson as heads
+from lessons.heads.example import heads_example, run_heads
+from lessons.kit.questions import asking
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.positions import lesson as positions
+from lessons.positions.permutation import random_permutation
+from lessons.projections import lesson as projections
+from lessons.pytorch import lesson as pytorch
+from lessons.pytorch.parity import compare_with_pytorch
+from lessons.scores import lesson as scores
+from lessons.screen.format import spoken, written
+from lessons.screen.message import Number
+from lessons.softmax import lesson as softmax
+from lessons.tokens import lesson as tokens
+from lessons.train.lesson import questions_about
+from lessons.variants import lesson as variants
+from lessons.variants.changed_head import VARIED, vary
 from tests.printed import readings, with_decimals
 
 SEEDS, NUMBERS = 300, 3  # the first questions of each
@@ -155,7 +153,7 @@ FIRST_SCREENS = {
 
 
 def asked(lesson, seed):
-    makers = importlib.import_module(f"lessons.questions.{lesson}").QUESTIONS
+    makers = importlib.import_module(f"lessons.{lesson}.questions").QUESTIONS
     return asking(lesson, makers, seed, *ABOUT[lesson](seed))
 
 
@@ -179,8 +177,8 @@ def as_number(text):
 
 
 def test_every_lesson_with_questions_is_here():
-    files = {path.stem for path in (ROOT / "lessons" / "questions").glob("*.py")}
-    assert files == {*ABOUT, "base", "__init__"} and {*FIRST_SCREENS} == {*ABOUT} - {"generate", "read", "train"}
+    folders = {path.parent.name for path in (ROOT / "lessons").glob("*/questions.py")} - {"kit"}
+    assert folders == {*ABOUT} and {*FIRST_SCREENS} == {*ABOUT} - {"generate", "read", "train"}
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
@@ -190,7 +188,7 @@ def test_these_are_the_questions_that_the_screen_asks(lesson):
     if lesson == "train":
         ask = questions_about(recommended(PRONOUNS, 1))
     else:
-        ask = importlib.import_module(f"lessons.{lesson}").screen(example_of(1), 0, FIRST_SCREENS[lesson]).ask
+        ask = importlib.import_module(f"lessons.{lesson}.lesson").screen(example_of(1), 0, FIRST_SCREENS[lesson]).ask
     for number in range(NUMBERS):
         assert [spoken(card.text) for card in ask(number).cards] == [
             spoken(card.text) for card in asked(lesson, 1)(number).cards
@@ -323,7 +321,7 @@ def shown_and_asked(lesson):
         choices = FIRST_SCREENS[lesson]
         if lesson == "variants":
             choices = replace(choices, variant=list(VARIED)[seed % len(VARIED)])
-        shown = importlib.import_module(f"lessons.{lesson}").screen(example_of(seed), 0, choices)
+        shown = importlib.import_module(f"lessons.{lesson}.lesson").screen(example_of(seed), 0, choices)
         yield from ((shown, shown.ask(number)) for number in range(10))
 
 

@@ -14,10 +14,7 @@ from torch.nn.functional import layer_norm
 from attention_core.head_patterns import NAME_PAIRS
 from attention_core.language_model import PRETRAINED, language_model
 from attention_core.pieces import START
-from lessons.formatting import percent, spoken
-from lessons.program import program_of
-from lessons.read import how_it_was_read, read_screen
-from lessons.reading import (
+from lessons.example.language_model_text import (
     NO_NAME,
     PATTERN_NAMES,
     SENTENCES_READ,
@@ -27,7 +24,10 @@ from lessons.reading import (
     read,
     swap_names,
 )
-from lessons.screen import Arcs, HeadMaps, Matrices, Parts, Table
+from lessons.read.lesson import how_it_was_read, read_screen
+from lessons.screen.format import percent, spoken
+from lessons.screen.program import program_of
+from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts, Table
 from tests.printed import largest
 
 KEPT = json.loads((PRETRAINED / "scores.json").read_text())

@@ -10,10 +10,10 @@ from screens import JUDGE, by_largest, chosen, holds
 
 from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
-from lessons.example import Example, run_example
-from lessons.formatting import spoken
-from lessons.scores import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
-from lessons.screen import Curves, Matrices, Table
+from lessons.example.example import Example, run_example
+from lessons.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
+from lessons.screen.format import spoken
+from lessons.screen.screen import Curves, Matrices, Table
 
 
 def cases(example):

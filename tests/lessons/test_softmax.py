@@ -8,9 +8,9 @@ import torch
 from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
 from attention_core.attention import attend
-from lessons.example import Example, run_example
-from lessons.formatting import percent, spoken, together
-from lessons.softmax import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
+from lessons.example.example import Example, run_example
+from lessons.screen.format import percent, spoken, together
+from lessons.softmax.lesson import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
 
 
 def cases(example):

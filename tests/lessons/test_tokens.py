@@ -8,11 +8,11 @@ from screens import JUDGE, by_text, chosen, holds
 
 from attention_core.language_model import language_model
 from attention_core.tokens import Vocabulary, tokenize
-from lessons.example import Example, model_settings, run_example
-from lessons.formatting import spoken, together
-from lessons.reader import LANGUAGE
-from lessons.tokens import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
-from lessons.trained import TASK_SOURCES, recorded
+from lessons.example.example import Example, model_settings, run_example
+from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.task_models import TASK_SOURCES, recorded
+from lessons.screen.format import spoken, together
+from lessons.tokens.lesson import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
 

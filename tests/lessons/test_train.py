@@ -40,15 +40,15 @@ from attention_core.training import HELD_OUT, TrainingHistory, held_out_batch, p
 from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
 from attention_core.weights import weights_of as in_one_vector
-from lessons.ablation import ablation_sentences, ablation_table, without_head, without_heads
-from lessons.comparison import COMPARISONS, comparison_sentences
-from lessons.formatting import number, percent, seen, spoken, together
-from lessons.future_leak import measure_future_leak
-from lessons.head_jobs import JOBS
-from lessons.questions.train import QUESTIONS, how_many_weights, readable_pairs
-from lessons.task_texts import TASK_TEXTS, baseline_name, evaluated_on
-from lessons.train import answer_rows, moment_sentence, questions_about, train_screen
-from lessons.training_curves import leak_sentences, loss_sentences, success_sentences
+from lessons.example.task_texts import TASK_TEXTS, baseline_name, evaluated_on
+from lessons.screen.format import number, percent, seen, spoken, together
+from lessons.train.ablation import ablation_sentences, ablation_table, without_head, without_heads
+from lessons.train.compare_runs import COMPARISONS, comparison_sentences
+from lessons.train.curves import leak_sentences, loss_sentences, success_sentences
+from lessons.train.future_leak import measure_future_leak
+from lessons.train.head_roles import JOBS
+from lessons.train.lesson import answer_rows, moment_sentence, questions_about, train_screen
+from lessons.train.questions import QUESTIONS, how_many_weights, readable_pairs
 from tests.printed import largest, lead, read_alike, some_may_differ
 
 HARBOUR = COMPARISONS["mask"].task.text

@@ -12,12 +12,13 @@ from screens import AS_GOOD, JUDGE, by_text, chosen, holds
 from attention_core.model import ModelConfig, TinyTransformer
 from attention_core.randomness import generator
 from attention_core.tasks import CharacterTask
-from lessons.edits import Edit
-from lessons.example import Example, learnt_example, run_example
-from lessons.formatting import spoken, together, written
-from lessons.second_sentence import followed_by, takes_second
-from lessons.trained import recorded
-from lessons.variant_measures import (
+from lessons.example.edits import Edit
+from lessons.example.example import Example, learnt_example, run_example
+from lessons.example.second_sentence import followed_by, takes_second
+from lessons.example.task_models import recorded
+from lessons.screen.format import spoken, together, written
+from lessons.variants.lesson import Choices, screen
+from lessons.variants.measures import (
     CAPS_MEASURED,
     EVERY,
     KINDS_TRAINED,
@@ -29,7 +30,6 @@ from lessons.variant_measures import (
     tokens_that_reach,
     with_context,
 )
-from lessons.variants import Choices, screen
 
 KINDS = ("window", "sink", "cap", "alibi", "rotary", "grouped", "cross")
 

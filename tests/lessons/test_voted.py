@@ -6,10 +6,10 @@ import random
 import pytest
 
 from attention_ui.figures.flow import flow_rows
-from lessons.formatting import spoken
-from lessons.screen import Card, Question
-from lessons.sentence import say
-from lessons.voted import distribution_of_votes, flow, flow_table
+from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
+from lessons.screen.format import spoken
+from lessons.screen.message import say
+from lessons.screen.screen import Card, Question
 
 
 def voters(seed, cards):

@@ -12,8 +12,8 @@ from arithmetic_checks import evaluate, is_right
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.formatting import spoken, written
-from lessons.sentence import All, Number, Sentence
+from lessons.screen.format import spoken, written
+from lessons.screen.message import All, Number, Sentence
 from lessons.worksheet.numbers import on_paper, rounded_number
 from lessons.worksheet.sheet import (
     CHARACTERS,

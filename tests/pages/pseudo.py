@@ -36,6 +36,6 @@ def spoken_by_all(monkeypatch):
     known = words.language_of.__wrapped__
     monkeypatch.setattr(words, "language_of", functools.cache(lambda code: pseudo if code == CODE else known(code)))
     monkeypatch.setitem(words.LANGUAGES, CODE, "Wide")
-    monkeypatch.setattr("attention_ui.language.chosen_language", lambda *asked: CODE)
+    monkeypatch.setattr("attention_ui.session.language.chosen_language", lambda *asked: CODE)
     with words.speaking(CODE):
         yield

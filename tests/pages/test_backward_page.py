@@ -6,12 +6,12 @@ import pytest
 from visiting import answer, chart, open_page, source_shown, texts
 
 from attention_core.backward import attend_backward, softmax_backward
-from lessons.arithmetic import digits
-from lessons.backward import HEADING, Choices, screen
-from lessons.example import Example, run_example
-from lessons.finite_differences import central_differences, losses_at
-from lessons.formatting import spoken, together, written
-from lessons.screen import Curves, Matrices
+from lessons.backward.finite_differences import central_differences, losses_at
+from lessons.backward.lesson import HEADING, Choices, screen
+from lessons.example.example import Example, run_example
+from lessons.screen.arithmetic import digits
+from lessons.screen.format import spoken, together, written
+from lessons.screen.screen import Curves, Matrices
 from tests.printed import readings
 
 VIEWS = {

@@ -22,9 +22,9 @@ from classes.keeper import FORGOTTEN_AFTER, NO_CLASS, NOT_YOURS, UNJOINED_MINUTE
 from classes.limits import Delays, Held, Limiter
 from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
-from lessons.asked import askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.example import MINE, Example
-from lessons.formatting import spoken
+from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
+from lessons.example.example import MINE, Example
+from lessons.screen.format import spoken
 
 PAGE = "practice/class_vote"
 

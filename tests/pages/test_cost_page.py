@@ -8,12 +8,12 @@ import pytest
 from made_up_timings import FULL, made_up
 from visiting import chart, open_page, source_shown, texts
 
-import attention_ui.measuring
-from attention_ui.measuring import csv_of_timings, this_machine
+import attention_ui.controls.timings
+from attention_ui.controls.timings import csv_of_timings, this_machine
 from attention_ui.server import process
-from lessons.cost import Choices, screen
-from lessons.example import Example, run_example
-from lessons.formatting import spoken
+from lessons.cost.lesson import Choices, screen
+from lessons.example.example import Example, run_example
+from lessons.screen.format import spoken
 from runs.measuring import Measuring
 from runs.page_lock import PageLock
 
@@ -68,7 +68,7 @@ def test_the_softmax_block_by_block_of_any_query():
 def measured(monkeypatch):
     """Measurements of our own in the place of those of the process."""
     series = Measuring(PageLock(), lambda: iter(()))
-    for module in (attention_ui.measuring, process):
+    for module in (attention_ui.controls.timings, process):
         monkeypatch.setattr(module, "measuring", lambda: series)
     return series
 

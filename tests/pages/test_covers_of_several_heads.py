@@ -3,8 +3,8 @@
 import pytest
 from visiting import answer, ask_about_the_figure, chart, open_page, texts
 
-from attention_ui.panels.derivation import CHOOSE
-from lessons.formatting import spoken
+from attention_ui.page.derivation import CHOOSE
+from lessons.screen.format import spoken
 
 WAITING = "The numbers wait"
 LESSONS = [

@@ -5,12 +5,12 @@ import math
 import pytest
 from visiting import cell, chart, open_page, texts
 
-from attention_ui import editing
-from lessons.edit_remarks import edit_remarks, tensors_of
-from lessons.edits import Edit, edits_code
-from lessons.example import Example, run_example
-from lessons.formatting import spoken, together
-from lessons.notebooks import PRESETS
+from attention_ui.controls import editing
+from lessons.example.edits import Edit, edits_code
+from lessons.example.example import Example, run_example
+from lessons.example.presets import PRESETS
+from lessons.kit.edit_notices import edit_remarks, tensors_of
+from lessons.screen.format import spoken, together
 from tests.printed import readings
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]

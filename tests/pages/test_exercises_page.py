@@ -5,10 +5,10 @@ import json
 import pytest
 from visiting import ROOT, open_page, texts
 
-from attention_ui.exercise_view import CODE_KEEPER, EDITOR
+from attention_ui.practice.exercise_view import CODE_KEEPER, EDITOR
 from attention_ui.server.runner import MOST_CODE
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 PAGE = "practice/exercises"
 

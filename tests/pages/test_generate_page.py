@@ -16,10 +16,10 @@ from attention_core.randomness import generator
 from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from attention_ui.training_runs import RUN
-from attention_ui.writers import shipped, shipped_settings
-from lessons.formatting import percent, spoken, together
-from lessons.generate import Writing, generate_screen
+from attention_ui.session.training_runs import RUN
+from attention_ui.writing.writers import shipped, shipped_settings
+from lessons.generate.lesson import Writing, generate_screen
+from lessons.screen.format import percent, spoken, together
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 

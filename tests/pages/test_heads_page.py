@@ -15,19 +15,19 @@ from attention_core.heads import MultiHeadAttention, SlicedHeads, drop_weights, 
 from attention_core.weights import named_weights
 from attention_ui.controls.heads import HEADS_STEPS, LINK_RULES, STEPS_WITHOUT_MODULE
 from attention_ui.figures.grid import SMALLEST_CELL
-from lessons.arithmetic import digits
-from lessons.example import Example, run_example
-from lessons.formatting import together
-from lessons.heads import Choices, screen
-from lessons.heads_example import (
+from lessons.example.example import Example, run_example
+from lessons.heads.example import (
     HEADS_PRESETS,
     HeadsExample,
     dropped_out,
     heads_example,
     run_heads,
 )
-from lessons.heads_slices import reach_of_heads
-from lessons.screen import Matrices
+from lessons.heads.lesson import Choices, screen
+from lessons.heads.slices_view import reach_of_heads
+from lessons.screen.arithmetic import digits
+from lessons.screen.format import together
+from lessons.screen.screen import Matrices
 
 
 def open_heads(**query):

@@ -9,11 +9,11 @@ from pseudo import spoken_by_all
 from visiting import open_page, visitor
 
 import words
-from attention_ui.contents import CONTENTS
-from lessons.heads_example import HEADS_PRESETS
-from lessons.notebooks import PRESETS
-from lessons.reading import SENTENCES_READ
-from lessons.trained import TASK_SOURCES
+from attention_ui.page.contents import CONTENTS
+from lessons.example.language_model_text import SENTENCES_READ
+from lessons.example.presets import PRESETS
+from lessons.example.task_models import TASK_SOURCES
+from lessons.heads.example import HEADS_PRESETS
 from words import FIRST, LANGUAGES, speaking
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]

@@ -19,11 +19,11 @@ from visiting import (
 
 from attention_core.attention import mask_scores, mix_values
 from attention_core.measures import measure_scaling
-from attention_ui.panels.derivation import CHOOSE
-from lessons import tokens
-from lessons.dot_product import attend_without_weights
-from lessons.example import Example, run_example
-from lessons.softmax import softmax_row
+from attention_ui.page.derivation import CHOOSE
+from lessons.dot_product.lesson import attend_without_weights
+from lessons.example.example import Example, run_example
+from lessons.softmax.lesson import softmax_row
+from lessons.tokens import lesson as tokens
 from tests.printed import readings
 
 WAITING = "The numbers wait"

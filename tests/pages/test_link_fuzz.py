@@ -7,12 +7,12 @@ import random
 import pytest
 from visiting import open_page, texts, visitor
 
-from attention_ui.contents import CONTENTS
 from attention_ui.controls.learnt import KEY_OF_SIZE
-from attention_ui.link_rules import LINK_RULES
-from attention_ui.links import Length, Span, Spellings, repaired_number, repaired_option, repaired_text
-from lessons.example import Limit
-from lessons.formatting import written
+from attention_ui.page.contents import CONTENTS
+from attention_ui.session.link_rules import LINK_RULES
+from attention_ui.session.links import Length, Span, Spellings, repaired_number, repaired_option, repaired_text
+from lessons.example.example import Limit
+from lessons.screen.format import written
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 RULES = {name: rule for name, rule in LINK_RULES.items() if name != "lang"}  # tests/pages/test_languages.py

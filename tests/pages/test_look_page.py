@@ -3,11 +3,11 @@
 import pytest
 from visiting import asked, chart, open_page, read_plainly, texts
 
-from lessons import carried
-from lessons.carried import CHAPTERS
-from lessons.example import learnt_example, run_example
-from lessons.formatting import spoken, together
-from lessons.look import Choices, screen
+from lessons.example.example import learnt_example, run_example
+from lessons.overview import row_view as carried
+from lessons.overview.row_view import CHAPTERS
+from lessons.overview.sentence_view import Choices, screen
+from lessons.screen.format import spoken, together
 
 SENTENCE = "boy found lamp near girl when"
 

@@ -12,12 +12,12 @@ from visiting import chart, open_page, texts
 from attention_core.attention import attend
 from attention_core.masks import causal_mask, padding_mask, sliding_window_mask
 from attention_core.reference import attend_with_loops, attend_with_numpy
-from attention_ui.mask_codes import mask_code
-from lessons.dot_product import attend_without_weights, notice_ways
-from lessons.example import Example, run_example
-from lessons.formatting import magnitude, spoken
-from lessons.references import compare_references, loops_beside_matrices
-from lessons.softmax import softmax_row
+from attention_ui.session.mask_codes import mask_code
+from lessons.dot_product.lesson import attend_without_weights, notice_ways
+from lessons.dot_product.loops_and_numpy import compare_references, loops_beside_matrices
+from lessons.example.example import Example, run_example
+from lessons.screen.format import magnitude, spoken
+from lessons.softmax.lesson import softmax_row
 
 
 def open_lesson(lesson, **query):

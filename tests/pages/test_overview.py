@@ -6,9 +6,9 @@ import pytest
 from visiting import cell, chart, open_page, source_shown, texts
 
 from attention_core.attention import attend
-from lessons.example import Example, run_example
-from lessons.formatting import together
-from lessons.stages import STAGES, notice_stage
+from lessons.example.example import Example, run_example
+from lessons.kit.stages import STAGES, notice_stage
+from lessons.screen.format import together
 
 
 def told(stage):

@@ -6,9 +6,8 @@ from collections import Counter
 import pytest
 from visiting import chart, open_page
 
-from attention_ui import choices
-from attention_ui.contents import CONTENTS
-from attention_ui.controls import backward, cost, heads, positions, pytorch, variants
+from attention_ui.controls import backward, choices, cost, heads, positions, pytorch, variants
+from attention_ui.page.contents import CONTENTS
 
 VIEWS = {
     "home": ("step", choices.STEPS),

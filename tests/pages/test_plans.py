@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from visiting import asked, open_page, read_plainly, texts
 
-from attention_ui.contents import CONTENTS
-from attention_ui.plan_view import (
+from attention_ui.page.contents import CONTENTS
+from attention_ui.practice.plan_view import (
     said_of_answer,
     said_of_mistake,
     title_of_stop,
@@ -14,7 +14,7 @@ from attention_ui.plan_view import (
     url_of_what_is_shown,
 )
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 from lessons.worksheet.plans import PLANS, begins_at, if_time_is_short, planned
 
 PAGE = "practice/take_home"

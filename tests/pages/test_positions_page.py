@@ -6,12 +6,12 @@ import pytest
 from visiting import answer, chart, in_drawer, open_page, source_shown, texts
 
 from attention_ui.figures.grid import SMALLEST_CELL
-from lessons.example import Example, run_example
-from lessons.formatting import together, written
-from lessons.matrices import BELOW_CONTROLS
-from lessons.permutation import attend_with_positions, random_permutation, similarity_of_rows
-from lessons.positioned_head import head_projections
-from lessons.positions import Choices, screen
+from lessons.example.example import Example, run_example
+from lessons.kit.matrices import BELOW_CONTROLS
+from lessons.positions.lesson import Choices, screen
+from lessons.positions.permutation import attend_with_positions, random_permutation, similarity_of_rows
+from lessons.positions.positioned_head import head_projections
+from lessons.screen.format import together, written
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]

@@ -8,10 +8,10 @@ import pytest
 import torch
 from visiting import cell, chart, open_page, texts
 
-from lessons.arithmetic import digits
-from lessons.example import Example, run_example
-from lessons.formatting import written
-from lessons.notebooks import PRESETS
+from lessons.example.example import Example, run_example
+from lessons.example.presets import PRESETS
+from lessons.screen.arithmetic import digits
+from lessons.screen.format import written
 from tests.printed import as_printed, readings
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]

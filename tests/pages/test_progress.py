@@ -6,10 +6,10 @@ import pytest
 from test_exercises_page import args_of, send
 from visiting import ROOT, answer, captions, open_page, texts
 
-from attention_ui.progress import KEEPER, Progress, save_progress
-from attention_ui.progress_view import PROGRESS_FILE
+from attention_ui.practice.progress_view import PROGRESS_FILE
+from attention_ui.session.progress import KEEPER, Progress, save_progress
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.screen.format import spoken
 
 PAGE = "practice/exercises"
 NOTHING = {"lessons": [], "exercises": []}

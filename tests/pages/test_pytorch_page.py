@@ -11,13 +11,13 @@ from visiting import answer, asked, chart, chosen, open_page, source_shown, text
 from attention_core.heads import MultiHeadAttention
 from attention_core.masks import causal_mask, full_mask
 from attention_ui.figures.grid import SMALLEST_CELL
-from lessons.example import Example, run_example
-from lessons.formatting import magnitude, together, written
-from lessons.heads_example import heads_example
-from lessons.matrices import BELOW_CONTROLS
-from lessons.pytorch import Choices, screen
-from lessons.pytorch_cases import CASES
-from lessons.pytorch_parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
+from lessons.example.example import Example, run_example
+from lessons.heads.example import heads_example
+from lessons.kit.matrices import BELOW_CONTROLS
+from lessons.pytorch.lesson import Choices, screen
+from lessons.pytorch.parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
+from lessons.pytorch.random_cases import CASES
+from lessons.screen.format import magnitude, together, written
 
 FIGURES = ["module", "fused", "weights", "meanings"]
 VIEWS = [*FIGURES, "levels", "cases"]

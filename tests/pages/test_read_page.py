@@ -4,10 +4,10 @@ import pytest
 from visiting import chart, open_page, source_shown, texts
 
 from attention_core.language_model import language_model
-from lessons.formatting import spoken, together
-from lessons.read import HEADING, NOT_CLAIMED, how_it_was_read, no_pronoun_head, read_screen
-from lessons.reading import ReadChoices, first_head_named, read
-from lessons.screen import Arcs, HeadMaps, Matrices, Parts
+from lessons.example.language_model_text import ReadChoices, first_head_named, read
+from lessons.read.lesson import HEADING, NOT_CLAIMED, how_it_was_read, no_pronoun_head, read_screen
+from lessons.screen.format import spoken, together
+from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts
 
 LONG = " ".join(["the old man saw a dog in the house and"] * 4)  # 40 words
 HOSTILE = "<b>bold</b> **stars** $x^2$ [a](http://127.0.0.1:9) 🙂 {0}"

@@ -8,9 +8,9 @@ from urllib.parse import quote
 import pytest
 from visiting import open_page, texts
 
-from attention_ui.class_sheets import ClassOrder
+from attention_ui.practice.class_sheets import ClassOrder
+from attention_ui.practice.take_home_view import file_of_class, file_of_sheet
 from attention_ui.server.process import class_sheets
-from attention_ui.take_home_view import file_of_class, file_of_sheet
 from lessons.worksheet.sheet import MOST_SHEETS, ON_PAPER, SheetChoices, choices_of_code, sheet_code
 
 PAGE = "practice/take_home"

@@ -10,17 +10,17 @@ from attention_core.model import ModelConfig
 from attention_core.observe import ablate_heads
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import recommended
-from attention_ui import training_view
 from attention_ui.server import process
-from attention_ui.training_runs import FIRST, RUN
-from attention_ui.training_view import press_head
-from lessons.comparison import COMPARISONS, differences
-from lessons.formatting import number, spoken, together
-from lessons.future_leak import measure_future_leak
-from lessons.notebook_runs import HELLO_WORLD
-from lessons.task_texts import texts_of
-from lessons.train import film_steps
-from lessons.training_curves import leak_sentences
+from attention_ui.session.training_runs import FIRST, RUN
+from attention_ui.training import view as training_view
+from attention_ui.training.view import press_head
+from lessons.example.task_texts import texts_of
+from lessons.screen.format import number, spoken, together
+from lessons.train.compare_runs import COMPARISONS, differences
+from lessons.train.curves import leak_sentences
+from lessons.train.future_leak import measure_future_leak
+from lessons.train.lesson import film_steps
+from lessons.train.notebook_runs import HELLO_WORLD
 from runs.run import TrainingRun
 
 

@@ -4,9 +4,9 @@ import pytest
 from visiting import open_page, texts
 
 from attention_ui.controls.variants import VARIANTS
-from lessons.example import learnt_example, run_example
-from lessons.formatting import spoken
-from lessons.variants import Choices, screen
+from lessons.example.example import learnt_example, run_example
+from lessons.screen.format import spoken
+from lessons.variants.lesson import Choices, screen
 
 PAGE = "todays_attention/variants"
 

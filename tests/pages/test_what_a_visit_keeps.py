@@ -9,9 +9,9 @@ from visiting import open_page
 
 from attention_core.sampling import Sampling
 from attention_core.training import TrainingSettings
-from attention_ui.contents import CONTENTS
-from attention_ui.writers import shipped
-from attention_ui.writing_view import written_ahead
+from attention_ui.page.contents import CONTENTS
+from attention_ui.writing.view import written_ahead
+from attention_ui.writing.writers import shipped
 
 SHARED = types.ModuleType | type | types.CodeType | types.BuiltinFunctionType
 NEEDED = TrainingSettings  # and the text to learn in them, which is short

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from visiting import ROOT, open_page, texts, visitor
 
-from attention_ui.contents import CONTENTS
-from attention_ui.link_rules import GOES_ALONG, LINK_RULES
-from attention_ui.links import Span, VisitLink, address_of
-from lessons.example import Limit
+from attention_ui.page.contents import CONTENTS
+from attention_ui.session.link_rules import GOES_ALONG, LINK_RULES
+from attention_ui.session.links import Span, VisitLink, address_of
+from lessons.example.example import Limit
 
 CHOSEN = {
     "example": "pronouns", "seed": "7", "trained_for": "20", "model_d_k": "3", "says_pronouns": "girl found lamp",

@@ -5,10 +5,10 @@ from visiting import cell, chart, open_page, texts, visitor
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from lessons.example import Example, learnt_example, run_example
-from lessons.formatting import spoken
-from lessons.reading import SENTENCES_READ
-from lessons.trained import TASK_SOURCES
+from lessons.example.example import Example, learnt_example, run_example
+from lessons.example.language_model_text import SENTENCES_READ
+from lessons.example.task_models import TASK_SOURCES
+from lessons.screen.format import spoken
 
 ALIBI = '{"task":"reverse","model":{"positions":"alibi"}}'
 SINK = '{"task":"reverse","model":{"sink":true}}'

@@ -11,7 +11,7 @@ from attention_core.model import ModelConfig
 from attention_core.observe import observe_texts
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingSettings
-from lessons.example import Example, run_example
+from lessons.example.example import Example, run_example
 from runs.recording import Recording
 from runs.scheduler import Scheduler
 

@@ -51,7 +51,7 @@ def in_a_process_of_its_own(program):
 def test_no_page_brings_a_system_of_symbolic_algebra():
     """It would take a second and 40 MB, and make every garbage collection four times as long."""
     in_a_process_of_its_own("""
-from attention_ui.contents import CONTENTS
+from attention_ui.page.contents import CONTENTS
 for entry in CONTENTS:
     open_page(entry.file.removesuffix(".py"))
     assert "sympy" not in sys.modules, entry.file
@@ -64,5 +64,5 @@ def test_the_first_page_is_drawn_without_altair_and_without_the_other_lessons():
 import attention_ui.server.process
 assert not open_page("start/overview", example=None, picture=None, cover=None).exception  # as the bare address
 assert "torch" in sys.modules and "altair" not in sys.modules
-assert "lessons.path" not in sys.modules and "attention_ui.link_rules" not in sys.modules
+assert "lessons.order" not in sys.modules and "attention_ui.session.link_rules" not in sys.modules
 """)

@@ -14,8 +14,8 @@ from client import Session
 from attention_ui.voting.page import GOES_ON
 from attention_ui.voting.student import SENT_LATER
 from classes.postgres import PostgresKeeper
-from lessons.asked import first_asked, screen_asked, written_asked
-from lessons.formatting import spoken
+from lessons.class_vote.question_link import first_asked, screen_asked, written_asked
+from lessons.screen.format import spoken
 
 TEXT = written_asked(first_asked("softmax"))
 CARDS = len(screen_asked(TEXT)[1].cards)

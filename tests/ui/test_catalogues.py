@@ -109,7 +109,7 @@ def test_no_translation_says_a_number_that_its_template_does_not(code):
 
 @pytest.mark.parametrize("code", CODES)
 def test_words_inside_formulas_keep_the_spaces_at_their_ends(code):
-    from lessons.formulas import WORDS_IN_FORMULAS
+    from lessons.kit.formulas import WORDS_IN_FORMULAS
 
     texts = words.language_of(code).texts
     for said in WORDS_IN_FORMULAS:
@@ -132,7 +132,7 @@ def test_a_language_is_read_when_it_is_needed_and_takes_little_memory(code):
 
 def test_whoever_reads_english_needs_no_catalogue():
     program = (
-        "import sys, lessons.formatting as f; from lessons.sentence import say, Share;"
+        "import sys, lessons.screen.format as f; from lessons.screen.message import say, Share;"
         "f.spoken(say('{a}', a=Share(0.5))); print([name for name in sys.modules if name.startswith('babel')])"
     )
     said = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -29,12 +29,12 @@ from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.ribbons import FIRST_RIBBONS
 from attention_ui.figures.ribbons_chart import ribbons_template
 from attention_ui.figures.template import template, written_template
-from lessons import overview
-from lessons.every_head import every_head
-from lessons.example import Example, run_example
-from lessons.screen import Line
-from lessons.sentence import say
-from lessons.training_curves import loss_figure
+from lessons.example.example import Example, run_example
+from lessons.kit.head_maps import every_head
+from lessons.overview import matrices_view as overview
+from lessons.screen.message import say
+from lessons.screen.screen import Line
+from lessons.train.curves import loss_figure
 from runs.recording import Recording
 from runs.run import TrainingRun
 

@@ -25,7 +25,7 @@ NEEDED = (
     ".streamlit",
     "pyproject.toml",
 )
-CONTENTS = "attention_ui/contents.py"
+CONTENTS = "attention_ui/page/contents.py"
 VISIT = """
 from visiting import asked, chart, open_page, texts
 

@@ -14,9 +14,9 @@ from attention_ui.figures.curves import MOST_POINTS, covered_shape, curves_numbe
 from attention_ui.figures.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
-from lessons.screen import Curves, Line
-from lessons.sentence import Number, say
-from lessons.training_curves import baseline_name
+from lessons.screen.message import Number, say
+from lessons.screen.screen import Curves, Line
+from lessons.train.curves import baseline_name
 from words import LANGUAGES, speaking
 
 

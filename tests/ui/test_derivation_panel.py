@@ -5,19 +5,19 @@ from overview_cells import KEYS, matrices_of
 from streamlit.testing.v1 import AppTest
 from visiting import open_page, texts
 
-from attention_ui.lesson import picked_cell
-from attention_ui.panels.derivation import LAST_STEPS
-from lessons.example import Example, run_example
-from lessons.formatting import equation, spoken
+from attention_ui.page.derivation import LAST_STEPS
+from attention_ui.session.chart import picked_cell
+from lessons.example.example import Example, run_example
+from lessons.screen.format import equation, spoken
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 
 
 def panel(example, head, picked):
     """A page with the panel and nothing else."""
-    from attention_ui.panels.derivation import derivation_panel
-    from lessons.example import run_example
-    from lessons.overview import Choices, screen
+    from attention_ui.page.derivation import derivation_panel
+    from lessons.example.example import run_example
+    from lessons.overview.matrices_view import Choices, screen
 
     derivation_panel(screen(run_example(example), head, Choices()), picked)
 

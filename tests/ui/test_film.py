@@ -17,10 +17,10 @@ from attention_ui.figures.film_chart import MATRICES, film_chart, film_template
 from attention_ui.figures.grid import cell_text
 from attention_ui.figures.matrices import Layout
 from attention_ui.figures.template import template
-from lessons.every_head import every_head
-from lessons.screen import Curves, Film, Line
-from lessons.sentence import say
-from lessons.train import film_steps
+from lessons.kit.head_maps import every_head
+from lessons.screen.message import say
+from lessons.screen.screen import Curves, Film, Line
+from lessons.train.lesson import film_steps
 
 TOKENS = ("a", "b", "a", "c", "d")  # 5 tokens, 3 heads, 2 layers, 7 frames
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_ui.markdown import ROLE_COLOURS, literal, marked
-from lessons.formatting import spoken
-from lessons.sentence import All, Number, Token, say
+from attention_ui.session.markdown import ROLE_COLOURS, literal, marked
+from lessons.screen.format import spoken
+from lessons.screen.message import All, Number, Token, say
 
 TEXTS = [
     "![seen](http://a.b/c.png)", "<img src=x onerror=y>", "<script>z</script>", "[seen](javascript:x)", ":red[no]",

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from attention_ui.figures.matrices import Layout
-from lessons.matrices import feature_axis, token_axis
-from lessons.screen import Matrices, Matrix
-from lessons.sentence import say
+from lessons.kit.matrices import feature_axis, token_axis
+from lessons.screen.message import say
+from lessons.screen.screen import Matrices, Matrix
 
 
 def figure(rows, *widths, bands=None):

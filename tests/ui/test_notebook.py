@@ -8,13 +8,14 @@ from nbclient import NotebookClient
 from test_every_screen import LESSONS, file_of
 
 from attention_core.masks import causal_mask
-from attention_ui.contents import CONTENTS
-from attention_ui.notebook import Section, notebook_of, notebook_of_path
-from lessons import mask, output
-from lessons.edits import MOST_EDITS, Edit, parse_edits
-from lessons.example import MAX_TOKENS, Example, learnt_example, run_example
+from attention_ui.export.notebook import Section, notebook_of, notebook_of_path
+from attention_ui.page.contents import CONTENTS
+from lessons.example.edits import MOST_EDITS, Edit, parse_edits
+from lessons.example.example import MAX_TOKENS, Example, learnt_example, run_example
 from lessons.exercises.every import EXERCISES
-from lessons.formatting import spoken
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.screen.format import spoken
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {
@@ -38,7 +39,7 @@ def sections(example, every):
     """Some screens of every lesson, the first among them."""
     trace = run_example(example)
     for lesson in LESSONS:
-        module = importlib.import_module(f"lessons.{lesson}")
+        module = importlib.import_module(LESSONS[lesson])
         for choices in [*file_of(lesson).cases(trace)][::every]:
             screen = module.screen(trace, len(trace.heads.q) - 1, choices)
             yield Section(spoken(module.HEADING), screen.code, screen.figures)

@@ -12,10 +12,10 @@ from attention_ui.figures.parts import BAR_PANEL_WIDTH, parts_table
 from attention_ui.figures.parts_chart import parts_chart
 from attention_ui.figures.roles import COLOUR_ROLES
 from attention_ui.figures.template import template
-from lessons.cost import Choices, screen
-from lessons.example import Example, run_example
-from lessons.formatting import number
-from lessons.generate import Writing, distribution
+from lessons.cost.lesson import Choices, screen
+from lessons.example.example import Example, run_example
+from lessons.generate.lesson import Writing, distribution
+from lessons.screen.format import number
 
 TASK = CharacterTask("abcd <", 3)
 LOGITS = torch.tensor([1.5, -3.0, 2.0, 0.0, 1.0, -1.0])  # of “ ”, “<”, “a”, “b”, “c” and “d”

@@ -10,9 +10,10 @@ from attention_ui.figures.grid import DrawnMatrix, Grid
 from attention_ui.figures.matrices import Layout, matrices_table
 from attention_ui.figures.picture import can_be_drawn, shape_of_number, svg_of
 from attention_ui.figures.roles import BELOW_NUMBER, FIELD, FULL, TINT, in_role_colours, role_colours, role_styles
-from lessons import output, overview
-from lessons.example import Example, run_example
-from lessons.formulas import stage_formula
+from lessons.example.example import Example, run_example
+from lessons.kit.formulas import stage_formula
+from lessons.output import lesson as output
+from lessons.overview import matrices_view as overview
 
 SVG = "{http://www.w3.org/2000/svg}"
 

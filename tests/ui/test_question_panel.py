@@ -7,10 +7,10 @@ from streamlit.testing.v1 import AppTest
 from visiting import captions, texts
 
 from attention_core.masks import causal_mask
-from attention_ui.lesson import COVERED
-from lessons.example import Example, run_example
-from lessons.formatting import spoken
-from lessons.mask import Choices, screen
+from attention_ui.session.chart import COVERED
+from lessons.example.example import Example, run_example
+from lessons.mask.lesson import Choices, screen
+from lessons.screen.format import spoken
 
 
 def page():
@@ -18,9 +18,9 @@ def page():
     import streamlit as st
 
     from attention_core.masks import causal_mask
-    from attention_ui.panels.question import current_question, question_panel
-    from lessons import mask
-    from lessons.example import Example, run_example
+    from attention_ui.page.question import current_question, question_panel
+    from lessons.example.example import Example, run_example
+    from lessons.mask import lesson as mask
 
     example = run_example(Example(**st.session_state["chosen"]))
     choices = mask.Choices(causal_mask(len(example.tokens)))

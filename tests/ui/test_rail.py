@@ -2,9 +2,9 @@
 
 import re
 
-from attention_ui.contents import CONTENTS
-from attention_ui.links import path_of
-from attention_ui.rail import LINK, rail
+from attention_ui.page.contents import CONTENTS
+from attention_ui.page.rail import LINK, rail
+from attention_ui.session.links import path_of
 
 
 def rules(style):

@@ -6,8 +6,8 @@ import torch
 from attention_core.masks import causal_mask
 from attention_ui.figures.arcs import arcs_table, longest_arc, word_width, words_table
 from attention_ui.figures.head_maps import map_cells, map_frames, map_size, maps_height
-from lessons.screen import Arcs, HeadMap, HeadMaps
-from lessons.sentence import Token, say
+from lessons.screen.message import Token, say
+from lessons.screen.screen import Arcs, HeadMap, HeadMaps
 
 TOKENS = tuple(Token(text, position) for position, text in enumerate(["<start>", "a", "b", "<b>c</b>", "d"]))
 

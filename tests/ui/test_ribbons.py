@@ -14,9 +14,9 @@ from attention_ui.figures.ribbons import (
     slots_of,
 )
 from attention_ui.figures.ribbons_chart import ribbons_template
-from lessons.example import Example, learnt_example, run_example
-from lessons.formatting import spoken
-from lessons.look import Choices, screen
+from lessons.example.example import Example, learnt_example, run_example
+from lessons.overview.sentence_view import Choices, screen
+from lessons.screen.format import spoken
 
 UNMASKED = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11, causal=False)
 SENTENCES = [

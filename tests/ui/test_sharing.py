@@ -19,9 +19,9 @@ from attention_ui.figures.sharing import (
 )
 from attention_ui.figures.sharing_chart import sharing_chart
 from attention_ui.figures.template import template
-from lessons.example import Example, run_example
-from lessons.formatting import percent
-from lessons.softmax import Choices, screen, softmax_row
+from lessons.example.example import Example, run_example
+from lessons.screen.format import percent
+from lessons.softmax.lesson import Choices, screen, softmax_row
 
 SENTENCE = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11)
 

@@ -1,0 +1,286 @@
+"""The running example: its controls in the sidebar, bound to the address, and what was chosen with them."""
+
+from contextlib import nullcontext
+from dataclasses import replace
+
+import streamlit as st
+
+from attention_core.training import TrainingSettings
+from attention_ui.controls.bound import (
+    bound_number,
+    bound_slider,
+    bound_within,
+    one_in_list,
+    one_in_row,
+)
+from attention_ui.controls.editing import edits_in_link, edits_line
+from attention_ui.controls.learnt import (
+    layer_choice,
+    learnt_controls,
+    model_sizes,
+    more_of_model,
+    reader_controls,
+    see_it_trained,
+)
+from attention_ui.session.chart import show_notes
+from attention_ui.session.links import SWITCH, Length, LinkRule, link_notes, named_in_link, say_in_link, text_in_link
+from attention_ui.session.markdown import plain_label
+from attention_ui.session.state import get_state, set_state
+from lessons.example.example import (
+    DEFAULT_SENTENCE,
+    LIMITS,
+    MINE,
+    Example,
+    ExampleTrace,
+    Limit,
+    model_settings,
+    run_example,
+)
+from lessons.example.language_model_layer import LANGUAGE
+from lessons.example.presets import PRESETS, Preset
+from lessons.example.task_models import TASK_SOURCES, example_of_run
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import Sentence, reason, say, say_count
+from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
+
+DEFAULTS = Example()
+MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scaling")  # in the fold of the sidebar
+FIRST_SOURCE = "pronouns"
+SOURCES = {
+    **{key: preset.title for key, preset in PRESETS.items()},
+    **{key: say("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
+    LANGUAGE: say("The language model"),
+    MINE: say("The model you trained"),
+}
+UNITS = {"words": say("words"), "characters": say("characters")}
+WEIGHT_KINDS = {
+    "normal": say("standard normal"),
+    "small": say("0.1 × normal"),
+    "linear": say("PyTorch's Linear default"),
+}
+LINK_RULES: dict[str, LinkRule] = {
+    "example": SOURCES,
+    "own": Length(LONGEST_CODE),
+    "unit": UNITS,
+    "causal": SWITCH,
+    "scaling": SWITCH,
+    "init": WEIGHT_KINDS,
+    "head": LIMITS["n_heads"],
+    **{"heads" if name == "n_heads" else name: limit for name, limit in LIMITS.items()},
+}
+
+
+def example_controls(
+    *, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False
+) -> tuple[Example, tuple[str, ...]]:
+    """Draw the controls in the sidebar and return what they say, and notes on what they say in vain.
+
+    What a notebook fixes is text, not a control. A lesson with `own_sizes` takes tokens, seed, mask and scaling
+    from here and nothing else, so nothing else is offered there. With an `own_mask` the switch of the causal mask
+    would move nothing on the screen: it stands there as it was left, for the other lessons. A lesson with `own_tokens`
+    takes seed, mask and scaling. What is folded is drawn from when it is opened on, or where something in it may not be
+    as it is at first; beside open tables too, for only a field that stands already takes what is typed there into the
+    address.
+    """
+    with st.sidebar:
+        st.subheader(tell("The running example"))
+        if own_tokens:
+            st.caption(tell("This page has sentences of its own."))
+            return Example(**seed_control(), **attention_switches(own_mask)), ()
+        changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
+        source = chosen_source()
+        learnt, preset = source in TASK_SOURCES, PRESETS.get(source)
+        told = None
+        if source == LANGUAGE:
+            choices, told = reader_controls(), st.container()
+        elif source == MINE:
+            own = own_run()
+            choices, told = {"own": own, "seed": own.seed} | learnt_controls(MINE, example_of_run(own)), st.container()
+        elif learnt:
+            choices = TASK_SOURCES[source].sizes | learnt_controls(source, TASK_SOURCES[source])
+            told = st.container()
+            choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
+        elif preset.fixed:
+            st.markdown(spoken(what_is_fixed(preset)))
+            choices = batch_control() if source == "batch" else {}
+        else:
+            choices = sentence_controls() if source == "sentence" else {}
+            choices |= ({} if own_sizes else size_controls()) | seed_control()
+        choices |= attention_switches(own_mask)
+        edits, notes = (), ()
+        if not own_sizes:
+            with st.expander(tell("More"), key="more", on_change="rerun") as more:
+                opened = more.open or get_state("editing_open")
+                if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
+                    if learnt:
+                        choices |= more_of_model(source)
+                    elif preset and not preset.fixed:
+                        choices |= more_controls(choose_d_model=source == "sentence")
+                    edits, notes = edits_in_link()
+            with changed:
+                edits_line(edits)
+    example = Example(source=source, edits=edits, **choices)
+    if told is not None:
+        with told:
+            example = trained_so_far(example, own_sizes)
+    return example, notes
+
+
+def trained_so_far(example: Example, own_sizes: bool) -> Example:
+    """See the model of the example trained, choose one of its layers, and say how well it does.
+
+    For a task, a lesson with sizes of its own trains another and tells of that itself.
+    """
+    if example.source != LANGUAGE:
+        see_it_trained(model_settings(example), example.updates)
+    another = own_sizes and not example.brings_sizes
+    example = replace(example, layer=layer_choice(example, named=not another))
+    if not another:
+        st.caption(spoken(run_example(example).trained.whose()))
+    return example
+
+
+def chosen_source() -> str:
+    """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
+    begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
+    sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
+    source = one_in_list(tell("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
+    if source == MINE:
+        say_in_link("own", settings_code(own_run()) or "")
+    return source
+
+
+def own_run() -> TrainingSettings | None:
+    """The visitor's run that the lessons can show, opened from the training page or by a link."""
+    return get_state("own_run")
+
+
+def run_in_link() -> bool:
+    """Take over the run that the link spells. False, and a note, where it spells none that the lessons can show."""
+    try:
+        settings = settings_of_code(text_in_link("own"))
+        example_of_run(settings)
+    except ValueError as error:
+        note = say("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
+                   mine=SOURCES[MINE], why=reason(error))  # fmt: skip
+        set_state("link_notes", [*link_notes(), spoken(note)])
+        return False
+    set_state("own_run", settings)
+    return True
+
+
+def show_in_lessons(settings: TrainingSettings) -> dict[str, str]:
+    """Make this run the running example, from its end on; what a link says of it. Raises ValueError for others."""
+    example_of_run(settings)
+    shown = {"example": MINE, "layer": 1, "head": 1, "trained_for": settings.steps}
+    switches = {"causal": settings.model.causal, "scaling": settings.model.scaling}
+    for name, value in (shown | switches | {"own_run": settings}).items():
+        set_state(name, value)
+    said = shown | {"own": settings_code(settings)} | {name: str(on).lower() for name, on in switches.items()}
+    return {name: str(value) for name, value in said.items()}
+
+
+def source_in_link() -> str:
+    """The source that the link names; where it names none but other controls, what links meant before models came."""
+    named = text_in_link("example") if text_in_link("example") in SOURCES else None
+    if named == MINE and not run_in_link():
+        return FIRST_SOURCE
+    return named or ("journey" if named_in_link((*LINK_RULES, "text", "edits")) else FIRST_SOURCE)
+
+
+def use_its_mask() -> None:
+    """Called when another source was chosen: the mask is as its model was trained, unless the learner set it."""
+    learnt = TASK_SOURCES.get(get_state("example"))
+    own = learnt is None or learnt.causal
+    if own != (get_state("own_mask") is not False):
+        set_state("own_mask", own)
+        set_state("causal", own)
+
+
+def attention_switches(own_mask: bool) -> dict[str, bool]:
+    """Mask and scaling."""
+    causal = st.toggle(
+        tell("Causal mask: no looking ahead"), DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
+    )
+    if own_mask:
+        st.caption(tell("This page has a mask of its own."))
+    title = plain_label(tell(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"))
+    scaling = st.toggle(title, DEFAULTS.scaling, key="scaling", bind="query-params")
+    return {"causal": causal, "scaling": scaling}
+
+
+def sentence_controls() -> dict[str, str]:
+    """The learner's sentence, and how to cut it."""
+    text = st.text_input(tell("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
+    return {"text": text or "", "unit": one_in_row(tell("Cut it into"), "unit", UNITS, labelled=True)}
+
+
+def size_controls() -> dict[str, int]:
+    """Features and heads."""
+    d_k = bound_slider(plain_label(tell("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = bound_slider(plain_label(tell("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    return {
+        "d_k": d_k,
+        "d_v": d_v,
+        "n_heads": bound_slider(tell("Heads"), "heads", LIMITS["n_heads"], DEFAULTS.n_heads),
+    }
+
+
+def seed_control() -> dict[str, int]:
+    """The seed."""
+    return {"seed": bound_number(tell("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
+
+
+def more_controls(choose_d_model: bool) -> dict[str, int | str]:
+    """What is changed less often."""
+    d_model, title = DEFAULTS.d_model, plain_label(tell("$d_{model}$ · features of a token"))
+    if choose_d_model:
+        d_model = bound_slider(title, "d_model", LIMITS["d_model"], d_model)
+    return {"d_model": d_model, "weight_kind": one_in_list(tell("Weights drawn as"), "init", WEIGHT_KINDS)}
+
+
+def batch_control() -> dict[str, int]:
+    """Which sentence of the batch to look at, counted from 1."""
+    sentences = counted(LIMITS["sentence_of_batch"].most)
+    return {"sentence_of_batch": one_in_row(tell("Look at sentence"), "sentence_of_batch", sentences, labelled=True)}
+
+
+def counted(most: int) -> dict[int, str]:
+    """The numbers from 1 on, to choose from."""
+    return {number: str(number) for number in range(1, most + 1)}
+
+
+def what_is_fixed(preset: Preset) -> Sentence:
+    """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
+    fixed = preset.fixed
+    sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
+    formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
+    return say_count(
+        "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
+        "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
+        fixed.n_heads, sizes=formulas, seed=fixed.seed, kind=WEIGHT_KINDS[fixed.weight_kind], remark=preset.remark,
+    )  # fmt: skip
+
+
+def head_choice(trace: ExampleTrace) -> int:
+    """Which head to look at, asked only where there are several; counted from 0."""
+    n_heads = trace.example.n_heads
+    if n_heads == 1:
+        return 0
+    asks = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
+    heads = counted(n_heads)
+    if trace.trained is not None:
+        heads = {n: spoken(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
+    with bound_within("head", Limit(1, n_heads), 1):
+        chosen = st.segmented_control(
+            spoken(asks), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+        )
+    return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
+
+
+def current_trace(*, own_sizes: bool = False, own_mask: bool = False, own_tokens: bool = False) -> ExampleTrace:
+    """The running example of this visitor, computed; its controls and notes are drawn."""
+    example, notes = example_controls(own_sizes=own_sizes, own_mask=own_mask, own_tokens=own_tokens)
+    trace = run_example(example)
+    show_notes(*link_notes(), *notes, *trace.notes)
+    return trace

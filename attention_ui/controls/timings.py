@@ -1,0 +1,84 @@
+"""What attention costs on this machine: measured for everybody at once, on a button, and taken home as a table."""
+
+import functools
+import os
+import platform
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+import torch
+
+from attention_ui.server.process import measuring, redrawn_picture
+from attention_ui.session.chart import offer, show_notes
+from lessons.cost.timings import MOST_TIMINGS, Timing
+from lessons.screen.format import tell
+from lessons.screen.message import say
+from words import cached_by_language
+
+LOOK_SECONDS = 1.0
+
+
+def measuring_panel() -> tuple[Timing, ...]:
+    """The buttons, how far the series is that runs, and the results of the last one, whoever began it."""
+    runs = measuring().running
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button(
+            tell("Measure on this machine"), key="measure", disabled=runs, on_click=begin_measuring, type="primary"
+        )
+        st.button(tell("Stop"), key="measure_stop", disabled=not runs, on_click=stop_measuring)
+        if results := measuring().results:
+            offer(tell("Measurements as CSV"), functools.partial(csv_of_timings, results), "measured.csv", "text/csv")
+    if runs:
+        st.fragment(draw_measuring, run_every=LOOK_SECONDS)()
+    elif measuring().problem:
+        show_notes(say("The last series was not finished: {why}.", why=measuring().problem))
+    return measuring().results
+
+
+def begin_measuring() -> None:
+    """Begin, unless somebody else has just begun."""
+    measuring().start()
+
+
+def stop_measuring() -> None:
+    """End the series that runs, and look again only when it has ended."""
+    measuring().cancel(wait=True)
+
+
+def draw_measuring() -> None:
+    """One look at the series that runs; at its end the page is drawn anew."""
+    with redrawn_picture():
+        done = measuring().done
+        st.progress(
+            min(1.0, done / MOST_TIMINGS), text=tell("{done} of at most {most} measured", done=done, most=MOST_TIMINGS)
+        )
+    if not measuring().running:
+        st.rerun()
+
+
+def timings_frame(timings: Sequence[Timing]) -> pd.DataFrame:
+    """A row for each thing that was measured, and the machine."""
+    return pd.DataFrame([asdict(timing) for timing in timings]).assign(machine=this_machine())
+
+
+def csv_of_timings(timings: Sequence[Timing]) -> bytes:
+    """The same as a file."""
+    return timings_frame(timings).to_csv(index=False).encode()
+
+
+@cached_by_language(maxsize=16)
+def this_machine() -> str:
+    """The processor and the version of PyTorch: nothing that tells whose machine it is."""
+    return tell("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
+                cores=os.cpu_count() or 1, version=str(torch.__version__))  # fmt: skip
+
+
+def processor() -> str:
+    """What the processor calls itself."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.exists() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, "") or platform.processor() or platform.machine() or tell("a processor without a name")

@@ -1,0 +1,183 @@
+"""A screen as a Jupyter notebook: the functions that ran, the numbers they ran on, pictures, and its own test.
+
+Sources come from the files that ran, numbers to their last digit. What a learner has typed stands in code alone, as
+Python writes a text: prose is read as HTML. The exercises of its lessons end it.
+"""
+
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from attention_ui.export.notebook_exercises import written_exercises
+from lessons.example.example import ExampleTrace
+from lessons.screen.format import labels_of, spoken, tell
+from lessons.screen.message import say_count
+from lessons.screen.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
+from lessons.screen.screen import Code, Figure, Film, Matrices, Matrix
+
+NEEDS = "`pip install torch numpy pandas altair`"
+IMPORTS = {
+    "from collections.abc import Sequence",
+    "import altair as alt",
+    "import numpy as np",
+    "import pandas as pd",
+    "import torch",
+}
+FUTURE = "from __future__ import annotations  # the shapes in the annotations are for reading: nothing evaluates them"
+MOST_COMPARED = 1000  # numbers of one array in the test at the end; of a larger one its sum
+MOST_DRAWN = 40  # rows or columns of a picture
+AS_NEAR = "rtol=1e-4, atol=1e-5"  # what machines may differ by
+
+
+@dataclass(frozen=True)
+class Section:
+    """One lesson of a notebook: its question in our own words, and the code and the figures of its screen.
+
+    The exercises of the lesson at this `address` end the notebook.
+    """
+
+    heading: str
+    code: Code
+    figures: Sequence[Figure] = ()
+    address: str = ""
+
+
+def notebook_of(sections: Sequence[Section]) -> bytes:
+    """The notebook of these screens, one after the other."""
+    written = Notebook()
+    for section in sections:
+        written.add_section(section)
+    kinds = {"prose": prose, "code": code}
+    asked = [kinds[kind](text) for kind, text in written_exercises({section.address for section in sections})]
+    cells = [*opening_cells(len(sections), written.imports), *written.cells, *asked]
+    numbered = [{"id": f"cell-{place}", **cell} for place, cell in enumerate(cells)]
+    about = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    whole = {"cells": numbered, "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(whole, indent=1).encode()
+
+
+def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
+    """All lessons on one example, in their order."""
+    from lessons.order import lesson_path  # and with it every lesson: the first page does without
+
+    sections = []
+    for lesson, choices in lesson_path(example):
+        screen = lesson.screen(example, head, choices)
+        address = lesson.__name__.split(".")[1]
+        sections.append(Section(spoken(lesson.HEADING), screen.code, screen.figures, address))
+    return notebook_of(sections)
+
+
+def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
+    """What the notebook is, what it imports, and how it draws."""
+    yield prose(spoken(say_count(
+        "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
+        "{needs}. The last cell of each screen compares the results with what stood there.",
+        "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It needs "
+        "{needs}. The last cell of each screen compares the results with what stood there.",
+        screens, needs=NEEDS,
+    )))  # fmt: skip
+    yield code("\n".join([FUTURE, *sorted(imports)]))
+    yield code(PRINT_OPTIONS.rstrip())
+    from attention_ui.figures.taken_home import picture  # brings Altair, for which no first visitor should wait
+
+    yield code(inspect.getsource(picture).rstrip())
+
+
+@dataclass
+class Notebook:
+    """Cells written so far. A function that an earlier section needed already is not written again."""
+
+    cells: list[dict] = field(default_factory=list)
+    imports: set[str] = field(default_factory=lambda: set(IMPORTS))
+    sources: set[str] = field(default_factory=set)
+
+    def add_section(self, section: Section) -> None:
+        """A lesson: what to notice, the functions, the numbers, what was done, the pictures, and the test."""
+        ran = section.code.ran()
+        program = program_of(section.code.functions, ran)
+        self.imports |= set(program.imports)
+        self.cells.append(prose(f"# {section.heading}"))
+        if said := [spoken(line) for figure in section.figures for line in figure.notice]:
+            self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
+        self.cells += [prose("## " + tell("The code that ran")), *self.new_sources(program)]
+        self.cells += [prose("## " + tell("The numbers of this screen")), code("\n".join(program.values))]
+        self.cells += [prose("## " + tell("What was done with them")), code("\n".join(program.lines + program.prints))]
+        self.cells += map(code, pictures(ran, section.figures))
+        self.cells += [prose("## " + tell("As on the screen?")), code("\n".join(checks(ran)))]
+
+    def new_sources(self, program: Program) -> Iterator[dict]:
+        """A cell for each definition that stands nowhere yet."""
+        for source in program.sources:
+            if source not in self.sources:
+                self.sources.add(source)
+                yield code(source.strip("\n"))
+
+
+def pictures(ran: Ran, figures: Sequence[Figure]) -> Iterator[str]:
+    """The results that are matrices, or rows; where they stand on the screen, their cells are named as there."""
+    on_screen = [matrix for figure in figures for matrix in matrices_of(figure)]
+    for shown, value in ran.shows.items():
+        if isinstance(value, str | list) or not np.ndim(value):
+            continue
+        numbers = np.atleast_2d(np.asarray(value))
+        if numbers.ndim != 2 or max(numbers.shape) > MOST_DRAWN or numbers.dtype.kind not in "fiu":
+            continue
+        same = next((matrix for matrix in on_screen if is_drawn_by(matrix, numbers)), None)
+        rows, columns, axes = names_of(same) if same else ([""] * len(numbers), [""] * numbers.shape[1], ("", ""))
+        yield f"picture({shown!r}, {shown}, {list(rows)!r}, {list(columns)!r}, {axes!r})"
+
+
+def matrices_of(figure: Figure) -> tuple[Matrix, ...]:
+    """All matrices of a figure; of a film those of its last frame."""
+    figure = figure.frames[-1] if isinstance(figure, Film) else figure
+    return figure.matrices if isinstance(figure, Matrices) else ()
+
+
+def is_drawn_by(matrix: Matrix, numbers: np.ndarray) -> bool:
+    """True where the screen shows these very numbers."""
+    values = np.asarray(matrix.values)
+    return values.shape == numbers.shape and np.allclose(values, numbers, equal_nan=True)
+
+
+def names_of(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, str]]:
+    """What each row and each column is called, and what they are."""
+    axes = (matrix.rows, matrix.columns)
+    return (
+        labels_of(matrix.rows),
+        labels_of(matrix.columns),
+        tuple(spoken(axis.name) if axis.name else "" for axis in axes),
+    )
+
+
+def checks(ran: Ran) -> Iterator[str]:
+    """Every result beside the number of the screen."""
+    for shown, value in ran.shows.items():
+        parts = value if isinstance(value, list) else [value]
+        if any(isinstance(part, str) for part in parts):
+            yield f"assert {shown} == {value!r}"
+            continue
+        got = f"np.ravel({shown})"
+        if isinstance(value, list):
+            got = f"np.concatenate([np.ravel(part) for part in {shown}])"
+        numbers = np.concatenate([np.ravel(np.asarray(part)) for part in parts])
+        if numbers.size > MOST_COMPARED:
+            got = f"[{got}.size, {got}.astype(float).sum()]"
+            numbers = np.array([numbers.size, numbers.astype(float).sum()])
+        yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
+    all_right = tell("All numbers are those of the screen.")
+    yield f"print({all_right!r})"
+
+
+def prose(text: str) -> dict:
+    """A cell of Markdown, in our own words."""
+    return {"cell_type": "markdown", "metadata": {}, "source": text.splitlines(keepends=True)}
+
+
+def code(text: str) -> dict:
+    """A cell of Python that has not run yet."""
+    lines = text.splitlines(keepends=True)
+    return {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": lines}

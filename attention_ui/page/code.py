@@ -1,0 +1,66 @@
+"""The code that ran: source, the plain-loop and the NumPy version, and the shapes."""
+
+import inspect
+import textwrap
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_ui.controls.bound import one_in_row
+from attention_ui.session.chart import show_rows
+from attention_ui.session.state import get_state
+from lessons.dot_product.compare_ways import compared
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import say
+from lessons.screen.program import WRITTEN_WITH, program_of, ran_in_other_ways
+from lessons.screen.screen import Code
+from lessons.screen.tensor_shapes import shape_table
+
+WAYS = {"torch": "PyTorch", "loops": say("plain loops"), "numpy": "NumPy"}
+LINK_RULES = {"code": WAYS}
+A_PROGRAM = say("A program to copy")
+PROGRAM_HEIGHT = 420  # pixels
+
+
+def draw_code(code: Code) -> None:
+    """The functions as they stand in the files that ran, and where there is a program that runs by itself.
+
+    Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
+    """
+    if code.ran is not None:
+        st.text(tell("These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
+                     program=A_PROGRAM))  # fmt: skip
+    if code.attention is None:
+        show_source(*code.functions)
+        show_calls(code)
+        return
+    way = one_in_row(tell("Written with"), "code", WAYS)
+    st.text(spoken(compared(code.attention, code.scale)))
+    show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
+    if way not in WRITTEN_WITH:
+        show_calls(code)
+    show_rows(shape_table(code.attention))
+
+
+def show_calls(code: Code) -> None:
+    """How the functions were called."""
+    if code.ran is not None:
+        st.code("\n".join(code.ran().lines), language="python")
+
+
+def draw_program(code: Code) -> None:
+    """Sources, the numbers of this screen, and what was done with them, in one piece."""
+    way = get_state("code")
+    if code.attention is not None and way in WRITTEN_WITH:
+        ran = ran_in_other_ways(code.attention, code.scale, way)
+        program = program_of(ran.uses, ran)
+    else:
+        program = program_of(code.functions, code.ran())
+    st.text(tell("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page."))
+    st.code(program.text, language="python", height=PROGRAM_HEIGHT)
+
+
+def show_source(*functions: Callable) -> None:
+    """The very source of functions that ran, with a button to copy it. A method stands without its class."""
+    sources = (textwrap.dedent(inspect.getsource(function)).rstrip() for function in functions)
+    st.code("\n\n\n".join(sources), language="python")

@@ -1,0 +1,129 @@
+"""The drawer at the foot of a page: its code, its numbers and pictures; beside it the lessons before and after.
+
+What is not open is neither computed nor sent.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import streamlit as st
+
+from attention_ui.controls.bound import label_of
+from attention_ui.export.notebook import Section, notebook_of
+from attention_ui.figures.curves import curves_numbers
+from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.picture import can_be_drawn, svg_of
+from attention_ui.figures.ribbons import ribbon_numbers
+from attention_ui.page.code import A_PROGRAM, draw_code, draw_program
+from attention_ui.page.contents import CONTENTS, step_to
+from attention_ui.page.drawing import matrices_template
+from attention_ui.session.chart import COVERED, covered, offer, offer_numbers
+from attention_ui.session.links import hidden, text_in_link
+from attention_ui.session.state import get_state, set_state
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import Sentence, say
+from lessons.screen.ribbons import Ribbons
+from lessons.screen.screen import Code, Curves, Figure, Matrices
+
+OPEN, IPYNB = "drawer", "application/x-ipynb+json"
+IN_DRAWER = {
+    "code": say("The code that ran"),
+    "program": A_PROGRAM,
+    "numbers": say("Numbers and pictures"),
+    "home": say("Take it home"),
+    "progress": say("Your progress"),
+}
+
+
+def show_drawer(
+    address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Sentence,
+    path: Callable[[], bytes] | None = None, more: Mapping[str, Callable[[], None]] | None = None,
+) -> None:  # fmt: skip
+    """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
+
+    The numbers of a `lesson` that is covered are not given away. `heading` is the question that a notebook of this
+    screen begins with; `path` makes one of all lessons. `more` is what only this page has in its drawer.
+    """
+    parts = drawer_parts(code, figures, lesson)
+    if "program" in parts:
+        section = Section(spoken(heading), code, figures, address)
+        parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
+    parts = {**parts, **(more or {})}
+    if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
+        set_state(OPEN, "code")
+    here = [entry.address for entry in CONTENTS].index(address)
+    with st.container(key="foot"):
+        step_to(here - 1, "lesson_before", "← {}", "Shift+Left")
+        if parts:
+            st.pills(
+                tell("In the drawer"),
+                list(parts),
+                format_func=partial(label_of, IN_DRAWER),
+                key=OPEN,
+                label_visibility="collapsed",
+            )
+        step_to(here + 1, "lesson_after", "{} →", "Shift+Right")
+    if get_state(OPEN) in parts:
+        with st.container(border=True, key="drawer_open"):
+            parts[get_state(OPEN)]()
+
+
+def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> Mapping[str, Callable[[], None]]:
+    """What the drawer of a screen holds, and how each part is drawn."""
+    parts: dict[str, Callable[[], None]] = {}
+    if code is not None and not hidden("code"):
+        parts["code"] = partial(draw_code, code)
+        if code.ran is not None:
+            parts["program"] = partial(draw_program, code)
+    if any(isinstance(figure, Matrices | Curves | Ribbons) for figure in figures):
+        parts["numbers"] = partial(draw_offers, figures, lesson)
+    return parts
+
+
+def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
+    """This screen as a notebook, and all lessons as one; both are written when they are asked for."""
+    if covered(lesson):
+        st.text(spoken(COVERED))
+        return
+    st.text(
+        tell(
+            "A Jupyter notebook with the functions that ran, the numbers they ran on and pictures of the results. Its "
+            "last cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
+        )
+    )
+    with st.container(horizontal=True):
+        offer(tell("This screen as a notebook"), partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
+        if path is not None:
+            offer(tell("All lessons as one notebook"), path, "attention_lab.ipynb", IPYNB)
+
+
+def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
+    """The numbers of matrices, ribbons and curves as tables for a spreadsheet, and matrices as pictures."""
+    if covered(lesson):
+        st.text(spoken(COVERED))
+        return
+    for figure in figures:
+        if isinstance(figure, Matrices):
+            offer_matrices(figure)
+        if isinstance(figure, Ribbons):
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.text(spoken(figure.name), width="content")
+                offer_numbers(figure.key, ribbon_numbers(figure))
+    if curves := [figure for figure in figures if isinstance(figure, Curves)]:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(spoken(curves[0].name), width="content")
+            offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
+    st.caption(tell("Streamlit's own menu at the top right corner of each figure saves it as a PNG."))
+
+
+def offer_matrices(figure: Matrices) -> None:
+    """One figure of matrices: its name, its numbers, and its picture, which stays sharp at any size."""
+    layout = Layout(figure)
+    spec, numbered = matrices_template(layout)
+    table = matrices_table(figure, layout, numbered=numbered)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.text(spoken(figure.name), width="content")
+        offer_numbers(figure.key, table)
+        if can_be_drawn(table):
+            picture = partial(svg_of, table, spec["width"]["step"])
+            offer(tell("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")

@@ -1,0 +1,277 @@
+"""Figures of every kind on the page: each becomes a table for a template that is built once."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from attention_ui.figures.arcs import arcs_table, longest_arc, slanted, word_width, words_table
+from attention_ui.figures.became import film_of_matrices
+from attention_ui.figures.curves import covered_shape, curves_tables, shape_of
+from attention_ui.figures.film import film_tables, jumps_of
+from attention_ui.figures.flow import flow_rows
+from attention_ui.figures.grid import PROJECTED_CELL, SMALLEST_CELL, cell_size, sized
+from attention_ui.figures.head_maps import map_cells, map_frames, maps_height
+from attention_ui.figures.matrices import Layout, matrices_table
+from attention_ui.figures.parts import line_height, parts_table
+from attention_ui.figures.passing import passing_table
+from attention_ui.figures.ribbons import FIRST_RIBBONS, ribbon_says, ribbon_weights, ribbon_words
+from attention_ui.figures.sharing import film_of_sharing, sharing_table
+from attention_ui.figures.template import template, written_template
+from attention_ui.page.code import show_source
+from attention_ui.server.process import yield_turn
+from attention_ui.session.chart import (
+    Picked,
+    covered,
+    first_pick,
+    fold,
+    is_projected,
+    least_letters,
+    liked,
+    show_chart,
+    show_rows,
+)
+from attention_ui.session.links import hidden
+from attention_ui.session.state import get_state, set_state
+from lessons.class_vote.lesson import Flow
+from lessons.example.example import MAX_TOKENS
+from lessons.screen.format import joined, spoken, written
+from lessons.screen.message import Sentence
+from lessons.screen.online_softmax import Passing
+from lessons.screen.ribbons import Ribbons
+from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
+from lessons.screen.softmax_parts import Sharing
+from words import FIRST, language
+
+CURVES_WIDER = 13  # tenths, for curves on a projector: two of them fill it
+PROJECTED_WIDTH = 1180  # pixels that a figure has on a projector
+UNKNOWN = "?"  # in the place of a number that waits
+LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
+
+
+def draw_notice(lesson: str | None, sentences: Sequence[Sentence], *, charts_below: bool = True) -> None:
+    """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered.
+
+    Its position is kept where nothing is said, for the sake of `charts_below`.
+    """
+    said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
+    if said:
+        st.text(joined(dict.fromkeys(map(spoken, sentences))))
+    elif charts_below:
+        st.container()
+
+
+def draw_matrices(lesson: str | None, figure: Matrices) -> Picked | None:
+    """Matrices, in cells as large as their room allows."""
+    layout = Layout(figure)
+    spec, numbered = matrices_template(layout)
+    table = matrices_table(figure, layout, numbered=numbered)
+    if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
+        set_state("film", get_state("film") or film_of_matrices(figure, table, spec["width"]["step"]))
+    return show_chart(figure, spec, {"cells": table}, lesson)
+
+
+def matrices_template(layout: Layout) -> tuple[dict, bool]:
+    """The template with which a figure of matrices fits the screen of a laptop; and whether its cells have numbers.
+
+    Unless the figure says so itself, they have where they leave room for them; elsewhere areas and lengths
+    show the whole and the numbers come when a cell is pointed at. So they do on a projector where they would be small.
+    """
+    figure = layout.figure
+    columns = max(layout.columns, -(-(layout.rows + LINES_BELOW) * figure.width // figure.height))
+    cell = liked(cell_size(columns, figure.width, numbered=bool(figure.numbered)))
+    numbered = cell >= SMALLEST_CELL if figure.numbered is None else figure.numbered
+    if least_letters() and numbered:
+        numbered = cell >= PROJECTED_CELL or layout.columns * PROJECTED_CELL <= PROJECTED_WIDTH
+        cell = max(cell, PROJECTED_CELL) if numbered else cell
+    return sized(written_template("grid_chart"), cell, least_letters()), numbered
+
+
+def drawn_width(figure: Matrices) -> int:
+    """The pixels from the left to the right of a figure of matrices, as it will be drawn."""
+    layout = Layout(figure)
+    return matrices_template(layout)[0]["width"]["step"] * layout.columns
+
+
+def draw_curves(lesson: str | None, figure: Curves) -> None:
+    """Curves; between two pictures of the same shape only their numbers change."""
+    from attention_ui.figures.curves_chart import curves_chart  # with Altair, which a page of matrices does without
+
+    letters = least_letters()
+    figure = liked_curves(figure)
+    shape = covered_shape(figure) if covered(lesson) else shape_of(figure)
+    chart = template(curves_chart, *shape._replace(letters=letters))
+    show_chart(figure, chart, curves_tables(figure, letters), lesson)
+    say_whose_weights(figure)
+
+
+def liked_curves(figure: Curves) -> Curves:
+    """Curves as large as this visitor likes them: larger for a projector."""
+    if not is_projected():
+        return figure
+    return replace(figure, width=CURVES_WIDER * figure.width // 10, height=CURVES_WIDER * figure.height // 10)
+
+
+def draw_points(lesson: str | None, figure: Points) -> None:
+    """A cloud of points."""
+    from attention_ui.figures.points import points_chart, points_table  # with Altair
+
+    titles = spoken(figure.x), spoken(figure.y)
+    chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
+    show_chart(figure, chart, {"points": points_table(figure)}, lesson)
+    say_whose_weights(figure)
+
+
+def say_whose_weights(figure: Figure) -> None:
+    """Below a figure that does not say so itself."""
+    if figure.weights is not None:
+        st.caption(spoken(figure.weights))
+
+
+def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
+    """Matrices at many moments, and curves: the browser plays them. `on_pick` is called when a matrix is clicked."""
+    from attention_ui.figures.film_chart import film_template
+
+    first = film.frames[0]
+    layout = Layout(first)
+    numbered = first.numbered is not False and layout.columns * SMALLEST_CELL <= first.width
+    letters = least_letters()
+    # On a projector no larger than letters need: the maps are to be seen whole while they move.
+    cell = max(cell_size(layout.columns, first.width, numbered=numbered), letters + 1)
+    film = replace(film, curves=tuple(map(liked_curves, film.curves)))
+    shapes = (shape_of(curves, f"{curves.key}_")._replace(letters=letters) for curves in film.curves)
+    spec = film_template(len(film.frames), cell, layout.columns, film.width, *shapes, jumps=jumps_of(film),
+                         letters=letters)  # fmt: skip
+    yield_turn()  # the tables take a while
+    show_chart(film, spec, film_tables(film, layout, numbered=numbered, letters=letters), lesson, on_pick=on_pick)
+    say_whose_weights(film)
+
+
+def draw_parts(lesson: str | None, figure: Parts) -> None:
+    """Bars for the parts of a whole."""
+    from attention_ui.figures.parts_chart import parts_chart
+
+    sizes = liked(figure.width), liked(line_height(figure)), least_letters()
+    chart = template(parts_chart, len(figure.rows), *sizes)
+    show_chart(figure, chart, {"bars": parts_table(figure)}, lesson)
+
+
+def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
+    """Numbers that become parts of one whole; once the question is answered, the figure plays how."""
+    from attention_ui.figures.sharing_chart import sharing_chart  # with Altair
+
+    if lesson and not covered(lesson) and get_state(f"{lesson}_answer") is not None:
+        set_state("film", film_of_sharing(figure))
+    chart = template(sharing_chart, len(figure.portions), least_letters())
+    return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
+
+
+def draw_passing(lesson: str | None, figure: Passing) -> None:
+    """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
+    from attention_ui.figures.passing_chart import passing_template  # with Altair
+
+    chart = passing_template(len(figure.keys), len(figure.moments), least_letters())
+    show_chart(figure, chart, {"passing": passing_table(figure)}, lesson)
+
+
+def draw_ribbons(lesson: str | None, figure: Ribbons) -> None:
+    """A sentence and where its tokens look; the browser moves through the training. What is said stands in it."""
+    shape = (len(figure.tokens), len(figure.moments), is_projected())
+    if shape == FIRST_RIBBONS and language().code == FIRST:
+        spec = written_template("first_ribbons")
+    else:
+        from attention_ui.figures.ribbons_chart import ribbons_template  # with Altair
+
+        spec = ribbons_template(*shape)
+    tables = (("words", ribbon_words), ("weights", ribbon_weights), ("says", ribbon_says))
+    filled = {f"ribbon_{name}": table(figure) for name, table in tables}
+    show_chart(figure, spec, filled, lesson, on_pick=partial(let_it_ask, f"{figure.key}_chart"))
+
+
+def let_it_ask(chart: str) -> None:
+    """The word that was clicked becomes the query token, if the browser says so in the way the figure does."""
+    word = first_pick(get_state(chart)).get("query")
+    if isinstance(word, int | float) and 0 <= word < MAX_TOKENS:
+        set_state("asks", int(word) + 1)
+
+
+def draw_arcs(lesson: str | None, figure: Arcs) -> None:
+    """Arcs above a sentence."""
+    from attention_ui.figures.arcs_chart import arcs_chart  # with Altair
+
+    if letters := least_letters():
+        figure = replace(figure, width=PROJECTED_WIDTH)
+    shape = (len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure, letters))
+    chart = template(arcs_chart, *shape, letters)
+    show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
+    st.caption(spoken(figure.hint))
+    say_whose_weights(figure)
+
+
+def draw_flow(lesson: str | None, figure: Flow) -> None:
+    """Two votes side by side."""
+    from attention_ui.figures.flow_chart import flow_chart  # with Altair
+
+    show_chart(
+        figure, template(flow_chart, min(figure.width, 640), len(figure.cards)), {"flow": flow_rows(figure)}, lesson
+    )
+
+
+def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
+    """Small maps of many heads."""
+    from attention_ui.figures.head_maps_chart import head_maps_chart  # with Altair
+
+    letters = least_letters()
+    chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)
+    tables = {"map_cells": map_cells(figure, letters), "map_frames": map_frames(figure, letters)}
+    show_chart(figure, chart, tables, lesson)
+    st.caption(spoken(figure.hint))
+
+
+def draw_facts(lesson: str | None, figure: Facts) -> None:
+    """Numbers in large type, side by side; while the lesson is covered, a sign in the place of each."""
+    for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
+        place.metric(spoken(what), UNKNOWN if covered(lesson) else written(fact))
+
+
+def draw_listing(figure: Listing) -> None:
+    """The source of functions that ran."""
+    st.subheader(spoken(figure.title), anchor=False)
+    st.text(spoken(figure.note))
+    show_source(*figure.functions)
+
+
+def draw_table(figure: Table) -> None:
+    """A small table. A folded one is made when it is opened."""
+    if figure.folded:
+        fold(figure.key, spoken(figure.name), figure.key, partial(draw_rows, figure))
+    else:
+        draw_rows(figure)
+
+
+def draw_rows(figure: Table) -> None:
+    """The rows of a table."""
+    columns = [spoken(column) for column in figure.columns]
+    rows = [dict(zip(columns, map(written, row), strict=True)) for row in figure.cells]
+    show_rows(rows, figure.width if figure.width != Table.width else "stretch")
+
+
+KEEP_THEIR_PLACE = {
+    Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing, Ribbons: draw_ribbons,
+    Flow: draw_flow, Facts: draw_facts,
+}  # fmt: skip
+ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}
+
+
+def draw_figure(lesson: str | None, figure: Figure) -> Picked | None:
+    """Draw one figure; the cell that was picked in it, where it has cells.
+
+    Without a `lesson` nothing on the page covers numbers or follows them: cells can be pointed at, not picked. While
+    the lesson is covered, of charts only the frames are drawn, of facts what they are, and of the rest nothing.
+    """
+    kind = type(figure)
+    if kind in KEEP_THEIR_PLACE:
+        return KEEP_THEIR_PLACE[kind](lesson, figure)
+    return None if covered(lesson) else ONLY_UNCOVERED[kind](figure)

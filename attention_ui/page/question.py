@@ -1,0 +1,169 @@
+"""Predict, then look: a question about the numbers on this page, and a reply to every card."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from attention_ui.session.chart import COVERED, covered, room_for, thinks_first, uncover
+from attention_ui.session.links import hidden
+from attention_ui.session.markdown import ROLE_COLOURS, marked
+from attention_ui.session.progress import solve_question
+from attention_ui.session.state import get_state, set_state
+from lessons.screen.format import spoken, tell, together
+from lessons.screen.message import say
+from lessons.screen.screen import Card, Question
+
+LETTERS = "ABCD"
+RIGHT = say("✓ right")
+SAYS = {True: say("Yes."), False: say("Not quite.")}
+SHOW_NOW = say("Show them now")
+VERDICTS = {"right": RIGHT, "wrong": say("✗ your guess")}
+MOST_SKIPPED = 20
+
+Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
+
+
+def question_panel(
+    lesson: str, question: Question, *, about: str = "", cover: bool = True, switch: bool = True
+) -> None:
+    """Draw one question about the current tensors; nothing is revealed before something is chosen.
+
+    Above it stands, small, what it is `about`. With `cover`, the question is that of the whole page, and its figures
+    can be covered until something is chosen; the `switch` for that is left out where no answer stands in a figure.
+    """
+    if hidden("predict"):
+        return
+    with st.container(gap="small", key=f"{lesson}_quiz"):
+        above = st.container(horizontal=True, vertical_alignment="center")
+        prompt = marked(question.prompt, ROLE_COLOURS)
+        st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
+        chosen = chosen_card(lesson, question)
+        draw_cards(lesson, question, chosen)
+        replies = [[together([SAYS[place == question.right], card.reply])] for place, card in enumerate(question.cards)]
+        waits = [[spoken(COVERED), spoken(SHOW_NOW)]] if cover and question.in_figure and thinks_first() else []
+        with room_for("reply", [*replies, *waits]):
+            if chosen is not None:
+                reveal(lesson, question, chosen)
+            elif cover and covered(lesson):
+                say_covered(lesson)
+    with above:
+        if about:
+            st.caption(about, width="content")
+        left = get_state(f"{lesson}_question") or 0
+        another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
+        st.button(tell("Another question"), key=f"{lesson}_another", **another)
+        tries = first_tries()
+        count = tell("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
+        with room_for("tries", [[count]], width="content"):
+            if tries:
+                st.caption(count, width="content")
+    if cover and switch:
+        cover_switch()
+
+
+def chosen_card(lesson: str, question: Question) -> int | None:
+    """The index of the card that was chosen, if one was."""
+    letter = get_state(f"{lesson}_answer")
+    return LETTERS.index(letter) if letter in list(LETTERS[: len(question.cards)]) else None
+
+
+def say_covered(lesson: str) -> None:
+    """That the numbers wait for an answer, and a button for those who would rather look at those of this question."""
+    with st.container(horizontal=True, vertical_alignment="center", key="covered"):
+        st.text(spoken(COVERED))
+        st.button(spoken(SHOW_NOW), key="show_numbers", on_click=uncover, args=(lesson,), type="tertiary")
+
+
+def is_answered(lesson: str) -> bool:
+    """True where a card of the question that this page asks now was chosen."""
+    return get_state(f"{lesson}_answer") is not None
+
+
+def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
+    """A large button for each answer; the one that was chosen says, in a word and a sign, what it was."""
+    right = "open" if chosen is None else "right" if chosen == question.right else "wrong"
+    with st.container(key=f"cards_{right}_of_{len(question.cards)}"):
+        for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
+            st.button(
+                card_label(card, spoken(VERDICTS[right]) if index == chosen else ""),
+                key=f"{lesson}_card_{letter}",
+                on_click=choose_card,
+                args=(lesson, letter, index == question.right),
+                type="primary" if index == chosen else "secondary",
+                width="stretch",
+            )
+
+
+def choose_card(lesson: str, letter: str, right: bool) -> None:
+    """What happens when a card is pressed. The right one solves the question, known before the page is drawn."""
+    set_state(f"{lesson}_answer", letter)
+    if right:
+        solve_question(lesson)
+
+
+def card_label(card: Card, verdict: str) -> str:
+    """What stands on a card: the answer, the thought that leads to it, and what it was."""
+    lines = (marked(card.text), marked(card.reason) if card.reason is not None else "", verdict)
+    return "\n\n".join(line for line in lines if line)
+
+
+def cover_switch() -> None:
+    """Whether figures wait for an answer. What it says is kept: for the next page, and across pages without it."""
+    if get_state("cover") is None and get_state("covering") is False:
+        set_state("cover", False)
+    with st.sidebar:
+        switch = st.toggle(tell("Cover the numbers while I think"), value=True, key="cover", bind="query-params")
+    set_state("covering", switch)
+
+
+def current_question(lesson: str, ask: Ask) -> Question:
+    """The question of this page, known before its figures are drawn: it says whether they wait for its answer.
+
+    Where it is another one by now, the old choice is forgotten.
+    """
+    question = ask(question_number(lesson, ask))
+    asked = as_text(question)
+    if get_state(f"{lesson}_asked") != asked:
+        set_state(f"{lesson}_asked", asked)
+        set_state(f"{lesson}_answer", None)
+    set_state(f"{lesson}_in_figure", question.in_figure)
+    return question
+
+
+def as_text(question: Question) -> str:
+    """A question as it is read: two that read alike are the same."""
+    return "\n".join([spoken(question.prompt), *(spoken(card.text) for card in question.cards)])
+
+
+def reveal(lesson: str, question: Question, chosen: int) -> None:
+    """Say whether it is right and why. Only the first choice counts; trying on is free."""
+    right = chosen == question.right
+    uncover(lesson)
+    first_tries().setdefault((lesson, as_text(question)), right)
+    st.text(together([SAYS[right], question.cards[chosen].reply]))
+
+
+def first_tries() -> dict[tuple[str, str], bool]:
+    """The questions this visitor has answered, and whether the first choice was right."""
+    if get_state("first_tries") is None:
+        set_state("first_tries", {})
+    return get_state("first_tries")
+
+
+def question_number(lesson: str, ask: Ask) -> int:
+    """The number of the question to ask: another where the button left the last one behind.
+
+    The button itself must not hold `ask`: a visit keeps its buttons to its end, and with it all that they hold.
+    """
+    count = get_state(f"{lesson}_question") or 0
+    if get_state(f"{lesson}_left") == count:
+        count = number_after(count, ask)
+        set_state(f"{lesson}_question", count)
+    return count
+
+
+def number_after(count: int, ask: Ask) -> int:
+    """The next number whose question is another one, where there is another."""
+    prompt = spoken(ask(count).prompt)
+    numbers = range(count + 1, count + 1 + MOST_SKIPPED)
+    return next((number for number in numbers if spoken(ask(number).prompt) != prompt), count + 1)

@@ -1,0 +1,1 @@
+"""The pages for practice: exercises, worksheets, plans, progress."""

@@ -1,0 +1,190 @@
+"""The page of the exercises: what is asked, the editor, and what there is to say of the last answer.
+
+A learner's code is kept as a text, for when the page is opened again. It runs in the learner's browser alone.
+"""
+
+import json
+import secrets
+from dataclasses import asdict
+
+import streamlit as st
+
+from attention_ui.controls.bound import one_in_row
+from attention_ui.page.contents import CONTENTS, open_entry
+from attention_ui.page.drawing import draw_figure
+from attention_ui.practice.progress_view import EXERCISE_TITLES
+from attention_ui.server.runner import MOST_CODE, runner_version
+from attention_ui.session.chart import is_projected
+from attention_ui.session.links import LinkRule
+from attention_ui.session.progress import Progress, add_progress, forgotten, keeper, progress, take_progress
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.streamlit_insides import component
+from lessons.exercises.base import Exercise
+from lessons.exercises.every import EXERCISES
+from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
+from lessons.screen.format import spoken, tell
+from lessons.screen.message import All, say, say_count
+from words import language, tag_of
+
+LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
+EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
+EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
+    "code": say("Your code"), "run": say("Run and check"), "reset": say("Start again"),
+    "loading": say("Python is loading …"), "ready": say("ready"), "running": say("running …"),
+    "ran": say("ran in your browser"), "stopped": say("stopped"), "broken": say("Python could not start: {why}"),
+    "long": say("This has {count} characters; up to {most} are run."),
+    "unseen": say("Line {line} has a character that cannot be seen ({code}). Delete it, then run again."),
+    "keys": say("{ctrl} {enter} runs. {tab} indents; {esc}, then {tab} leaves the editor."),
+    "ctrl": say("Ctrl"), "enter": say("Enter"), "tab": say("Tab"), "esc": say("Esc"),
+}  # fmt: skip
+TRIES = 3  # after so many the solution can be seen
+SEEDS = 10**6
+
+
+def chosen_exercise() -> Exercise:
+    """Which exercise; the first at first."""
+    return EXERCISES[one_in_row(tell("Exercise"), "exercise", EXERCISE_TITLES)]
+
+
+def exercise_panel(exercise: Exercise) -> None:
+    """What is asked; the editor, and beside it the verdict."""
+    take_what_was_kept()
+    take_answer()
+    st.markdown(spoken(exercise.asks))
+    large = is_projected()
+    editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
+    with editor, st.container(key="exercise_place"):
+        draw_editor(exercise, large)
+    with beside:
+        verdict = of_exercise("verdict", exercise.key)
+        if isinstance(verdict, Verdict):
+            draw_verdict(verdict, of_exercise("verdict_seed", exercise.key))
+        offer_help(exercise)
+    for figure in verdict.figures[1:] if isinstance(verdict, Verdict) else ():
+        draw_figure(None, figure)
+    # To this frame the editor hands what is written.
+    keeper()(key=CODE_KEEPER, what="code", forget=forgotten(), word=word_of_visit())
+
+
+def draw_editor(exercise: Exercise, large: bool) -> None:
+    """The page that runs the code, in a frame, and the cases of its next run: as text, for there 1.0 is 1."""
+    job = {
+        "entry": exercise.entry,
+        "returns": [shown.name for shown in exercise.returns],
+        "cases": [asdict(case) for case in exercise.cases(next_seed())],
+    }
+    editor = component("runner", url=f"./runner?v={runner_version()}")
+    editor(
+        key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
+        starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
+        forget=forgotten(), word=word_of_visit(), large=large, lang=tag_of(language().code),
+        words={name: spoken(said) for name, said in EDITOR_WORDS.items()},
+    )  # fmt: skip
+
+
+def word_of_visit() -> str:
+    """By this word the frame that keeps code knows the editor; no other site is told it."""
+    if get_state("exercise_word") is None:
+        set_state("exercise_word", secrets.token_hex(16))
+    return get_state("exercise_word")
+
+
+def next_seed() -> int:
+    """The seed of the cases of the next run; the page shows it with the verdict."""
+    if get_state("exercise_seed") is None:
+        set_state("exercise_seed", secrets.randbelow(SEEDS))
+    return get_state("exercise_seed")
+
+
+def take_answer() -> None:
+    """What the browser sent last: the code that ran, to keep it; and what it found, to compare that, once."""
+    sent = get_state(EDITOR)
+    key = sent.get("exercise") if isinstance(sent, dict) else None
+    if not isinstance(key, str) or key not in EXERCISES or sent == get_state("exercise_answered"):
+        return
+    set_state("exercise_answered", sent)  # the browser goes on sending it, also when its code is to be forgotten
+    keep_code(key, sent.get("code"))
+    seed = next_seed()
+    if sent.get("answer") is None or sent.get("seed") != seed:
+        return
+    verdict = verdict_of(EXERCISES[key], EXERCISES[key].cases(seed), sent["answer"])
+    keep_of_exercise("verdict", key, verdict)
+    keep_of_exercise("verdict_seed", key, seed)
+    if verdict.tried and not verdict.passed:
+        keep_of_exercise("tries", key, tries(key) + 1)
+    if verdict.passed:
+        add_progress(Progress(exercises=frozenset([key])))
+    set_state("exercise_seed", secrets.randbelow(SEEDS))
+
+
+def keep_code(key: str, code: object) -> None:
+    """Keep a text for the next visit of the page; anything else is forgotten."""
+    if isinstance(code, str) and len(code) <= MOST_CODE:
+        keep_of_exercise("code", key, code.encode(errors="ignore").decode())  # no half of a character can be sent
+
+
+def of_exercise(what: str, key: str) -> object | None:
+    """What is kept of an exercise."""
+    return get_state(f"exercise_{what}_{key}")
+
+
+def keep_of_exercise(what: str, key: str, value: object) -> None:
+    """Keep something of an exercise."""
+    set_state(f"exercise_{what}_{key}", value)
+
+
+def tries(key: str) -> int:
+    """How many answers were not right."""
+    return of_exercise("tries", key) or 0
+
+
+def draw_verdict(verdict: Verdict, seed: int) -> None:
+    """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
+    with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
+        for sentence in verdict.says:
+            st.text(spoken(sentence))
+    if verdict.error:
+        st.code(verdict.error, language=None, wrap_lines=True)
+    for figure in verdict.figures[:1]:
+        draw_figure(None, figure)
+    if verdict.printed:
+        st.caption(tell("Your code printed"))
+        st.code(verdict.printed, language=None, wrap_lines=True)
+    with st.container(key="exercise_seed_of_cases"):
+        st.caption(tell("The cases were drawn with seed {seed}.", seed=seed))
+
+
+def offer_help(exercise: Exercise) -> None:
+    """The lesson it belongs to; and, after some tries, a solution."""
+    left, shown = TRIES - tries(exercise.key), f"exercise_solution_{exercise.key}"
+    lesson = next(entry for entry in CONTENTS if entry.address == exercise.lesson)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button(tell("Lesson: {title}", title=lesson.title), key="exercise_lesson", type="tertiary"):
+            open_entry(lesson)
+        locked = left > 0 and exercise.key not in progress().exercises
+        st.button(
+            tell("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
+            type="tertiary",
+        )  # fmt: skip
+        if locked:
+            st.caption(spoken(say_count("after {count} more try", "after {count} more tries", left)))
+    if get_state(shown) and not locked:
+        st.code(exercise.solution, language="python")
+    solved = tuple(title for key, title in EXERCISE_TITLES.items() if key in progress().exercises)
+    if solved:
+        st.caption(
+            tell("Solved, {count} of {all}: {titles}", count=len(solved), all=len(EXERCISES), titles=All(solved))
+        )
+
+
+def take_what_was_kept() -> None:
+    """What this browser has kept, when the page is opened: it is no older than what was run last."""
+    sent = get_state(CODE_KEEPER)
+    take_progress(sent, "progress_taken_here")
+    kept = sent.get("kept") if isinstance(sent, dict) else None
+    codes = {key: kept[key] for key in EXERCISES if isinstance(kept.get(key), str)} if isinstance(kept, dict) else {}
+    if codes == get_state("exercise_kept"):
+        return
+    set_state("exercise_kept", codes)
+    for key, code in codes.items():
+        keep_code(key, code)

@@ -1,0 +1,205 @@
+"""The page of the worksheets: the choices, the sheet, the key that a code finds, and the sheets of a whole class."""
+
+import functools
+
+import streamlit as st
+
+from attention_ui.controls.bound import bound_number, bound_slider, next_number, one_in_row
+from attention_ui.export.paper import PAPER_SIZES, file_name_of, key_section, sheet_section, whole_file
+from attention_ui.page.contents import CONTENTS
+from attention_ui.practice.class_sheets import ZIP, ClassOrder, file_in_place_of_class
+from attention_ui.practice.plan_view import plan_panel
+from attention_ui.server.process import class_sheets, redrawn_picture
+from attention_ui.session.chart import offer, show_notes
+from attention_ui.session.links import SWITCH, Length, LinkRule
+from attention_ui.session.state import set_state, take_state
+from lessons.example.example import Limit
+from lessons.screen.format import tell
+from lessons.screen.message import reason, say
+from lessons.worksheet.sheet import (
+    LAST_SHEET,
+    LONGEST_ON_PAPER,
+    LONGEST_SHEET_CODE,
+    MOST_SHEETS,
+    MOST_TASKS,
+    ON_PAPER,
+    PAPER_SENTENCE,
+    SheetChoices,
+    choices_of_code,
+    sheet_code,
+    words_on_paper,
+)
+from lessons.worksheet.tasks import sheet_tasks
+from words import cached_by_language, language
+
+PAPER_VIEWS = {
+    "sheet": say("Worksheet"),
+    "key": say("Answer key"),
+    "45": say("Plan, 45 minutes"),
+    "90": say("Plan, 90 minutes"),
+}
+DIGITS_ON_PAPER = {"2": say("2 decimals"), "1": say("1 decimal")}
+TAKEN_HOME = SheetChoices()
+LINK_RULES: dict[str, LinkRule] = {
+    "paper": PAPER_VIEWS,
+    "paper_size": PAPER_SIZES,
+    "paper_digits": DIGITS_ON_PAPER,
+    "paper_tasks": Limit(1, MOST_TASKS),
+    "paper_seed": Limit(0, LAST_SHEET),
+    "paper_sheets": Limit(1, MOST_SHEETS),
+    "paper_text": Length(LONGEST_ON_PAPER),
+    "paper_code": Length(LONGEST_SHEET_CODE),
+    **{f"on_paper_{lesson}": SWITCH for lesson in ON_PAPER},
+}
+HTML, PREVIEW_HEIGHT, LOOK_AGAIN_SECONDS = "text/html", 900, 1.0
+KEPT_PAGES = 16
+
+
+def take_home_panel() -> None:
+    """What was chosen to be seen."""
+    view = one_in_row(tell("Take home"), "paper", PAPER_VIEWS)
+    if view in ("45", "90"):
+        plan_panel(int(view))
+    else:
+        {"sheet": worksheet_panel, "key": key_panel}[view]()
+
+
+def worksheet_panel() -> None:
+    """The choices of a worksheet and, below them, its first sheet; where there are several, the file with all."""
+    paper, sheets, chosen = worksheet_controls()
+    try:
+        choices = SheetChoices(**chosen)
+    except ValueError as error:
+        show_notes(reason(error))
+        return
+    code = sheet_code(choices)
+    st.text(tell("The code of this sheet: type it in under Answer key, and you get the key."))
+    st.code(code, language=None, wrap_lines=True)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        seeds = LINK_RULES["paper_seed"]
+        st.button(
+            tell("New numbers"), key="paper_other", on_click=next_number, args=("paper_seed", seeds), type="tertiary"
+        )
+        offer_paper(tell("Save this sheet"), choices, paper, key=False)
+        offer_paper(tell("Save its key"), choices, paper, key=True)
+        if sheets > 1:
+            class_panel(ClassOrder(choices, sheets, paper, language().code))
+    st.caption(tell("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
+    preview(choices, paper, False, tell("The worksheet as it is printed"))
+
+
+def worksheet_controls() -> tuple[str, int, dict[str, object]]:
+    """The paper, how many sheets, and what they are made of."""
+    st.text(tell("Tasks from these lessons"))
+    with st.container(horizontal=True, key="on_paper"):
+        titles = {entry.address: entry.name for entry in CONTENTS}
+        picked = {
+            lesson: st.toggle(titles[lesson], True, key=f"on_paper_{lesson}", bind="query-params", width="content")
+            for lesson in ON_PAPER
+        }
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        tasks = bound_slider(tell("Tasks"), "paper_tasks", LINK_RULES["paper_tasks"], TAKEN_HOME.tasks, width=200)
+        seed = bound_number(
+            tell("Seed of its numbers"), "paper_seed", LINK_RULES["paper_seed"], TAKEN_HOME.seed, width=160
+        )
+        sheets = bound_number(
+            tell("Number of different sheets"), "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        typed = st.text_input(
+            tell("Sentence of two to five words"), PAPER_SENTENCE, key="paper_text", bind="query-params",
+            max_chars=LONGEST_ON_PAPER, width=290,
+        )  # fmt: skip
+        digits = one_in_row(tell("Round to"), "paper_digits", DIGITS_ON_PAPER, labelled=True)
+        paper = one_in_row(tell("Paper"), "paper_size", PAPER_SIZES, labelled=True)
+    text, notes = words_on_paper(typed or "")
+    show_notes(*notes)
+    lessons = tuple(lesson for lesson in ON_PAPER if picked[lesson])
+    made_of = {"lessons": lessons, "tasks": Limit(1, MOST_TASKS).clamp(tasks), "seed": seed, "decimals": int(digits)}
+    return paper, sheets, made_of | {"text": text}
+
+
+def key_panel() -> None:
+    """The key of the sheet that has this code."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        code = st.text_input(
+            tell("Code of the sheet"), key="paper_code", bind="query-params", max_chars=LONGEST_SHEET_CODE, width=400,
+            placeholder=sheet_code(TAKEN_HOME),
+        )  # fmt: skip
+        paper = one_in_row(tell("Paper"), "paper_size", PAPER_SIZES, labelled=True)
+    if not code:
+        st.text(tell("It stands at the top of every worksheet."))
+        return
+    try:
+        choices = choices_of_code(code)
+    except ValueError as error:
+        show_notes(reason(error))
+        return
+    with st.container(horizontal=True):
+        offer_paper(tell("Save this key"), choices, paper, key=True)
+        offer_paper(tell("Save its sheet"), choices, paper, key=False)
+    preview(choices, paper, True, tell("The key as it is printed"))
+
+
+def offer_paper(label: str, choices: SheetChoices, paper: str, *, key: bool) -> None:
+    """A button that saves one sheet, or its key."""
+    file = file_name_of("key" if key else "sheet", choices)
+    offer(label, functools.partial(file_of_sheet, choices, paper, key), file, HTML)
+
+
+def preview(choices: SheetChoices, paper: str, key: bool, name: str) -> None:
+    """The file as it looks, in a frame. It holds texts only as texts, and forbids itself every script."""
+    with st.container(key="paper_preview"):
+        st.iframe(file_of_sheet(choices, paper, key).decode(), height=PREVIEW_HEIGHT, alt=name)
+
+
+@cached_by_language(maxsize=KEPT_PAGES)
+def file_of_sheet(choices: SheetChoices, paper: str, key: bool) -> bytes:
+    """One sheet, or its key, as a file."""
+    section = (key_section if key else sheet_section)(choices, sheet_tasks(choices))
+    code = sheet_code(choices)
+    title = tell("Key {code}", code=code) if key else tell("Worksheet {code}", code=code)
+    return "".join(whole_file(title, [section], paper)).encode()
+
+
+def class_panel(order: ClassOrder) -> None:
+    """The sheets of a class in one file, written in the background when somebody asks for it."""
+    if class_sheets().done(order) is not None:
+        st.fragment(functools.partial(draw_sheets_written, order), run_every=LOOK_AGAIN_SECONDS)()
+    elif class_sheets().file(order) is not None:
+        offer(
+            tell("Save all {count} sheets and keys", count=order.sheets),
+            functools.partial(file_of_class, order),
+            "worksheets.zip",
+            ZIP,
+        )
+    else:
+        label = tell("Write the {count} sheets and their keys", count=order.sheets)
+        st.button(label, key="paper_write", on_click=order_sheets, args=(order,), type="primary")
+        if take_state("paper_busy"):
+            show_notes(tell("The sheets of another class are being written. Try again in some seconds."))
+        elif problem := class_sheets().problem(order):
+            show_notes(say("The sheets were not finished: {why}. Ask for them again, or for fewer.", why=problem))
+
+
+def order_sheets(order: ClassOrder) -> None:
+    """Begin to write them, unless others are being written."""
+    set_state("paper_busy", not class_sheets().place(order))
+
+
+def draw_sheets_written(order: ClassOrder) -> None:
+    """One look at how far it is; at its end the page is drawn anew."""
+    with redrawn_picture():
+        done = class_sheets().done(order)
+        if done is not None:
+            st.progress(
+                min(1.0, done / order.sheets),
+                text=tell("{done} of {count} sheets written", done=min(done, order.sheets), count=order.sheets),
+            )
+    if done is None:
+        st.rerun()
+
+
+def file_of_class(order: ClassOrder) -> bytes:
+    """The file with all sheets; where it is no longer kept, a line that says so in its place."""
+    return class_sheets().file(order) or file_in_place_of_class()

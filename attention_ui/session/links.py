@@ -1,0 +1,324 @@
+"""The only file that touches query parameters: what a link says, the nearest to it that can be, and what goes along.
+
+Streamlit hands over to another page only what widgets of the frame have bound to the address, and a page that was left
+after its first run keeps nothing of its controls. So a visit remembers what its addresses have said, and the page where
+one arrives is opened with it: however one comes there, it shows what the page before showed.
+"""
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from attention_core.tokens import clean_text
+from attention_ui.session.state import get_state, set_state, take_state
+from attention_ui.session.streamlit_insides import came_through_history, open_link
+from lessons.example.example import Limit
+from lessons.screen.format import tell, written
+from lessons.screen.message import Argument, Count, Sentence, say
+from words import FIRST, speaking
+
+
+@dataclass(frozen=True)
+class Span:
+    """The numbers, whole or not, that a control takes."""
+
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Length:
+    """How many characters a control takes, where nothing else says that a text was cut."""
+
+    most: int
+
+
+class Spellings(dict[str, str]):
+    """Ways to write the choices of a control that Streamlit itself binds, each with the one that it expects."""
+
+
+Label = str | Sentence  # of a choice: a name of the field, the same in every language, or a sentence
+# Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
+LinkRule = Limit | Span | Length | Mapping[object, Label]
+MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
+MOST_DIGITS = 18  # of a number that a control could take; of thousands Python reads none
+FIRST_PLACE = "home"  # the page that has the bare address
+SHOWN_WITH = ("large", "lang", "hide")  # how pages are shown, whatever they are about
+SWITCH = {"true": "true", "false": "false"}
+
+
+@dataclass(frozen=True)
+class VisitLink:
+    """What the addresses of a visit have said: the value of each name, and the names that stood on each page."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    names: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+    def after(self, place: str, said: Mapping[str, str]) -> "VisitLink":
+        """The same once a page says this. What it said before and no longer says is as one finds it at first."""
+        gone = self.names.get(place, frozenset()) - said.keys()
+        values = {name: value for name, value in self.values.items() if name not in gone}
+        return VisitLink(values | said, {**self.names, place: frozenset(said)})
+
+    def on_page(self, place: str, along: Collection[str]) -> dict[str, str]:
+        """What the address of a page says: what goes `along` from page to page, and what it said itself before."""
+        own = self.names.get(place, frozenset())
+        return {name: value for name, value in self.values.items() if name in along or name in own}
+
+
+def address_of(place: str, said: Mapping[str, str] | None = None) -> str:
+    """The address of a page of the app, seen from any other, that says this."""
+    return f"./{path_of(place)}{'?' if said else ''}{urlencode(said or {})}"
+
+
+def path_of(place: str) -> str:
+    """The end of the address of a page."""
+    return "" if place == FIRST_PLACE else place
+
+
+def settle_link(page, place: str) -> None:
+    """Where one arrives: open the page again if its link does not say all that goes along, or asks for the impossible.
+
+    Of the impossible the nearest that is possible is taken; Streamlit itself would put such a widget at its default,
+    without a word, or fail. Short names of choices become the labels that it expects. To be called in each run, before
+    any widget is drawn.
+    """
+    back = came_through_history()
+    if get_state("place") == place and not back:
+        remember_link(place)
+        return
+    set_state("place", place)
+    here = {name: st.query_params.get_all(name) for name in st.query_params}
+    # An address that one comes back to counts as it is, if it is a whole one.
+    along = {} if back and "example" in here else {name: [value] for name, value in along_to(place).items()}
+    possible, notes = repaired_link(along | here)
+    keep_link(place, {name: value for name, (value,) in possible.items()})  # a click may come before this run has ended
+    if possible != here:
+        set_state("link_notes", notes)
+        open_link(page, possible)
+
+
+def along_to(place: str) -> dict[str, str]:
+    """What this visit takes along to a page."""
+    kept = get_state("visit_link")
+    if not kept:
+        return {}
+    from attention_ui.session.link_rules import GOES_ALONG  # and with it every control: the first page does without
+
+    return kept.on_page(place, GOES_ALONG)
+
+
+def remember_link(place: str) -> None:
+    """The address as it is now is what the visit goes on with."""
+    keep_link(place, st.query_params.to_dict())
+
+
+def keep_link(place: str, said: Mapping[str, str]) -> None:
+    """What a page says is what the visit goes on with."""
+    set_state("visit_link", (get_state("visit_link") or VisitLink()).after(place, said))
+
+
+def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """What of the values of a link can be, for each name one; and sentences on what it says otherwise, or twice."""
+    if not said:
+        return {}, []
+    from attention_ui.session.link_rules import LINK_RULES
+
+    possible, notes = {}, []
+    for name, (*others, asked) in said.items():
+        value, note = repaired_value(name, asked, LINK_RULES.get(name))
+        notes += [tell("The link says {name} more than once; the last one counts.", name=name)] if others else []
+        notes += [note] if note else []
+        possible |= {name: [value]} if value is not None else {}
+    return possible, notes
+
+
+def link_notes() -> list[str]:
+    """What had to be changed in the link, in sentences; told once."""
+    return take_state("link_notes") or []
+
+
+def text_in_link(name: str) -> str:
+    """What the link says of this name; nothing where it does not mention it."""
+    return st.query_params.get(name, "")
+
+
+def say_in_link(name: str, said: str) -> None:
+    """The address says this of a name, even where it is what one finds at first."""
+    if text_in_link(name) != said:
+        st.query_params[name] = said
+
+
+def forget_in_link(*names: str) -> None:
+    """The address says nothing of these names any more."""
+    for name in names:
+        st.query_params.pop(name, None)
+
+
+def number_in_link(name: str) -> int | None:
+    """The whole number that the link gives for a widget whose choices depend on others; None without one."""
+    asked = text_in_link(name)
+    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) <= MOST_DIGITS else None
+
+
+def repaired_value(name: str, asked: str, rule: LinkRule | None) -> tuple[str | None, str | None]:
+    """What of a parameter can be, or None; and a sentence where that is something else than the link says."""
+    if isinstance(rule, Limit | Span):
+        return repaired_number(name, asked, rule)
+    if isinstance(rule, Length):
+        return repaired_text(name, asked, rule)
+    return (asked, None) if rule is None else repaired_option(name, asked, rule)
+
+
+def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tuple[str | None, str | None]:
+    """The short name; also for an English label, as links once named it; nothing, and a sentence, for anything else."""
+    if isinstance(labels, Spellings):
+        known = {spelling.lower(): expected for spelling, expected in labels.items()}
+    else:
+        known = {english(label).lower(): str(key) for key, label in labels.items()}
+        known |= {str(key).lower(): str(key) for key in labels}
+    if asked.lower() in known:
+        return known[asked.lower()], None
+    return None, tell("The link says {name} = {asked}, which is none of the choices; it was left out.",
+                      **link_says(name, asked))  # fmt: skip
+
+
+def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | None, str | None]:
+    """The nearest possible number; nothing for what is no number; and the sentence that says so."""
+    try:
+        value = float(asked)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        return None, tell("The link says {name} = {asked}, which is not a number; it was left out.",
+                          **link_says(name, asked))  # fmt: skip
+    within = min(max(value, limit.least), limit.most)
+    nearest = round(within) if isinstance(limit, Limit) else within
+    if value == nearest:
+        return str(nearest), None
+    says = link_says(name, asked) | {"nearest": str(nearest)}
+    if value == within:
+        return str(nearest), tell("The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.",
+                                  **says)  # fmt: skip
+    ends = {"least": str(limit.least), "most": str(limit.most)}
+    return str(nearest), tell("The link says {name} = {asked}, but {name} goes from {least} to {most}; this is "
+                              "{nearest}.", **says, **ends)  # fmt: skip
+
+
+def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | None]:
+    """The beginning that fits, and the sentence that says so."""
+    if len(asked) <= length.most:
+        return asked, None
+    note = tell("The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
+                **link_says(name, asked), count=Count(len(asked)), most=length.most)  # fmt: skip
+    return asked[: length.most], note
+
+
+def link_says(name: str, asked: str) -> dict[str, Argument]:
+    """What a sentence about what cannot be names; what was asked may be anything, so it is made fit to show."""
+    clean = clean_text(asked[:MOST_LOOKED_AT]).text
+    whole = len(clean) <= MOST_QUOTED and len(asked) <= MOST_LOOKED_AT
+    shown = clean if whole else f"{clean[:MOST_QUOTED]}…"
+    return {"name": name, "asked": shown or say("nothing")}
+
+
+def english(label: Label) -> str:
+    """What a choice is called in English."""
+    with speaking(FIRST):
+        return written(label)
+
+
+def linked_number(name: str, limit: Limit, default: int) -> str | None:
+    """Before a control is drawn whose limits follow the tokens, which Streamlit cannot bind: set it, from the link.
+
+    A number that is new in the link is taken over; what lies outside the limits by now gives way to the nearest,
+    and whoever never chose keeps the default. The sentence returned says what of the link could not be.
+    """
+    asked, note = st.query_params.get(name), None
+    untouched = get_state(name) in (None, get_state(f"{name}_default"))
+    # A forged message may have put words there.
+    value = default if untouched or not isinstance(get_state(name), int) else get_state(name)
+    new = asked != get_state(f"{name}_in_link")
+    if asked is not None and (new or get_state(name) is None):
+        found, said = repaired_number(name, asked, limit)
+        value, note = default if found is None else int(found), said if new else None
+    set_state(name, limit.clamp(value))
+    set_state(f"{name}_default", default)
+    return note
+
+
+def linked_option(name: str, options: Collection[object], default: object) -> None:
+    """Before a control is drawn that chooses among options: set it, from the link where that is new.
+
+    `name_option_in_link` is to be called after it is drawn.
+    """
+    asked, known, chosen = text_in_link(name), {str(option): option for option in options}, get_state(name)
+    if asked in known and (chosen is None or asked != get_state(f"{name}_in_link")):
+        chosen = known[asked]
+    # A forged message may have put anything there. On another page the control is another one, and knows nothing.
+    set_state(name, chosen if chosen in list(options) else default)
+
+
+def name_option_in_link(name: str, options: Collection[object], unless: object = None) -> None:
+    """The address says what was chosen, unless it is what one finds at first."""
+    chosen = get_state(name)
+    said = str(chosen) if chosen in list(options) and chosen != unless else ""
+    if said != text_in_link(name):
+        if said:
+            st.query_params[name] = said
+        else:
+            st.query_params.pop(name, None)
+    set_state(f"{name}_in_link", said)
+
+
+def named_in_link(names: Collection[str]) -> bool:
+    """True when the address sets one of these controls."""
+    return not st.query_params.keys().isdisjoint(names)
+
+
+def write_in_link(name: str) -> None:
+    """After such a control is drawn: the address says what was chosen, unless it is the default."""
+    chosen = None if get_state(name) == get_state(f"{name}_default") else str(get_state(name))
+    if chosen is None:
+        st.query_params.pop(name, None)
+    elif chosen != st.query_params.get(name):
+        st.query_params[name] = chosen
+    set_state(f"{name}_in_link", chosen)
+
+
+def too_large_in_link(name: str, most: int) -> str | None:
+    """A sentence where the link, before its control was ever drawn, asks for more than there is just now."""
+    asked = number_in_link(name) if get_state(name) is None else None
+    if asked is None or asked <= most:
+        return None
+    return tell("The link says {name} = {asked}, but here are only {most}.", **link_says(name, str(asked)), most=most)
+
+
+def switched_off_in_link(name: str) -> bool:
+    """True when the address turns this switch off."""
+    return text_in_link(name).lower() == "false"
+
+
+def hidden(part: str) -> bool:
+    """True when the link of this class leaves the part out: `?hide=predict,code`."""
+    return part in left_out()
+
+
+def left_out() -> list[str]:
+    """The names of all that the link of this class leaves out, those that can be names."""
+    return [name for name in text_in_link("hide").split(",") if re.fullmatch("[A-Za-z_]{1,40}", name)]
+
+
+def said_in_link(*names: str) -> dict[str, str]:
+    """What the link says of these names."""
+    return {name: st.query_params[name] for name in names if name in st.query_params}
+
+
+def go_to(page, place: str, **settings: str) -> None:
+    """Open another page with all that goes along, and with these settings."""
+    remember_link(get_state("place"))
+    open_link(page, along_to(place) | settings)

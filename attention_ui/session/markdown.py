@@ -1,0 +1,61 @@
+"""Sentences where Streamlit reads Markdown: in headlines and on cards. The only way for a visitor's words to get there.
+
+Streamlit reads more than Markdown: colours, emoji, icons, formulas, arrows, bare addresses. Some of it is looked for
+only after Markdown's backslashes are gone. So before each sign stands, besides a backslash, a character that nobody
+sees and that keeps words and signs apart.
+"""
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from lessons.screen.format import listed, template_of, written
+from lessons.screen.message import All, Argument, Sentence, Token
+from lessons.screen.text_width import is_wide_letter
+from words import language
+
+ENDS_A_LINE = re.compile(r"[^\S\u00a0\u202f]+")  # all white space but what holds words together
+APART = "\u2060"  # the word joiner: no width, and no line breaks at it
+MAY_BREAK = "\u200b"  # no width, and a line may end at it
+SIGN = re.compile(r"([!-/:-@\[-`{-~])")  # all of ASCII that is neither letter, digit nor space
+LONG_NAME = re.compile(r"(?<=_)(?=[A-Za-z_]{9})")  # where a line of a phone may end in a name such as PyTorch's
+OUR_SIGN = re.compile(r"([\\`*_\[\]<>$#~|])(?![^{}]*})")  # our templates mean none as markup; names in braces stay
+BEFORE_WIDE = re.compile(r"}(?=(.))")
+LATEX = re.compile(r"[${}]")  # of the formulas that labels have
+ROLE_COLOURS = {"query": "blue", "key": "orange"}
+
+
+def plain_label(text: str | Sentence) -> str:
+    """The label of a control without LaTeX: screen readers are given it as it is written, and would read $ and {."""
+    return LATEX.sub("", written(text).replace(r"\sqrt", "√"))
+
+
+def literal(text: str) -> str:
+    """Any text as Markdown that reads as exactly this text, on one line."""
+    return SIGN.sub(rf"{APART}\\\1", ENDS_A_LINE.sub(" ", text).strip(" "))
+
+
+def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})) -> str:
+    """A sentence as Markdown; arguments of these names are coloured."""
+    arguments = {}
+    for name, argument in sentence.arguments.items():
+        text = marked_argument(argument, colours)
+        arguments[name] = f":{colours[name]}[{text}]" if name in colours else text
+    template = OUR_SIGN.sub(r"\\\1", LONG_NAME.sub(MAY_BREAK, template_of(sentence)))
+    return language().put_in(held(template).format_map(arguments)) if arguments else template
+
+
+def held(template: str) -> str:
+    """A template in which no line ends between a name and a wide letter after it, as in a Japanese token and its
+    particle: a colour would let it.
+    """
+    return BEFORE_WIDE.sub(lambda found: found[0] + APART if is_wide_letter(found[1]) else found[0], template)
+
+
+def marked_argument(argument: Argument, colours: Mapping[str, str]) -> str:
+    """An argument as Markdown: a sentence in the same way, words literally; numbers are as they are."""
+    if isinstance(argument, Sentence):
+        return marked(argument, colours)
+    if isinstance(argument, All):
+        return listed([marked_argument(item, colours) for item in argument.items])
+    return literal(written(argument)) if isinstance(argument, str | Token) else written(argument)

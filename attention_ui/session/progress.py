@@ -1,0 +1,135 @@
+"""Progress without an account: of which lessons a question is solved, and which exercises.
+
+A visit knows it, the visitor's browser keeps it (see in_browser/keeper), and a file takes it elsewhere. The server
+keeps nothing of it beyond the visit. What a browser or a file says is a stranger's word until it is checked.
+"""
+
+import json
+import secrets
+from dataclasses import dataclass
+
+from attention_core.errors import InputError
+from attention_ui.page.contents import CONTENTS
+from attention_ui.server.runner import IN_BROWSER
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.streamlit_insides import component
+from lessons.exercises.every import EXERCISES
+
+ASKS = [entry for entry in CONTENTS if entry.section not in ("Begin here", "Practice")]
+LESSON_TITLES = {entry.address: entry.title for entry in ASKS}
+KNOWN = {"lessons": frozenset(LESSON_TITLES), "exercises": frozenset(EXERCISES)}
+SAVED_AS, SAVED_VERSION = "attention-lab-progress", 1
+MOST_BYTES, MOST_NAMES = 20_000, 1000
+KEEPER = "progress_keeper"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The lessons of which a question is solved, by their addresses, and the keys of solved exercises."""
+
+    lessons: frozenset[str] = frozenset()
+    exercises: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Progress") -> "Progress":
+        return Progress(self.lessons | other.lessons, self.exercises | other.exercises)
+
+    def lists(self) -> dict[str, list[str]]:
+        """The same as lists, in a fixed order."""
+        return {kind: sorted(getattr(self, kind)) for kind in KNOWN}
+
+
+def save_progress(solved: Progress) -> bytes:
+    """A file that holds it."""
+    return json.dumps({SAVED_AS: SAVED_VERSION, **solved.lists()}, indent=1).encode()
+
+
+def load_progress(file: bytes) -> tuple[Progress, int]:
+    """What a file holds, and how many of its names are unknown here. Raises ValueError with a sentence."""
+    if len(file) > MOST_BYTES:
+        raise InputError("It has {count} bytes; one that was saved here has at most {most_bytes}.",
+                         count=f"{len(file):,}", most_bytes=f"{MOST_BYTES:,}")  # fmt: skip
+    try:
+        said = json.loads(file.decode())
+    except (ValueError, RecursionError):
+        raise InputError("It cannot be read as JSON. Choose one that was saved here.") from None
+    if not isinstance(said, dict) or SAVED_AS not in said:
+        raise InputError("It holds something other than progress. Choose one that was saved here.")
+    if type(said[SAVED_AS]) is not int or said[SAVED_AS] != SAVED_VERSION:
+        raise InputError("It is of another version than {saved_version}, the only one that can be read here.",
+                         saved_version=SAVED_VERSION)  # fmt: skip
+    if set(said) != {SAVED_AS, *KNOWN}:
+        raise InputError("It should hold {one} and {other}, and nothing else. Choose one that was saved here.",
+                         **dict(zip(("one", "other"), KNOWN, strict=True)))  # fmt: skip
+    for kind in KNOWN:
+        if not isinstance(said[kind], list) or not all(isinstance(name, str) for name in said[kind]):
+            raise InputError("Its {kind} should be a list of names. Choose one that was saved here.", kind=kind)
+    solved = known_progress(said)
+    return solved, sum(len(set(said[kind]) - KNOWN[kind]) for kind in KNOWN)
+
+
+def known_progress(said: object) -> Progress:
+    """What can be understood of what a browser says; the rest is nothing."""
+    lists = {kind: said.get(kind) for kind in KNOWN} if isinstance(said, dict) else {}
+    return Progress(**{
+        kind: frozenset(name for name in names[:MOST_NAMES] if isinstance(name, str)) & KNOWN[kind]
+        for kind, names in lists.items() if isinstance(names, list)
+    })  # fmt: skip
+
+
+def progress() -> Progress:
+    """What this visitor has solved, as far as this visit knows."""
+    return get_state("progress") or Progress()
+
+
+def add_progress(more: Progress) -> None:
+    """This is solved, too."""
+    set_state("progress", progress() | more)
+
+
+def solve_question(lesson: str) -> None:
+    """The right answer to a question of this lesson was chosen."""
+    add_progress(Progress(lessons=frozenset([lesson])))
+
+
+def share_of_exercises() -> float:
+    """How many of all exercises are solved, from 0 to 1."""
+    return len(progress().exercises) / len(EXERCISES)
+
+
+def exchange_progress() -> None:
+    """Take over what this browser kept of earlier visits, and have it keep what is solved by now.
+
+    A small frame of our own origin stores it and does nothing else; it answers only where there is something to tell.
+    """
+    take_progress(get_state(KEEPER), "progress_taken")
+    keeper()(key=KEEPER, what="progress", solved=progress().lists(), forget=forgotten())
+
+
+def keeper():
+    """The frame that stores: of the whole app one for progress, and on the page of the exercises one for code."""
+    return component("keeper", path=IN_BROWSER / "keeper")
+
+
+def take_progress(sent: object, taken: str) -> None:
+    """Take over what a frame has sent, once: the browser goes on sending it, also when all is to be forgotten."""
+    solved = known_progress(sent.get("solved")) if isinstance(sent, dict) else Progress()
+    if solved != (get_state(taken) or Progress()):
+        set_state(taken, solved)
+        add_progress(solved)
+
+
+def forgotten() -> str:
+    """A word that is new whenever all is to be forgotten; the browser forgets once for each."""
+    return get_state("progress_forgotten") or ""
+
+
+def forget_everything() -> None:
+    """What was solved, in this visit, in this browser, and the code that was written for the exercises."""
+    set_state("progress", Progress())
+    set_state("progress_forgotten", secrets.token_hex(8))
+    set_state("first_tries", {})
+    for lesson in LESSON_TITLES:
+        set_state(f"{lesson}_answer", None)
+    for key in EXERCISES:
+        for what in ("code", "verdict", "tries", "solution"):
+            set_state(f"exercise_{what}_{key}", None)

@@ -1,0 +1,121 @@
+"""What the app uses of Streamlit without Streamlit promising it: all of it here, each with its reason.
+
+Streamlit is pinned to one version. tests/ui/test_streamlit_insides.py fails where another one does these things
+differently. Two more places rely on what is not promised and cannot stand here: the content security policy, which
+allows the inline scripts of Streamlit's start page by their hash (server/headers.py), and frame.css.
+"""
+
+import copy
+from pathlib import Path
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.components.v1 import declare_component
+from streamlit.file_util import get_static_dir
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.web.server.starlette.starlette_app_utils import decode_xsrf_token_string
+from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
+
+from attention_ui.session.state import get_state
+
+
+def front_end_folder() -> Path:
+    """Where Streamlit's own front end lies: index.html, and static/ with js/ and css/.
+
+    The security policy needs the start page, and the packing of files its scripts. Nothing public tells the folder.
+    """
+    return Path(get_static_dir())
+
+
+def running_session() -> str | None:
+    """Whose page is being computed on this thread, if any is: for the log.
+
+    Streamlit mentions this function in its guide on threads, and says that it may change.
+    """
+    context = get_script_run_ctx(suppress_warning=True)
+    return None if context is None else context.session_id
+
+
+def came_through_history() -> bool:
+    """True in the run in which the browser goes back or forward to an address. Nothing public tells it from others."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def open_link(page, said: dict) -> None:
+    """Open a page with all that its link says.
+
+    st.switch_page refuses names that a widget has bound, and drops those that are bound on the page one leaves, also
+    where the page one goes to binds them again.
+    """
+    with get_script_run_ctx().session_state.query_params() as params:
+        for widget in list(params._bindings_by_widget):
+            params.unbind_widget(widget)
+    st.switch_page(page, query_params=said)
+
+
+def page_of_one_run(page):
+    """A copy of a page of st.Page, for one run of the frame.
+
+    st.navigation writes into the page that it runs, so a page made once and given to several visitors at a time would
+    mix up whose turn it is; and making it anew in each run would look for its file each time, for thirteen pages.
+    """
+    return copy.copy(page)
+
+
+def browser_mark() -> bytes | None:
+    """What tells this browser from others: the random part of the cookie that Streamlit gives to every browser.
+
+    The cookie protects the upload of files; neither its name nor its form is promised. A cookie of our own would be one
+    more for everybody, and could be set only where a page is loaded. None where the browser sends none.
+    """
+    cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
+    return decode_xsrf_token_string(cookie)[0] if cookie else None
+
+
+def session_is_open(session_id: str) -> bool:
+    """True while this visit is connected. Nothing public knows the visits."""
+    return runtime.exists() and runtime.get_instance().is_active_session(session_id)
+
+
+def rerun_session(session_id: str) -> None:
+    """Draw the page of an open visit anew, from outside; to be called on the server's own loop.
+
+    So Streamlit itself does when a file of the app has changed. Publicly a page can only ask for its own next run, or
+    run a part of itself again and again.
+    """
+    session = runtime.get_instance()._session_mgr.get_active_session_info(session_id).session
+    session.request_rerun(session._client_state)
+
+
+def check_rerun() -> None:
+    """End this run of the page here if its visitor has asked for another by now.
+
+    A page that waits would otherwise compute what nobody looks at any more. Streamlit ends a run that is out of date
+    wherever the script accesses session state or draws; no public function does that alone.
+    """
+    get_state("anything")
+
+
+def uploads_kept() -> dict[tuple[str, str], int]:
+    """How many bytes of each file that visitors have brought are in memory, by visit and by the file's name.
+
+    Streamlit keeps a file as long as the visit, limits the size of each and not how many there are, and tells their sum
+    to its metrics only.
+    """
+    if not runtime.exists():
+        return {}
+    manager = runtime.get_instance().uploaded_file_mgr
+    with manager._lock:
+        return {(visit, name): len(file.data) for visit, files in manager.file_storage.items()
+                for name, file in files.items()}  # fmt: skip
+
+
+def component(name: str, **where: str | Path):
+    """A part of a page in a frame of its own, from a folder (`path`) or an address (`url`).
+
+    Streamlit promises these components; that it keeps them below the name of this module, and that they can only be
+    declared with an import of their own, it does not. Its newer kind brings JavaScript as a blob, which the app's own
+    policy refuses.
+    """
+    return declare_component(name, **where)

@@ -1,0 +1,80 @@
+"""The training runs that a visitor has: kept for the session, started, stopped, and announced on other pages."""
+
+import streamlit as st
+
+from attention_core.training import TrainingSettings
+from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
+from attention_ui.session.state import get_state, set_state
+from attention_ui.training.controls import Choice
+from lessons.screen.format import tell
+from runs.run import TrainingRun
+
+RUN, FIRST = "training_run", "first_run"
+BADGE_SECONDS = 2.0  # at least
+
+
+def visitors_run(choice: Choice) -> TrainingRun | None:
+    """The run of this visitor. One that has not begun follows the controls; one that has is kept."""
+    run = get_state(RUN)
+    if choice.settings is None:
+        return run
+    if run is None or (run.position == 0 and not run.training and run.recording.settings != choice.settings):
+        run = scheduler().open(choice.settings)
+        set_state(RUN, run)
+    return run
+
+
+def start(settings: TrainingSettings) -> None:
+    """Train the visitor's run to its end, or a new one where the settings changed or the old one is over.
+
+    The first update is made here, so that the next picture shows it however many wait for the training thread.
+    """
+    run = get_state(RUN)
+    if run is None or run.finished or run.recording.settings != settings:
+        run = reset(settings)
+    run.step_once()
+    run.train()
+
+
+def pause() -> None:
+    """Let the visitor's runs stand still where they are."""
+    for key in (RUN, FIRST):
+        if (run := get_state(key)) is not None:
+            run.stop()
+
+
+def one_step() -> None:
+    """Move the visitor's run by one step."""
+    if (run := get_state(RUN)) is not None:
+        run.step_once()
+
+
+def reset(settings: TrainingSettings) -> TrainingRun:
+    """Put a new run at step 0 in the place of the old one."""
+    old = get_state(RUN)
+    if old is not None and old is not get_state(FIRST):
+        old.stop()
+    run = scheduler().open(settings)
+    set_state(RUN, run)
+    return run
+
+
+def run_badge(on_training_page: bool) -> None:
+    """On every other page: how far the visitor's model is, and a button to stop it."""
+    run = get_state(RUN)
+    if on_training_page:
+        return
+    if run is None or not run.training:
+        return
+    with st.sidebar:
+        st.fragment(draw_badge, run_every=max(BADGE_SECONDS, refresh_seconds()))(run)
+
+
+def draw_badge(run: TrainingRun) -> None:
+    """One refresh of the sign. Looking keeps the run going."""
+    with redrawn_picture():
+        view = run.look()
+        st.progress(view.position / view.settings.steps, text=tell("Your model: {count} updates", count=view.position))
+        st.button(tell("Stop training"), key="stop", on_click=pause, width="stretch")
+    if not view.training:
+        st.rerun()

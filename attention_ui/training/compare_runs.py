@@ -1,0 +1,104 @@
+"""Two runs side by side: one kept as the first, the other the visitor's own; and the classical questions."""
+
+import time
+
+import streamlit as st
+
+from attention_ui.controls.bound import one_in_list
+from attention_ui.server.process import page_turn, picture_seconds, redrawn_picture, refresh_seconds, scheduler
+from attention_ui.session.links import hidden
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.training_runs import FIRST, RUN, visitors_run
+from attention_ui.training.controls import QUESTIONS, Choice, set_task
+from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
+from lessons.screen.format import tell, together
+from lessons.train.compare_runs import COMPARISONS, comparison_sentences
+from runs.page_lock import Priority
+from runs.run import TrainingRun
+
+
+@st.fragment
+def live_run(choice: Choice) -> TrainingRun | None:
+    """The buttons and the picture of the run returned. A press draws these alone: a class may press Start at once."""
+    with page_turn(Priority.NOBODY_WAITS):
+        run = visitors_run(choice)
+        training = run_buttons(run, choice)
+        set_state(MOVING, training)
+        if run is not None:
+            first = get_state(FIRST)
+            first = None if first is run else first
+            every = refresh_seconds() if training else None
+            st.fragment(watch_progress, run_every=every)(run, first, time.monotonic() if training else None)
+            draw_picture(run, first)
+    return run
+
+
+def watch_progress(run: TrainingRun, first: TrainingRun | None, drawn: float | None) -> None:
+    """One refresh. Some time after it was `drawn`, and when all has come to its end, the page is drawn anew."""
+    with redrawn_picture():
+        view = run.look()
+        training = view.training or (first is not None and first.look().training)
+        draw_progress(view)
+    if drawn is not None and (not training or time.monotonic() - drawn > picture_seconds()):
+        st.rerun()
+
+
+def draw_picture(run: TrainingRun, first: TrainingRun | None) -> None:
+    """The run alone, or beside the first one if one is kept."""
+    if first is None:
+        draw_run(run, run.look())
+    else:
+        draw_both(first, run)
+
+
+def compare_panel(run: TrainingRun | None) -> None:
+    """Keep this run as the first, or let both runs of a classical question begin at once."""
+    if hidden("compare"):
+        return
+    with st.expander(tell("Compare two runs"), key="compare_open", on_change="rerun") as panel:
+        if not panel.open:
+            return
+        st.text(tell("Keep this run, change one thing, and press Start: both are shown side by side."))
+        first = get_state(FIRST)
+        with st.container(horizontal=True):
+            st.button(tell("Keep this run as the first"), key="keep_first", disabled=run is None, on_click=keep_first)
+            st.button(tell("Forget the first run"), key="forget_first", disabled=first is None, on_click=forget_first)
+        asked = one_in_list(tell("Or a classical question"), "classic", QUESTIONS)
+        st.button(tell("Train both"), key="train_both", on_click=train_both, args=(asked,))
+
+
+def keep_first() -> None:
+    """Let the run of the moment be the first of two."""
+    set_state(FIRST, get_state(RUN))
+
+
+def forget_first() -> None:
+    """Show one run alone again."""
+    if (first := get_state(FIRST)) is not None and first is not get_state(RUN):
+        first.stop()
+    set_state(FIRST, None)
+
+
+def train_both(asked: str) -> None:
+    """Begin both runs of a question, and let the controls show the second."""
+    run = get_state(RUN)
+    seed = run.recording.settings.seed if run is not None else 0
+    forget_first()
+    settings = COMPARISONS[asked].settings(seed)
+    for key, one in zip((FIRST, RUN), settings, strict=True):
+        set_state(key, scheduler().open(one))
+        get_state(key).train()
+    set_task(settings[1])
+
+
+def draw_both(first: TrainingRun, second: TrainingRun) -> None:
+    """Two runs side by side, and what came of them."""
+    views = first.look(), second.look()
+    changed = in_words(*(v.settings for v in views)) or tell("nothing changed")
+    st.text(tell("From the first to the second: {changed}.", changed=changed))
+    st.text(together(comparison_sentences(*views)))
+    named = ((tell("The first run"), "first"), (tell("The second run"), ""))
+    for place, run, view, (title, which) in zip(st.columns(2), (first, second), views, named, strict=True):
+        with place:
+            st.subheader(title, anchor=False)
+            draw_half(run, view, which)

@@ -1,0 +1,216 @@
+"""A visitor's training run on the screen: buttons, progress, and the film of the run."""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from attention_core.model import ModelConfig
+from attention_core.observe import ObservedTask, observe_task, observe_texts
+from attention_core.tasks import CharacterTask
+from attention_core.training import Snapshot, TrainingSettings
+from attention_ui.figures.template import alt_table, template
+from attention_ui.page.drawing import draw_figure, draw_film, draw_notice
+from attention_ui.server.process import yield_turn
+from attention_ui.session.chart import first_pick, least_letters, show_notes
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.training_runs import FIRST, one_step, pause, reset, start
+from attention_ui.training.controls import SPANS, Choice
+from attention_ui.training.run_tools import RUN_TOOLS
+from lessons.example.prompt import Beginning, read_probe
+from lessons.kit.head_maps import head_name
+from lessons.screen.format import labelled, listed, spoken, tell, together
+from lessons.screen.message import say
+from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
+from lessons.train.compare_runs import differences
+from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
+from runs.recording import Recording
+from runs.run import RunView, TrainingRun
+
+MOVING, HEAD_LEFT_OUT = "picture_moves", "left_out"
+FOLDS = ("compare", *RUN_TOOLS)
+HALF_WIDTH, HEAT_WIDTH = 480, 250
+
+
+def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
+    """Start or go on, pause, one step, reset. True where a run of this visitor is trained.
+
+    Whoever draws below goes by this answer: a run may end at any moment, and the buttons would then tell of another.
+    """
+    training = run is not None and run.training
+    changed = run is not None and choice.settings is not None and run.recording.settings != choice.settings
+    fresh = run is None or run.position == 0 or changed
+    can_start = choice.settings is not None and (changed or (not training and not (run is not None and run.finished)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        press_button(
+            tell("Start") if fresh else tell("Go on"), "start", can_start, start, choice.settings, type="primary"
+        )
+        press_button(tell("Pause"), "pause", training, pause)
+        press_button(tell("One step"), "one_step", run is not None and not run.finished, one_step)
+        press_button(tell("Reset"), "reset", choice.settings is not None, reset, choice.settings)
+    if changed and choice.settings is not None and run.position > 0:
+        show_notes(
+            say(
+                "Changed since this run: {changed}. Start begins anew.",
+                changed=in_words(run.recording.settings, choice.settings),
+            )
+        )
+    first = get_state(FIRST)
+    return training or (first is not None and first.training)
+
+
+def press_button(label: str, key: str, enabled: bool, action: Callable, *about: object, **look: str) -> None:
+    """A button that does something with the visitor's runs."""
+    st.button(label, key=key, disabled=not enabled, on_click=press, args=(action, *about), **look)
+
+
+def press(action: Callable, *about: object) -> None:
+    """Do it; the buttons and the picture are drawn anew, and the whole page where that is not enough.
+
+    The browser asks for the progress until the whole page is drawn, and open folds tell of the run as it stood.
+    """
+    action(*about)
+    if get_state(MOVING) or any(get_state(f"{fold}_open") for fold in FOLDS):
+        st.rerun()
+
+
+def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
+    """What differs between two runs, in one line."""
+    return "; ".join(spoken(difference.sentence) for difference in differences(before, after))
+
+
+def draw_progress(view: RunView) -> None:
+    """How far the run is, and what went wrong."""
+    steps = view.settings.steps
+    st.progress(view.position / steps, text=tell("{done} of {steps} updates", done=view.position, steps=steps))
+    show_notes(view.problem)
+
+
+def draw_run(run: TrainingRun, view: RunView) -> None:
+    """The film of a run; of a text, with a choice of what to look at."""
+    picture = st.container()
+    probe, heat = probe_controls() if isinstance(view.settings.task, CharacterTask) else ("", 1.0)
+    with picture:
+        shown = draw_film_of(run, view, probe, heat)
+    show_notes(*shown.notes)
+
+
+def draw_half(run: TrainingRun, view: RunView, which: str) -> None:
+    """One of two runs side by side: `which` tells its film from that of the other."""
+    draw_film_of(run, view, "", 1.0, width=HALF_WIDTH, which=which)
+
+
+def draw_film_of(
+    run: TrainingRun, view: RunView, probe: str, heat: float, *, width: int = FILM_WIDTH, which: str = ""
+) -> Beginning:
+    """A run that stands still, from its first moment to the present one; of one that is trained, the present alone.
+
+    The piece of text that was looked at, and what had to be changed in it.
+    """
+    text = isinstance(view.settings.task, CharacterTask)
+    shown = read_probe(view.settings, probe) if text else Beginning(())
+    steps = (view.snapshot.step,) if view.training else film_steps(run.recording.snapshot_steps(view.position))
+    moments = moments_of(run.recording, tuple(steps), shown.tokens, heat)
+    picture = st.container()
+    can_be_left_out = view.position > 0 and not view.training
+    head = head_to_leave_out(view, which) if can_be_left_out else None
+    less = None if head is None else losses_without(run.recording, tuple(steps), head)
+    yield_turn()
+    screen = train_screen(view, moments, still=not view.training, less=less, width=width)
+    film, *of_task = screen.figures
+    film = replace(film, key=film.key + which)
+    pressed = partial(press_head, f"{film.key}_chart", HEAD_LEFT_OUT + which, view.settings.model)
+    with picture:
+        draw_film(None, film, pressed if can_be_left_out else None)
+    if less is not None:  # what the press did stands where it was pressed
+        show_notes(less.sentence)
+    for figure in (*film.curves, film.frames[-1]):
+        draw_notice(None, figure.notice)
+    if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
+        show_notes(together(remarks))
+    draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
+    for figure in of_task:
+        draw_notice(None, figure.notice)
+        draw_figure(None, replace(figure, key=figure.key + which))
+    return shown
+
+
+def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
+    """The titles of all heads, as buttons: one press leaves a head out, another brings it back.
+
+    So does a click on its map or on the title of that; the buttons are there for whoever has no pointer as well.
+    """
+    heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
+    chosen = st.pills(
+        tell("Leave out a head: click its map, or press here"), heads,
+        format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
+    )  # fmt: skip
+    return chosen if chosen in heads else None
+
+
+def press_head(chart: str, buttons: str, model: ModelConfig) -> None:
+    """The head whose map was clicked is left out; if it was, it comes back."""
+    maps = {f"{layer}.{head}": (layer, head) for heads in heads_by_layer(model) for layer, head in heads}
+    head = maps.get(str(first_pick(get_state(chart)).get("head")))
+    if head is not None:
+        set_state(buttons, None if get_state(buttons) == head else head)
+
+
+@functools.lru_cache(maxsize=8)
+def losses_without(recording: Recording, steps: tuple[int, ...], head: tuple[int, int]) -> WithoutHead:
+    """The losses of the recorded models, each without this head."""
+    return without_head(recording.settings, (snapshot_in_turn(recording, step) for step in steps), head)
+
+
+def snapshot_in_turn(recording: Recording, step: int) -> Snapshot:
+    """The weights of a step. Thirty films may be drawn at once, and others are on a lesson: they go first."""
+    yield_turn()
+    return recording.snapshot(step)
+
+
+@functools.lru_cache(maxsize=8)  # a class trains the same few runs, and a page is drawn again and again
+def moments_of(recording: Recording, steps: tuple[int, ...], tokens: tuple[str, ...], heat: float) -> list[Observed]:
+    """The model at some of the recorded steps: on these tokens of its text, or on the example of its task."""
+    settings, snapshots = recording.settings, (snapshot_in_turn(recording, step) for step in steps)
+    if isinstance(settings.task, CharacterTask):
+        return observe_texts(settings, list(snapshots), tokens, heat)
+    return [observe_task(settings, snapshot) for snapshot in snapshots]
+
+
+def probe_controls() -> tuple[str, float]:
+    """Which piece of text to look at, and how warm the sample is."""
+    with st.container(horizontal=True):
+        probe = st.text_input(
+            tell("Look at the attention on"), "", key="probe", placeholder=tell("a piece of the text")
+        )
+        span, label = SPANS["heat"], tell("Temperature of the sample")
+        heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
+    return probe or "", heat
+
+
+def draw_answers(now: Observed, vocabulary: Sequence[str], which: str) -> None:
+    """What the model answers, with tokens of this vocabulary, or writes at the present moment.
+
+    `which` tells the answers of one of two runs from those of the other.
+    """
+    if isinstance(now, ObservedTask):
+        with st.container(key=f"answers{which}"):
+            draw_columns(answer_rows(now.example, now.predicted), vocabulary)
+    else:
+        st.text(tell("The model writes:"))
+        st.code(now.sample, language=None, wrap_lines=True)
+
+
+def draw_columns(rows: Mapping[str, Sequence[str]], vocabulary: Sequence[str]) -> None:
+    """Rows of texts below each other, in columns as wide as any text of the vocabulary: none moves when one changes."""
+    from attention_ui.figures.answers import answers_chart, answers_table, column_width  # with Altair
+
+    letters, (tokens, *_) = least_letters(), rows.values()
+    beside = column_width(rows, letters)
+    step = column_width([*tokens, *vocabulary], letters)
+    chart = template(answers_chart, len(rows), len(tokens), beside, step, letters)
+    said = "\n".join(labelled(title, " ".join(texts)) for title, texts in rows.items() if title)
+    tables = {"answers": answers_table(rows, beside, step, letters), "alt": alt_table(said)}
+    st.vega_lite_chart({**chart, "datasets": tables}, width="content", alt=listed([*filter(None, rows)]))

@@ -1,0 +1,143 @@
+"""Writing on the screen: the text so far, and the newest token with what led to it."""
+
+import functools
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import streamlit as st
+
+from attention_core import generation
+from attention_core.generation import MAX_NEW_TOKENS, NewToken, regenerate_last
+from attention_core.language_model import language_model
+from attention_core.model import TinyTransformer
+from attention_core.sampling import Sampling
+from attention_core.tokens import Vocabulary
+from attention_ui.page.contents import opening
+from attention_ui.page.drawing import draw_figure, draw_notice
+from attention_ui.page.question import Ask, current_question, question_panel
+from attention_ui.server.process import redrawn_picture
+from attention_ui.session.chart import covered, is_projected, show_notes
+from attention_ui.session.links import hidden
+from attention_ui.session.state import get_state, set_state
+from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
+from lessons.generate import lesson as generate
+from lessons.generate.language_model_tokens import written_pieces
+from lessons.generate.lesson import WRITES, Writing, code_of_writing, generate_screen
+from lessons.screen.format import spoken
+from lessons.screen.message import reason, say
+from lessons.screen.screen import Code, Part, Parts
+from runs.checkpoint import Checkpoint
+
+ADDRESS = "generate"
+PLAY_SECONDS = 0.6
+CHUNK = 25  # so many tokens are written ahead, so that a step costs nothing
+
+
+@functools.lru_cache(maxsize=32)
+def written_ahead(
+    checkpoint: Checkpoint | None, start: tuple[str, ...], length: int, sampling: Sampling, seed: int
+) -> tuple[NewToken, ...]:
+    """What this model writes; a longer text begins with the shorter one, so whole chunks can be kept.
+
+    How each token was drawn is left out: a dozen texts with it would take megabytes.
+    """
+    written = generation.generate(*who_writes(checkpoint), start, length, sampling, seed)
+    return tuple(NewToken(new.token, new.position, new.first, new.window) for new in written)
+
+
+def who_writes(checkpoint: Checkpoint | None) -> tuple[TinyTransformer, Vocabulary]:
+    """The model and its tokens; the language model where there is no checkpoint."""
+    if checkpoint is None:
+        return language_model().model, written_pieces()
+    return checkpoint.model(), checkpoint.settings.task.vocabulary
+
+
+def writing_so_far(request: Request, length: int) -> Writing:
+    """The first so many new tokens. Raises ValueError for a model with broken weights."""
+    checkpoint, start = request.writer.checkpoint, request.start.tokens
+    chunks = min(-(-length // CHUNK) * CHUNK, MAX_NEW_TOKENS)
+    written = written_ahead(checkpoint, start, chunks, request.sampling, request.seed)[:length]
+    text = (*start, *(new.token for new in written))
+    newest = regenerate_last(*who_writes(checkpoint), text, length, request.sampling, request.seed)
+    return Writing(request.writer.task, start, written, newest, request.sampling, request.seed)
+
+
+def code_of(request: Request) -> Code:
+    """What writes, and with which model, beginning and settings it was asked to.
+
+    The language model has too many weights for a program that can be copied.
+    """
+    checkpoint, how = request.writer.checkpoint, (request.sampling, request.seed)
+    if checkpoint is None:
+        return Code(WRITES)
+    return code_of_writing(checkpoint.model(), request.writer.task, request.start.tokens, request.length, *how)
+
+
+def live_writing(request: Request, top: AbstractContextManager) -> None:
+    """The text and the newest token, in place while it plays; on top, where it stands still, what is asked of it.
+
+    The distribution over the next token is the question, so its numbers wait until that is answered.
+    """
+    playing = bool(get_state(PLAYS))
+    ask = None if playing else asks_about_newest(request)
+    question = ask and current_question(ADDRESS, ask)
+    asks = question is not None and not hidden("predict")
+    with top:
+        if asks:
+            question_panel(ADDRESS, question, about=spoken(generate.HEADING))
+        else:
+            opening(generate)
+    st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
+    if asks:
+        st.markdown(spoken(generate.OPENING))
+
+
+def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Tokens as in a dictionary: the order of their probabilities would tell the likeliest."""
+    return tuple(sorted(parts, key=lambda part: part.name))
+
+
+def asks_about_newest(request: Request) -> Ask | None:
+    """What asks about the newest token; None where nothing is written."""
+    try:
+        return generate_screen(writing_so_far(request, request.length)).ask
+    except ValueError:
+        return None
+
+
+def draw_writing(request: Request, playing: bool) -> None:
+    """One refresh. At the end of the longest text the page is drawn anew, for its buttons."""
+    length = (get_state(PLAYED_TO) or 1) + 1 if playing else request.length
+    length = min(length, MAX_NEW_TOKENS)
+    with redrawn_picture():
+        writes = draw_text_of(request, length)
+    if playing and writes:
+        set_state(PLAYED_TO, length)
+        if length == MAX_NEW_TOKENS:
+            set_state(PLAYS, False)
+            st.rerun()
+
+
+def draw_text_of(request: Request, length: int) -> bool:
+    """The text up to here, and how its last token was drawn; False, and a sentence, where the model is broken."""
+    try:
+        writing = writing_so_far(request, length)
+    except ValueError as error:
+        show_notes(say("This model cannot write: {why}.", why=reason(error)))
+        return False
+    with st.container(key="written"):
+        st.code(writing.text_to_see, language=None, wrap_lines=True)
+    screen = generate_screen(writing)
+    waits = ADDRESS if not get_state(PLAYS) and covered(ADDRESS) else None
+    widths = [figure.width for figure in screen.figures]
+    for place, figure in zip(st.columns(widths) if not is_projected() else [st] * 2, screen.figures, strict=True):
+        lesson = None  # what the heads looked at tells nothing
+        if waits and isinstance(figure, Parts):
+            lesson, figure = waits, replace(figure, parts=in_no_order(figure.parts))
+        with place.container():
+            draw_figure(lesson, figure)
+            draw_notice(lesson, figure.notice, charts_below=False)
+    for remark in screen.remarks:
+        st.text(spoken(remark))
+    return True

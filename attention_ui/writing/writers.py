@@ -1,0 +1,138 @@
+"""Which model writes: one of three that come with the app, the visitor's own, or one from a file."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from attention_core.model import ModelConfig
+from attention_core.tasks import CharacterTask
+from attention_core.tasks.text import notebook_model
+from attention_core.training import TrainingSettings
+from attention_ui.controls.bound import one_in_row
+from attention_ui.server.process import scheduler
+from attention_ui.session.chart import fold
+from attention_ui.session.state import get_state, set_state
+from attention_ui.session.training_runs import RUN
+from attention_ui.training.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
+from lessons.screen.format import tell
+from lessons.screen.message import Sentence, reason, say
+from runs.checkpoint import Checkpoint, check_writes, run_history
+
+NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
+WRITERS = {
+    "notebook": say("“hello world”, the notebook’s"),
+    "sea": say("“she sells sea shells”"),
+    "language": say("the language model"),
+    "mine": say("the one you trained"),
+    "file": say("from a file"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Writer:
+    """A model that writes, the history of its training where it is known, and what has to be said about it.
+
+    Without a checkpoint it is the language model.
+    """
+
+    checkpoint: Checkpoint | None
+    history: Callable[[], str] | None
+    notes: tuple[Sentence, ...] = ()
+
+    @property
+    def task(self) -> CharacterTask | None:
+        """What it was trained on; None for the language model."""
+        return None if self.checkpoint is None else self.checkpoint.settings.task
+
+
+def shipped_settings(name: str) -> TrainingSettings:
+    """How a model that comes with the app was trained. The first is that of the notebook, to the learning rate."""
+    if name == "notebook":
+        task = CharacterTask(NOTEBOOK, 8)
+        model = notebook_model(len(task.vocabulary))
+        return TrainingSettings(task=task, model=model, learning_rate=0.001, steps=200, seed=1337)
+    task = CharacterTask(SEA_SHELLS, 12)
+    model = ModelConfig(
+        vocabulary=len(task.vocabulary), context=12, d_model=32, n_heads=4, residual=True, embedding_std=0.3
+    )
+    return TrainingSettings(task=task, model=model, learning_rate=0.003, steps=80, batch_size=8, seed=0)
+
+
+@functools.cache
+def shipped(name: str) -> Writer:
+    """A model that comes with the app, trained at its first use.
+
+    Training takes a fraction of a second and needs no file: the weights are those that the code on the screen makes.
+    """
+    settings = shipped_settings(name)
+    run = scheduler().open(settings)
+    run.recording.record(settings.steps)
+    run.train()
+    view = run.look()
+    return Writer(run_checkpoint(view), lambda: run_history(view))
+
+
+def chosen_writer() -> Writer:
+    """Draw the choice of the model. What is not there gives way to the notebook's, with a note."""
+    chosen = one_in_row(tell("Who writes?"), "writer", WRITERS)
+    if chosen == "mine":
+        return own_writer()
+    if chosen == "language":
+        return Writer(None, None)
+    if chosen != "file":
+        return shipped(chosen)
+    brought = get_state(BROUGHT)
+    if brought is None:
+        return instead(say("No model was brought in this session. Choose a file below."))
+    return Writer(brought, None)
+
+
+def own_writer() -> Writer:
+    """The model of the visitor's run, as far as it is trained by now."""
+    run = get_state(RUN)
+    if run is None:
+        return instead(
+            say("No model was trained in this session. Train one on the page before, or choose the language model.")
+        )
+    view = run.look()
+    try:
+        check_writes(view.settings)
+    except ValueError as error:
+        return instead(say("Your model cannot write: {why}.", why=reason(error)))
+    before = get_state("own_writer")
+    same = (view.settings, view.snapshot.step)  # all that decides which weights a run has
+    if before is not None and (before.checkpoint.settings, before.checkpoint.updates) == same:
+        return before
+    notes = () if view.snapshot.step else (say("Your model had no update yet, so it knows nothing of its text."),)
+    writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
+    set_state("own_writer", writer)
+    return writer
+
+
+def instead(why: Sentence) -> Writer:
+    """The notebook's model, and why it stands in."""
+    stands_in = shipped("notebook")
+    return Writer(stands_in.checkpoint, stands_in.history, (why, say("Until then the notebook’s model writes.")))
+
+
+def keep_panel(writer: Writer) -> None:
+    """A fold with the downloads of this model and its history, and a place for a file."""
+    fold("keep", tell("Keep this model, or bring one"), "keep_open", functools.partial(draw_keeping, writer))
+
+
+def draw_keeping(writer: Writer) -> None:
+    """The downloads side by side, and below them the place for a file."""
+    if writer.checkpoint is None:
+        st.caption(tell("The language model comes with the app, so it is not offered here."))
+    else:
+        draw_downloads(writer)
+    bring_model(then=functools.partial(set_state, "writer", "file"))
+
+
+def draw_downloads(writer: Writer) -> None:
+    """The downloads of a model and its history side by side."""
+    with st.container(horizontal=True):
+        download_model(lambda: writer.checkpoint)
+        download_history(writer.history)

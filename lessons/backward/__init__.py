@@ -1,0 +1,1 @@
+"""Lesson: how a model learns from a mistake."""

@@ -1,0 +1,122 @@
+"""How does it learn from a mistake?"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from attention_core.backward import (
+    attend_backward,
+    cross_entropy_backward,
+    linear_backward,
+    model_backward,
+    softmax_backward,
+)
+from attention_core.training import gradient_by_autograd
+from lessons.backward.check_view import Checked, check_figures
+from lessons.backward.derivation import chain_rule
+from lessons.backward.finite_differences import central_differences, losses_at
+from lessons.backward.gradients_view import StageBack, way_figure
+from lessons.backward.one_prediction import Correction, one_mistake, settings_of_learner
+from lessons.backward.program import ran_check, ran_softmax, ran_sums, ran_update, ran_way
+from lessons.backward.questions import QUESTIONS
+from lessons.backward.softmax_view import softmax_figures
+from lessons.backward.sums_view import sums_figures
+from lessons.backward.update_view import update_figures
+from lessons.example.example import ExampleTrace
+from lessons.kit.formulas import A, K, Q, V
+from lessons.kit.questions import asking
+from lessons.screen.message import say
+from lessons.screen.program import Ran
+from lessons.screen.screen import Code, Figure, Screen
+
+HEADING = say("How does it learn from a mistake?")
+OPENING = say(
+    "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient** says how the "
+    "loss changes as a number grows. A name with d_ before it, such as d_scores, is the gradient of the loss with "
+    "respect to what has that name: here the scores."
+)
+
+BackView = Literal["way", "softmax", "sums", "update", "check"]
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page: how far the model is trained, which sentence it reads, and what is shown.
+
+    `stage` belongs to the way back, `size` to the softmax, `key` to the sums (the position of a value, from 0), `rate`
+    to the update and `matrix` to the check.
+    """
+
+    updates: int = 20
+    sentence: int = 3  # a mistake, at whose scores a long step overshoots and larger ones saturate the softmax
+    view: BackView = "way"
+    stage: StageBack = "loss"
+    size: float = 1
+    key: int = 0
+    rate: float = 0.03
+    matrix: Checked = "W_v"
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One view of one mistake. Of the running example this lesson takes the seed, the mask and the scaling."""
+    mistake = one_mistake(settings_of_learner(example.example), choices.updates, choices.sentence)
+    return Screen(
+        formula=formula_of(choices, mistake),
+        figures=tuple(FIGURES[choices.view](mistake, choices)),
+        code=code_back(mistake, choices),
+        ask=asking("backward", QUESTIONS, example.example.seed, mistake),
+        derive=chain_rule(mistake).derive)  # fmt: skip
+
+
+FIGURES: dict[BackView, Callable[[Correction, Choices], Iterator[Figure]]] = {
+    "way": lambda mistake, choices: iter((way_figure(mistake, choices.stage),)),
+    "softmax": lambda mistake, choices: softmax_figures(mistake, choices.size),
+    "sums": lambda mistake, choices: sums_figures(mistake, choices.sentence, choices.key),
+    "update": lambda mistake, choices: update_figures(mistake, choices.rate),
+    "check": lambda mistake, choices: check_figures(mistake, choices.matrix),
+}
+RAN_BACK: dict[BackView, Callable[[Correction, Choices], Ran]] = {
+    "way": lambda mistake, choices: ran_way(mistake),
+    "softmax": lambda mistake, choices: ran_softmax(mistake, choices.size),
+    "sums": lambda mistake, choices: ran_sums(mistake),
+    "update": lambda mistake, choices: ran_update(mistake, choices.rate),
+    "check": lambda mistake, choices: ran_check(mistake, choices.matrix),
+}
+CODE_BACK: dict[BackView, tuple[Callable, ...]] = {
+    "way": (attend_backward, softmax_backward, linear_backward, cross_entropy_backward),
+    "softmax": (softmax_backward,),
+    "sums": (attend_backward, softmax_backward, linear_backward),
+    "update": (losses_at, model_backward),
+    "check": (central_differences, losses_at, gradient_by_autograd),
+}
+
+
+def code_back(mistake: Correction, choices: Choices) -> Code:
+    """The functions of a view, and how they were called."""
+    return Code(CODE_BACK[choices.view], ran=partial(RAN_BACK[choices.view], mistake, choices))
+
+
+SOFTMAX_BACK = rf"{A}_{{ij}}\,\big(d{A}_{{ij}} - \textstyle\sum_m {A}_{{im}}\,d{A}_{{im}}\big)"
+STAGE_FORMULAS: dict[StageBack, str] = {
+    "loss": r"L = -\ln p_{\text{right}} \qquad d\,\text{logit}_t = p_t - [t = \text{right}]",
+    "output": r"dO = d\,\text{logits}\;W_{\text{unembed}}^\top\,W_o^\top",
+    "weights": rf"O = {A}{V} \quad\Rightarrow\quad d{A} = dO\,{V}^\top",
+    "qkv": rf"d{Q} = dS\,{K} \qquad d{K} = dS^\top {Q} \qquad d{V} = {A}^\top dO",
+    "maps": rf"dW_q = X^\top d{Q} \qquad dW_k = X^\top d{K} \qquad dW_v = X^\top d{V}",
+    "x": rf"dX = d\,\text{{after}} + d{Q}\,W_q^\top + d{K}\,W_k^\top + d{V}\,W_v^\top",
+}
+
+
+def formula_of(choices: Choices, mistake: Correction) -> str:
+    """The line of the chain rule that the view is about."""
+    if choices.view == "way" and choices.stage != "scores":
+        return STAGE_FORMULAS[choices.stage]
+    divided = "" if mistake.divisor is None else r"\,/\sqrt{" + mistake.divisor.removeprefix("√") + "}"
+    return {
+        "way": rf"dS_{{ij}} = {SOFTMAX_BACK}{divided}",
+        "softmax": rf"dS'_{{ij}} = {SOFTMAX_BACK}",
+        "sums": rf"d{V}_j = \sum_i {A}_{{ij}}\,dO_i",
+        "update": r"w \leftarrow w - \text{rate}\cdot dw \qquad L \approx L_0 - \text{rate}\cdot\lvert dw\rvert^2",
+        "check": r"dw \approx \frac{L(w + h) - L(w - h)}{2h}",
+    }[choices.view]

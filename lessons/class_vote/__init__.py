@@ -1,0 +1,1 @@
+"""A class votes on a question of any lesson."""

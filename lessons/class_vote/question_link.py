@@ -1,0 +1,99 @@
+"""A question put to a class: the choices from which its screen is made again, the same in every process.
+
+What travels is no picture but the choices, as a short text. Whoever has it computes the screen, so that the numbers
+that a class looks at are computed there and then as well.
+"""
+
+import functools
+from dataclasses import dataclass
+from types import ModuleType
+
+import msgspec
+import torch
+from torch import Tensor
+
+from attention_core.errors import InputError
+from lessons.example.example import MINE, Example, learnt_example, run_example, unedited
+from lessons.screen.compare_edits import diff
+from lessons.screen.screen import Question, Screen
+
+MOST_SCREENS_ASKED = 16  # kept at a time; a class looks at one
+
+
+@dataclass(frozen=True, eq=False)
+class AskedScreen:
+    """The question with this `number` on one screen of a lesson."""
+
+    lesson: str
+    example: Example
+    head: int
+    choices: object
+    number: int = 0
+
+
+@functools.cache
+def askable() -> dict[str, tuple[ModuleType, object]]:
+    """The lessons whose questions a class can be asked, by name, and their first choices on `first_asked`'s example."""
+    from lessons.order import lesson_path  # and with it every lesson: the first page does without
+    from lessons.read import lesson as read
+
+    path = [*lesson_path(run_example(learnt_example("pronouns"))), (read, read.ReadChoices())]
+    return {module.__name__.split(".")[1]: (module, choices) for module, choices in path}
+
+
+def first_asked(lesson: str) -> AskedScreen:
+    """The first question of a lesson that nobody has opened yet, on the model that a visit begins with."""
+    return AskedScreen(lesson, learnt_example("pronouns"), 0, askable()[lesson][1])
+
+
+def written_asked(asked: AskedScreen) -> str:
+    """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
+    if asked.example.source == MINE:
+        raise InputError("This screen shows a model of your own, which the students' screens do not have.")
+    return msgspec.json.encode(vars(asked), enc_hook=mask_as_rows).decode()
+
+
+def mask_as_rows(value: object) -> object:
+    """A mask as rows of booleans: in the choices all tensors are masks."""
+    if isinstance(value, Tensor):
+        return value.tolist()
+    raise NotImplementedError
+
+
+def mask_of_rows(kind: type, value: object) -> Tensor:
+    """The mask that was written so."""
+    return torch.tensor(value, dtype=torch.bool)
+
+
+def read_asked(text: str) -> AskedScreen:
+    """The question that was written so. Raises ValueError for any other text."""
+    try:
+        parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+        lesson = msgspec.json.decode(parts["lesson"], type=str)
+        kinds = {"example": Example, "head": int, "choices": type(askable()[lesson][1]), "number": int}
+        read = {
+            name: msgspec.json.decode(parts[name], type=kind, dec_hook=mask_of_rows) for name, kind in kinds.items()
+        }
+    except (msgspec.MsgspecError, KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            "a question was expected as this version of the app writes it, but got another text"
+        ) from error
+    return AskedScreen(lesson, **read)
+
+
+@functools.lru_cache(maxsize=MOST_SCREENS_ASKED)
+def screen_asked(text: str) -> tuple[Screen, Question]:
+    """The screen and its question, made again from the text. Kept for all who look at it: never change one."""
+    asked = read_asked(text)
+    screen = screen_of_lesson(asked)
+    return screen, screen.ask(asked.number)
+
+
+def screen_of_lesson(asked: AskedScreen) -> Screen:
+    """The screen; where numbers were changed by hand, with what that changed in it."""
+    lesson, _ = askable()[asked.lesson]
+    if asked.lesson == "read":  # which has a model and a text of its own
+        return lesson.read_screen(asked.choices)
+    trace = run_example(asked.example)
+    screen = lesson.screen(trace, asked.head, asked.choices)
+    return diff(screen, lesson.screen(unedited(trace), asked.head, asked.choices)) if asked.example.edits else screen

@@ -1,0 +1,117 @@
+"""What does it cost?"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from attention_core.online_softmax import attend_in_blocks, take_block
+from lessons.cost.counted_view import counted_figures, sizes_of_example
+from lessons.cost.formulas import (
+    LayerSizes,
+    cached_numbers,
+    layer_parameters,
+    multiplications,
+    numbers_moved,
+    squared_from,
+)
+from lessons.cost.measured_view import measured_figures, ran_slope, said_of_machine
+from lessons.cost.online_softmax_view import OnlineRow, online_figures, ran_online
+from lessons.cost.published_models import PUBLISHED
+from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
+from lessons.cost.timings import Timing, fitted_slope, fused, in_blocks, written_out
+from lessons.example.example import ExampleTrace
+from lessons.kit.questions import asking
+from lessons.screen.message import say
+from lessons.screen.program import Ran
+from lessons.screen.screen import Code, Screen
+
+HEADING = say("What does it cost?")
+OPENING = say(
+    "Every token is compared with every other: twice as many tokens, four times as many scores. What that takes, and "
+    "how to do it without ever holding all the scores."
+)
+
+CostView = Literal["counted", "blocks", "measured"]
+EXAMPLE_SIZES = "example"
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What the learner chose on this page: what is shown, and whose sizes are counted, with how many tokens.
+
+    The running example has tokens of its own; a published model, named as in `PUBLISHED`, reads `tokens`. The softmax
+    block by block is that of one query, counted from 0, with so many keys in a `block`. What was measured are `timings`
+    on a `machine`; none before anybody measured.
+    """
+
+    view: CostView = "counted"
+    model: str = EXAMPLE_SIZES
+    tokens: int = 1024
+    query: int = -1
+    block: int = 2
+    timings: tuple[Timing, ...] = ()
+    machine: str = ""
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What attention costs, or how it is computed without ever holding a whole row of scores."""
+    views = {"counted": counted_screen, "blocks": blocks_screen, "measured": measured_screen}
+    return views[choices.view](example, head, choices)
+
+
+def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """One query's softmax, block by block."""
+    row = OnlineRow(example, head, choices.query % len(example.tokens), choices.block)
+    return Screen(
+        formula=BLOCK_FORMULA, figures=online_figures(row),
+        code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
+        ask=asking("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
+
+
+def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What was measured on the machine at hand, if anybody has."""
+    sizes = sizes_of_example(example)
+    return Screen(
+        figures=tuple(measured_figures(choices.timings)), remarks=(said_of_machine(choices.timings, choices.machine),),
+        code=Code((written_out, in_blocks, fused, fitted_slope), ran=partial(ran_slope, example, choices.timings)),
+        ask=asking("cost", COUNT_QUESTIONS, example.example.seed, sizes))  # fmt: skip
+
+
+BLOCK_FORMULA = (
+    r"m' = \max(m,\ \max_j s_j) \qquad \ell' = \ell\,e^{m - m'} + \textstyle\sum_j e^{s_j - m'}"
+    r" \qquad o' = o\,e^{m - m'} + \textstyle\sum_j e^{s_j - m'} \textcolor{v}{v_j}"
+)
+
+
+def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """The cost of one layer, counted."""
+    model = PUBLISHED.get(choices.model)
+    sizes = sizes_of_example(example) if model is None else model.sizes(choices.tokens)
+    return Screen(
+        formula=cost_formula(sizes), figures=tuple(counted_figures(sizes, model)),
+        code=Code((multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
+                  ran=partial(ran_counts, sizes)),
+        ask=asking("cost", QUESTIONS, example.example.seed, sizes))  # fmt: skip
+
+
+def cost_formula(s: LayerSizes) -> str:
+    """LaTeX: what grows with n and what with its square, with the widths filled in; d stands for any of them."""
+    maps = rf"{s.d_model}\,({s.n_heads}\cdot{s.d_k} + {s.n_kv_heads}\cdot{s.d_k + s.d_v} + {s.n_heads}\cdot{s.d_v})"
+    pairs = rf"{s.n_heads}\,({s.d_k} + 2 + {s.d_v})"
+    return (
+        rf"\text{{multiplications}} = n \cdot \underbrace{{{maps}}}_{{Q,\,K,\,V,\,W_o:\ O(n \cdot d^2)}}"
+        rf" \;+\; n^2 \cdot \underbrace{{{pairs}}}_{{\text{{scores, softmax, mixture}}:\ O(n^2 \cdot d)}}"
+    )
+
+
+def ran_counts(sizes: LayerSizes) -> Ran:
+    """The counts of these sizes."""
+    counts = {"products": multiplications, "moved": numbers_moved}
+    return Ran(
+        {"sizes": sizes},
+        (*(f"{name} = list({count.__name__}(sizes).values())" for name, count in counts.items()),
+         "parameters, cache = layer_parameters(sizes), cached_numbers(sizes)",
+         "equal = squared_from(sizes)"),
+        {**{name: list(count(sizes).values()) for name, count in counts.items()},
+         "parameters": layer_parameters(sizes), "cache": cached_numbers(sizes),
+         "equal": squared_from(sizes)})  # fmt: skip

@@ -1,0 +1,1 @@
+"""Lesson: attention without learned parameters."""

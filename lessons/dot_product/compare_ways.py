@@ -1,0 +1,13 @@
+"""The same attention in three ways of writing it, run on the numbers of a screen."""
+
+from attention_core.attention import AttentionTrace
+from lessons.dot_product.loops_and_numpy import compare_references
+from lessons.screen.message import Sentence, Size, say
+
+
+def compared(attention: AttentionTrace, scale: float) -> Sentence:
+    """That all three were run, and how far they are apart."""
+    difference = compare_references(attention, scale)
+    return say("All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
+               "at most {loops} and NumPy by at most {numpy}.",
+               loops=Size(difference.loops), numpy=Size(difference.numpy))  # fmt: skip

@@ -1,0 +1,53 @@
+"""The language model as a source of the running example: one of its layers on a text."""
+
+from dataclasses import dataclass
+
+from attention_core.head_patterns import MeasuredPattern
+from attention_core.language_model import measured_model
+from lessons.example.language_model_text import PATTERN_NAMES, texts_measured
+from lessons.example.trained_layer import Job, TrainedLayer
+from lessons.screen.message import Sentence, Share, say, say_count
+
+LANGUAGE = "language"
+SENTENCE_READ = "The cat sat on the mat. The cat sat"
+PATTERN_ROLES = {
+    "previous token": say("attend one token back"),
+    "start": say("attend to the start"),
+    "punctuation": say("attend to punctuation"),
+    "induction": say("attend to what followed the same token last time"),
+    "same token": say("attend to earlier appearances of the same token"),
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerOfReader(TrainedLayer):
+    """One layer of the language model that ships with the app."""
+
+    def whose(self) -> Sentence:
+        """What made the weights, and how well they do."""
+        about = measured_model()
+        return say("Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
+                   "are right.", steps=about.steps, right=Share(about.right), n=about.n)  # fmt: skip
+
+    @property
+    def way_to_x(self) -> tuple[Sentence, ...]:
+        """Layers, and a norm."""
+        if self.layer == 0:
+            return (say("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
+                        "shift of its own. The result is the X of the other lessons."),)  # fmt: skip
+        return (say_count(
+            "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
+            "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
+            self.layer),)  # fmt: skip
+
+    def job(self, head: int) -> Job:
+        """The name that the head has earned; else the pattern of which it has most beyond an even head."""
+        kept = measured_model().heads
+        name = kept.name_of(self.layer, head) or max(kept.naming, key=lambda n: self.above_even(kept.naming[n], head))
+        score, done = kept.naming[name], kept.name_of(self.layer, head) is not None
+        share, texts = score.heads[self.layer][head], texts_measured(name)
+        return Job(PATTERN_NAMES[name], PATTERN_ROLES[name], share, score.even, done, texts)
+
+    def above_even(self, score: MeasuredPattern, head: int) -> float:
+        """How much more of its weight the head puts there than an even one."""
+        return score.heads[self.layer][head] - score.even

@@ -1,0 +1,330 @@
+"""Small models in training: what each learns, its weights after every few updates, and how well its heads do their job.
+
+Reading order: the models (`TASK_SOURCES`), how one is trained (`recorded`), and what its heads are measured to do.
+"""
+
+import functools
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import torch
+from jaxtyping import Float
+
+from attention_core.errors import InputError, Phrase
+from attention_core.evaluation import Evaluation, evaluate_together, side_by_side
+from attention_core.masks import causal_mask, full_mask
+from attention_core.model import TinyTransformer
+from attention_core.tasks import NO_TARGET, InductionTask, LookUpTask, PreviousTask, PronounTask, ReverseTask, Task
+from attention_core.tokens import clean_text
+from attention_core.training import (
+    EVALUATE_EVERY,
+    HELD_OUT,
+    MAX_STEPS,
+    TrainingSettings,
+    TrainingStep,
+    held_out_batch,
+    recommended,
+    train,
+)
+from attention_core.weights import model_with
+from lessons.example.presets import Sizes
+from lessons.example.shipped_weights import shipped_weights
+from lessons.example.task_texts import texts_of
+from lessons.example.trained_layer import Job, TrainedLayer
+from lessons.screen.message import All, Sentence, Token, say, say_count
+
+TaskSource = Literal["pronouns", "previous", "reverse", "lookup", "induction"]
+MOST_RECORDINGS = 48  # half a megabyte each, or less
+MOST_WORK = 80_000  # updates times layers times features: about two seconds
+MOST_SHOWN = 12  # tokens
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearntExample:
+    """A task whose heads can be read, the sentence it is shown on, and the sizes and settings that learn it.
+
+    `sizes` are d_model, d_k, d_v and n_heads, small enough to print. `words` says how its tokens are written: with
+    spaces between, or letter by letter.
+    """
+
+    name: Sentence  # completes “Trained on …”
+    task: Task
+    sentence: str
+    words: bool
+    sizes: Mapping[str, int]
+    training: Mapping[str, object]
+
+    def settings(self, sizes: Sizes, *, causal: bool, scaling: bool) -> TrainingSettings:
+        """The run that trains the model with these sizes and this seed."""
+        of_model = {name: getattr(sizes, name) for name in ("d_model", "d_k", "d_v", "n_heads")}
+        return recommended(
+            self.task, sizes.seed, causal=causal and self.causal, scaling=scaling, **of_model, **self.training
+        )
+
+    def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[Sentence | Phrase, ...]]:
+        """The tokens of a text that the model knows, at most as many as it sees at once, and notes on what is left out.
+
+        There is always at least one.
+        """
+        clean = clean_text(text.lower())
+        written = tuple(clean.text.split() if self.words else clean.text.replace(" ", ""))
+        known = tuple(token for token in written if token in self.task.vocabulary.tokens)
+        notes = list(clean.notes)
+        if strangers := list(dict.fromkeys(token for token in written if token not in known)):
+            left_out = All(tuple(Token(token, 0) for token in strangers))
+            notes.append(say("This model has never met {tokens}, so it is left out. It knows {known}.", tokens=left_out,
+                             known=self.known))  # fmt: skip
+        if not known:
+            notes.append(say("There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
+                             sentence=self.sentence))  # fmt: skip
+            return self.tokens(self.sentence)[0], tuple(notes)
+        if len(known) > self.most_tokens:
+            notes.append(
+                say("This model sees {most} tokens at once: the first {most} are used.", most=self.most_tokens)
+            )
+        elif len(known) < self.task.window and self.has_positions:
+            notes.append(say("It was trained on {window} tokens at a time; with {count} it may be lost.",
+                             window=self.task.window, count=len(known)))  # fmt: skip
+        return known[: self.most_tokens], tuple(notes)
+
+    @property
+    def known(self) -> str:
+        """All tokens that it knows, as one reads them."""
+        return ", ".join(self.task.vocabulary.tokens)
+
+    @property
+    def most_tokens(self) -> int:
+        """How many tokens it sees at once."""
+        return int(self.training.get("context", self.task.window))
+
+    @property
+    def has_positions(self) -> bool:
+        """True where the model has learnt a vector for each position."""
+        return ({"positions": "learned"} | dict(self.task.model) | dict(self.training))["positions"] == "learned"
+
+    @property
+    def causal(self) -> bool:
+        """True where the model is trained with the causal mask unless one asks for something else."""
+        return bool(self.task.model.get("causal", True))
+
+
+def small(learning_rate: float, steps: int) -> dict[str, object]:
+    """Settings with which models of a dozen features learn."""
+    return {"layer_norm": False, "embedding_std": 0.3, "batch_size": 32, "learning_rate": learning_rate, "steps": steps}
+
+
+def sizes_of_model(d_model: int, d_k: int, d_v: int) -> dict[str, int]:
+    """One head with so many features."""
+    return {"d_model": d_model, "d_k": d_k, "d_v": d_v, "n_heads": 1}
+
+
+TASK_SOURCES: dict[str, LearntExample] = {
+    "pronouns": LearntExample(
+        name=say("pronouns"), task=PronounTask(),
+        sentence="boy found lamp near girl when he", words=True, sizes=sizes_of_model(8, 2, 3),
+        training=small(0.03, 300) | {"context": 12}),
+    "previous": LearntExample(
+        name=say("the letter before"), task=PreviousTask(n_letters=8, window=12),
+        sentence="cafebeadhead", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
+    "reverse": LearntExample(
+        name=say("letters backwards"), task=ReverseTask(n_letters=8, window=8),
+        sentence="cafebadh", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
+    "lookup": LearntExample(
+        name=say("look-up"),
+        task=LookUpTask(n_letters=4, n_numbers=4, pairs=4, questions=2), sentence="b2 d4 a1 c3 c? b?", words=True,
+        sizes=sizes_of_model(8, 4, 4), training=small(0.03, 400) | {"context": 12}),
+    "induction": LearntExample(
+        name=say("induction"),
+        task=InductionTask(n_letters=12, window=12, shortest=4, longest=6), sentence="hadkbhadkbha", words=False,
+        sizes=sizes_of_model(12, 6, 6), training=small(0.02, 600) | {"positions": "learned"}),
+}  # fmt: skip
+
+
+def example_of_run(settings: TrainingSettings) -> LearntExample:
+    """The model of any run whose task names jobs for its heads, as an example, on the sequence that is watched.
+
+    Raises ValueError for a run that cannot be one, or that would take too long to train for a lesson.
+    """
+    task, model = settings.task, settings.model
+    if not task.roles or model.output != "scores":
+        raise InputError("the task names no job that its heads could be measured at")
+    if model.positions == "alibi":
+        raise InputError("the lessons do not show positions that are subtracted from the scores")
+    if model.sink:
+        raise InputError("the lessons do not show heads with sinks")
+    if settings.steps * model.n_layers * model.d_model > MOST_WORK:
+        raise InputError("it would train too long for a lesson: fewer steps, layers or features would do")
+    tokens = task.example.tokens[:MOST_SHOWN]
+    words = any(len(token) > 1 for token in task.vocabulary.tokens)
+    sizes = {"d_model": model.d_model, "d_k": model.query_features, "d_v": model.value_features}
+    return LearntExample(
+        name=texts_of(task).title, task=task, sentence=(" " if words else "").join(tokens), words=words,
+        sizes=sizes | {"n_heads": model.n_heads},
+        training={"steps": settings.steps, "positions": model.positions, "context": model.context},
+    )  # fmt: skip
+
+
+@dataclass(eq=False)
+class ModelRecording:
+    """A run as far as anybody has asked for it: the weights of its model after 0, 20, 40 … updates and at its end.
+
+    Whoever asks for more goes on where it stands, and comes to the same bits; it is evaluated only where it is looked
+    at. A class that moves a slider together trains one model together.
+    """
+
+    settings: TrainingSettings
+    weights: dict[int, Float[np.ndarray, " parameters"]] = field(default_factory=dict, repr=False)  # by updates
+    evaluations: dict[int, Evaluation] = field(default_factory=dict, repr=False)  # by updates
+    steps: Iterator[TrainingStep] = field(init=False, repr=False)  # those to come
+
+    def __post_init__(self):
+        self.steps = train(self.settings, evaluated=False)
+
+    def wanted(self, updates: int) -> int:
+        """The updates after which weights are kept: as many as asked for, or the nearest before."""
+        steps = self.settings.steps
+        return steps if updates >= steps else max(updates, 0) // EVALUATE_EVERY * EVALUATE_EVERY
+
+    def reached(self, updates: int) -> int:
+        """The same of those that are kept by now, for a run ends early where its loss becomes no number."""
+        return min(self.wanted(updates), max(self.weights))
+
+    def train_to(self, updates: int) -> Iterator[None]:
+        """Train until the weights after so many updates are kept, one step at a time."""
+        while self.wanted(updates) not in self.weights and (step := next(self.steps, None)) is not None:
+            if step.step == self.wanted(step.step):
+                self.weights[step.step] = step.weights
+            yield
+
+    def model(self, updates: int) -> TinyTransformer:
+        """The model after so many updates, of torch tensors."""
+        return model_with(self.settings.model, torch.from_numpy(self.weights[self.reached(updates)]))
+
+    def evaluation(self, updates: int) -> Evaluation:
+        """How good the model is after so many updates."""
+        reached = self.reached(updates)
+        if reached not in self.evaluations:
+            model = model_with(self.settings.model, self.weights[reached][None])
+            batch = side_by_side([held_out_batch(self.settings)])
+            (self.evaluations[reached],) = evaluate_together([self.settings.task], model, batch, [reached])
+        return self.evaluations[reached]
+
+
+RECORDINGS: OrderedDict[TrainingSettings, ModelRecording] = OrderedDict()  # those asked for last, for all visitors
+
+
+def recorded(settings: TrainingSettings, updates: int = MAX_STEPS) -> ModelRecording:
+    """The recording of a run; trained now up to so many updates unless somebody has asked for them before."""
+    recording = recording_of(settings)
+    for _ in recording.train_to(updates):
+        pass
+    return recording
+
+
+def recording_of(settings: TrainingSettings) -> ModelRecording:
+    """The recording of a run as far as it is trained."""
+    recording = RECORDINGS[settings] = RECORDINGS.get(settings) or ModelRecording(settings, shipped_weights(settings))
+    RECORDINGS.move_to_end(settings)
+    while len(RECORDINGS) > MOST_RECORDINGS:
+        RECORDINGS.popitem(last=False)
+    return recording
+
+
+ROLE_NAMES = {
+    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"), "self": say("itself"),
+    "pair": say("finds the pair"), "after_match": say("after the match"), "next_larger": say("the next larger"),
+    "letter_before": say("the letter before"), "number": say("finds the number"), "last": say("the last"),
+    "one_back": say("one back"), "two_back": say("two back"), "three_back": say("three back"), "next": say("one ahead"),
+}  # fmt: skip
+
+
+WAYS_TO_X = {
+    "learned": say("To each row this model adds a vector that it has learned for the position."),
+    "sinusoidal": say("To each row this model adds a vector of sines and cosines for the position."),
+    "qk": say("To what queries and keys are made of, this model adds a vector that it has learned for the position."),
+    "rotary": say("This model turns queries and keys by their positions."),
+}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Trained(TrainedLayer):
+    """One layer of a small model after so many updates."""
+
+    source: LearntExample
+    recording: ModelRecording
+    updates: int
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """How good the model is by now on sequences it is not trained on."""
+        return self.recording.evaluation(self.updates)
+
+    @property
+    def answers(self) -> int:
+        """How many answers it is asked for in those sequences."""
+        return answers_asked(self.recording.settings)
+
+    @property
+    def untrained(self) -> bool:
+        """True for a model that has had no update yet."""
+        return self.updates == 0
+
+    @property
+    def sliced(self) -> bool:
+        """True where each head reads only a slice of X."""
+        return self.recording.settings.model.heads == "sliced"
+
+    @property
+    def way_to_x(self) -> tuple[Sentence, ...]:
+        """What is added, the layers below, a norm; and what this model tells queries and keys besides."""
+        config, way = self.recording.settings.model, []
+        if config.positions in ("learned", "sinusoidal"):
+            way.append(WAYS_TO_X[config.positions])
+        if self.layer:
+            way.append(say_count("{count} layer works on that.", "{count} layers work on that.", self.layer))
+        if config.layer_norm:
+            way.append(say("A layer norm follows."))
+        result = say("The result is the X of the other lessons.")
+        way.append(result if way else say("These rows are the X of the other lessons."))
+        if config.positions in ("qk", "rotary"):
+            way.append(WAYS_TO_X[config.positions])
+        return tuple(way)
+
+    def job(self, head: int) -> Job:
+        """The one of the task's jobs that a head does best."""
+        task, shares = self.source.task, self.evaluation.role_weights[:, self.layer, head].tolist()
+        best = max(range(len(shares)), key=shares.__getitem__)
+        role, even = task.roles[best], even_shares(self.recording.settings)[best]
+        done, texts = shares[best] >= task.threshold, say("{n} new sequences", n=HELD_OUT)
+        return Job(ROLE_NAMES[role], texts_of(task).roles[role], shares[best], even, done, texts)
+
+    def whose(self) -> Sentence:
+        """What made the weights, and how well they do."""
+        seed = self.recording.settings.seed
+        if self.untrained:
+            return say("Untrained: random weights (seed {seed}).", seed=seed)
+        return say(
+            "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right.",
+            task=self.source.name, updates=self.updates, seed=seed, count=self.answers,
+            right=round(self.evaluation.accuracy * self.answers),
+        )  # fmt: skip
+
+
+@functools.lru_cache(maxsize=64)
+def answers_asked(settings: TrainingSettings) -> int:
+    """How many positions of the held-out sequences count."""
+    return int((held_out_batch(settings).targets != NO_TARGET).sum())
+
+
+@functools.lru_cache(maxsize=64)
+def even_shares(settings: TrainingSettings) -> tuple[float, ...]:
+    """For each role, the mean weight on the right cells if each query divided it evenly among what it sees."""
+    target = held_out_batch(settings).target_attention
+    n = target.shape[-1]
+    visible = causal_mask(n) if settings.model.causal else full_mask(n)
+    even = visible / visible.sum(dim=-1, keepdim=True)
+    rows = target.any(dim=-1).sum(dim=(0, -1))
+    return tuple(((target * even).sum(dim=(0, -2, -1)) / rows).tolist())

@@ -1,0 +1,1 @@
+"""Lesson: how a model writes."""

@@ -1,0 +1,1 @@
+"""Lesson: several heads side by side."""

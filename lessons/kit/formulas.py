@@ -1,0 +1,82 @@
+"""The formula of each stage, with the sizes of the moment filled in. Numbers only: never a learner's text."""
+
+import re
+
+from lessons.example.example import ExampleTrace
+from lessons.heads.example import HeadsTrace, SideBySide
+from lessons.screen.format import POINT, spoken
+from lessons.screen.message import say
+from words import language
+
+# Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
+Q, K, V, A = (
+    rf"\textcolor{{{role}}}{{{letter}}}" for letter, role in {"Q": "q", "K": "k", "V": "v", "A": "weight"}.items()
+)
+
+
+# All words that stand in a formula of ours; names of tensors stay as they are.
+WORDS_IN_FORMULAS = (
+    say("no mask: "), say(" stays as it is"), say(" where "), say("each row sums to "), say(" for each "),
+    say(" at once"), say(" may not look at "), say(" of "), say("right"), say("rate"),
+    say("multiplications"), say("scores, softmax, mixture"),
+)  # fmt: skip
+IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")
+
+
+def spoken_formula(formula: str) -> str:
+    """A formula whose words are in the reader's language."""
+    words = {said.template: spoken(said) for said in WORDS_IN_FORMULAS}
+    formula = IN_TEXT.sub(lambda found: rf"\text{{{words.get(found[1], found[1])}}}", formula)
+    return POINT.sub("{,}", formula) if language().decimal == "," else formula
+
+
+def stage_formula(stage: str, trace: ExampleTrace) -> str:
+    """LaTeX for one stage of the pipeline: what is computed, and the shapes of what goes in and comes out."""
+    n, d_model = trace.x.shape
+    d_k, d_v = trace.example.d_k, trace.example.d_v
+    scale = r"\,/\sqrt{" + str(d_k) + "}" if trace.scale != 1 else ""
+    unmasked = r"\text{no mask: } S' \text{ stays as it is}"
+    formulas = {
+        "x": rf"X \in \mathbb{{R}}^{{{n}\times{d_model}}}",
+        "qkv": rf"{Q} = X W_q,\quad {K} = X W_k,\quad {V} = X W_v"
+        + rf"\qquad {shape(n, d_model)}\cdot{shape(d_model, d_k)} = {shape(n, d_k)}"
+        + (rf",\quad {shape(n, d_model)}\cdot{shape(d_model, d_v)} = {shape(n, d_v)}" if d_v != d_k else ""),
+        "scores": rf"S = {Q}{K}^\top \qquad {shape(n, d_k)}\cdot{shape(d_k, n)} = {shape(n, n)}",
+        "scaled": rf"S' = S{scale} \qquad {shape(n, n)}",
+        "masked": r"S'_{ij} = -\infty \ \text{ where } j > i" if trace.example.causal else unmasked,
+        "weights": rf"{A}_{{ij}} = \frac{{e^{{S'_{{ij}}}}}}{{\sum_{{m=1}}^{{{n}}} e^{{S'_{{im}}}}}}"
+        + r"\qquad \text{each row sums to } 1",
+        "output": rf"O = {A}{V} \qquad {shape(n, n)}\cdot{shape(n, d_v)} = {shape(n, d_v)}",
+    }
+    return formulas[stage]
+
+
+def shape(rows: int, columns: int) -> str:
+    """Rows × columns, in LaTeX."""
+    return rf"({rows}\times{columns})"
+
+
+def heads_formula(trace: SideBySide) -> str:
+    """LaTeX for the whole way through several heads, with the shape of every tensor."""
+    n, h, d_head, d_value = len(trace.tokens), trace.n_heads, trace.d_head, trace.d_value
+    scale = rf"/\sqrt{{{d_head}}}" if trace.scale != 1 else ""
+    head = rf"{A}_i = \mathrm{{softmax}}({Q}_i {K}_i^\top {scale})"
+    heatmaps, parts, whole = (small_shape(*axes) for axes in ((h, n, n), (h, n, d_head), (n, h * d_head)))
+    values, found = small_shape(h, n, d_value), small_shape(n, h * d_value)
+    if not isinstance(trace, HeadsTrace):
+        return rf"{head}\,{heatmaps} \qquad {A}_i {V}_i\,{values}"
+    outer = small_shape(n, trace.x.shape[-1])
+    if not trace.usual_sizes:
+        return (
+            rf"\small X\,{outer} \to {Q},{K}\,{whole},\;{V}\,{found} \to {Q}_i,{K}_i\,{parts},\;{V}_i\,{values}"
+            rf" \to {head}\,{heatmaps} \to {A}_i {V}_i\,{values} \to \mathrm{{Concat}}\,{found} \to O\,{outer}"
+        )
+    return (
+        rf"\small X\,{whole} \to {Q},{K},{V}\,{whole} \to {Q}_i,{K}_i,{V}_i\,{parts}"
+        rf" \to {head}\,{heatmaps} \to {A}_i {V}_i\,{parts} \to \mathrm{{Concat}}\,{whole} \to O\,{whole}"
+    )
+
+
+def small_shape(*axes: int) -> str:
+    """A shape beside a tensor, in LaTeX."""
+    return r"{\scriptstyle " + r"\times".join(map(str, axes)) + "}"

@@ -1,0 +1,1 @@
+"""Lesson: who may look at whom."""

@@ -1,0 +1,41 @@
+"""The lessons in the order in which a notebook goes through them: each as it first opens, on one example and head."""
+
+from collections.abc import Iterator
+from types import ModuleType
+
+from attention_core.masks import causal_mask, full_mask
+from lessons.backward import lesson as backward
+from lessons.cost import lesson as cost
+from lessons.dot_product import lesson as dot_product
+from lessons.example.example import ExampleTrace
+from lessons.heads import lesson as heads
+from lessons.heads.example import heads_example
+from lessons.mask import lesson as mask
+from lessons.output import lesson as output
+from lessons.positions import lesson as positions
+from lessons.projections import lesson as projections
+from lessons.pytorch import lesson as pytorch
+from lessons.scores import lesson as scores
+from lessons.softmax import lesson as softmax
+from lessons.tokens import lesson as tokens
+from lessons.variants import lesson as variants
+
+
+def lesson_path(example: ExampleTrace) -> Iterator[tuple[ModuleType, object]]:
+    """Each lesson, and the choices with which it begins; where one is about a single query, that is the last."""
+    n = len(example.tokens)
+    last, several = n - 1, heads_example(example, "sentence")
+    visible = causal_mask(n) if example.example.causal else full_mask(n)
+    yield tokens, tokens.Choices()
+    yield dot_product, dot_product.Choices("all", last)
+    yield projections, projections.Choices()
+    yield scores, scores.Choices()
+    yield mask, mask.Choices(causal_mask(n))
+    yield softmax, softmax.Choices(last)
+    yield output, output.Choices("all", last)
+    yield heads, heads.Choices(several)
+    yield positions, positions.Choices(tuple(reversed(range(n))))
+    yield pytorch, pytorch.Choices(several, visible)
+    yield backward, backward.Choices()
+    yield variants, variants.Choices()
+    yield cost, cost.Choices()

@@ -1,0 +1,1 @@
+"""Lesson: how weights mix the values."""

@@ -1,0 +1,1 @@
+"""Lesson: one head on one sentence, as arcs, as one row, as matrices."""

@@ -1,0 +1,100 @@
+"""What does attention do, in one picture?"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from attention_core.attention import attend
+from lessons.example.example import ExampleTrace, whose_weights
+from lessons.kit.edit_notices import edit_remarks
+from lessons.kit.formulas import stage_formula
+from lessons.kit.head_derivation import HeadDerivation, derive_head, divisor_of
+from lessons.kit.matrices import PAIRS, head_matrix
+from lessons.kit.stages import STAGES, Stage, notice_stage
+from lessons.screen.message import Sentence, say
+from lessons.screen.program import ran_attention
+from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen
+
+HEADING = say("What does attention do, in one picture?")
+OPENING = say(
+    "Each token compares its **query** with the **key** of every token it may look at. It then receives a weighted "
+    "mix of their **values**, its own included."
+)
+
+STAGE_OF: dict[str, Stage] = {"x": "x", "q": "qkv", "k": "qkv", "v": "qkv", "k_transposed": "scores"}
+FOLLOWED_FIRST = ("weights", "masked", "scaled", "scores", "q", "x")  # the last that is drawn is followed first
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How far the picture is drawn; the rest is the running example."""
+
+    step: Stage = "output"
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """All matrices of one head, up to a stage."""
+    attention = example.heads.select(head)
+    derivation = derive_head(example, head)
+    reached = STAGES.index(choices.step)
+    look = {
+        "x": (say("X"), example.x),
+        "k_transposed": (say("Kᵀ"), attention.k.mT),
+        "k": (say("K"), attention.k),
+        "v": (say("V"), attention.v),
+        "q": (say("Q"), attention.q),
+        "scores": (say("scores = Q Kᵀ"), attention.scores),
+        "scaled": (say("scaled: ÷ {divisor}", divisor=divisor_of(example)), attention.scaled),
+        "masked": (say("masked"), attention.masked),
+        "weights": (say("weights A"), attention.weights),
+        "output": (say("output = A V"), attention.output),
+    }
+    drawn = {key: head_matrix(derivation, key, title, values, drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
+                              sources=sources_of(derivation, key))
+             for key, (title, values) in look.items()}  # fmt: skip
+    return Screen(
+        formula=stage_formula(choices.step, example), figures=(pipeline(example, head, choices.step, drawn),),
+        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)),
+        remarks=edit_remarks(example, head))  # fmt: skip
+
+
+def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Matrix]) -> Matrices:
+    """Each product where its factors meet: Q left of the scores and Kᵀ above them, V above the output."""
+    upper = ("x", "k_transposed", "k", None, None, "v")
+    lower = ("q", "scores", "scaled", "masked", "weights", "output")
+    return Matrices(
+        key="pipeline", name=say("All matrices of one attention head"),
+        notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
+        bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
+        weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
+        height=530)  # fmt: skip
+
+
+def what_it_does(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
+    """What a trained head has been measured to do; nothing for random weights."""
+    return () if example.trained is None else (example.trained.does(head),)
+
+
+def sources_of(derivation: HeadDerivation, key: str):
+    """What lights up with a cell: its sources, and in the stages that follow, what becomes of it."""
+
+    def seen_by(i: int) -> Iterator[int]:
+        return (m for m, visible in enumerate(derivation.visible[i]) if visible)
+
+    def sources(i: int, j: int) -> Iterator[Cells]:
+        if key in ("scores", "scaled", "masked"):
+            yield from (Cells("q", row=i), Cells("k_transposed", column=j), Cells("k", row=j))
+            yield from (Cells(pair, i, j) for pair in PAIRS)
+        elif key == "weights":
+            yield from (Cells(name, row=i) for name in ("masked", "weights", "output"))
+            yield from (Cells("v", row=m) for m in seen_by(i))
+        elif key == "output":
+            yield Cells("weights", row=i)
+            yield from (Cells("v", m, j) for m in seen_by(i))
+        elif key == "x":
+            yield from (Cells(name, row=i) for name in ("x", "q", "k", "v"))
+            yield Cells("k_transposed", column=i)
+        else:
+            yield from (Cells("k", j, i), Cells("x", row=j)) if key == "k_transposed" else (Cells("x", row=i),)
+
+    return sources

@@ -1,0 +1,149 @@
+"""What does a head of attention do? One sentence, and where each of its tokens looks."""
+
+import functools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from attention_core.attention import AttentionTrace, attend
+from attention_core.randomness import generator
+from attention_core.tasks import Task
+from lessons.example.example import Example, ExampleTrace, run_afresh, whose_weights
+from lessons.example.task_models import Trained
+from lessons.kit.attention_notices import largest, notice_row
+from lessons.kit.edit_notices import edit_remarks
+from lessons.screen.message import Sentence, Share, Token, say
+from lessons.screen.program import ran_attention
+from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
+from lessons.screen.screen import Code, Screen
+
+HEADING = say("What does an attention head do?")
+OPENING = say("Every token shares out one whole among the tokens it may look at.")
+
+NEARLY_EVEN = 0.15  # of the even share is the most by which a weight of a nearly even row may differ from it
+MOST_MOMENTS = 31
+SENTENCES_DRAWN = 512  # to see which tokens stand last
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The token that asks, counted from 0; the last one where it is None."""
+
+    query: int | None = None
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """Where one token looks, at every moment of the training where there was one."""
+    attention, last = example.heads.select(head), len(example.tokens) - 1
+    query = last if choices.query is None else min(choices.query, last)
+    moments = ribbon_moments(example, head)
+    trained = example.trained
+    does = () if trained is None else (trained.does(head),)
+    figure = Ribbons(
+        key="ribbons", name=say("Where each token of the sentence looks"), tokens=example.names, query=query,
+        moments=moments, notice=(moments[-1].rows[query].says, *does))  # fmt: skip
+    return Screen(
+        headline=where_it_looks(example.names, attention, query),
+        lead=does if trained is not None and trained.untrained else (*does, whose_weights(example)),
+        figures=(figure,), remarks=edit_remarks(example, head),
+        code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)))  # fmt: skip
+
+
+def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+    """The headline: which keys one query looks at, all where its weights are nearly even."""
+    weights, visible = attention.weights[query], attention.visible[query]
+    most, keys, share = largest(names, weights, visible)
+    choices, asked = int(visible.sum()), names[query]
+    if choices == 1:
+        return say("{query} has nowhere else to look: all of its weight stays on {key}.",
+                   query=asked, key=names[most[0]])  # fmt: skip
+    if len(most) == choices:
+        return say("To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
+                   query=asked, count=choices, share=share)  # fmt: skip
+    if nearly_even(attention, query):
+        return say("To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
+                   "weight goes to each.", query=asked, count=choices, low=Share(float(weights[visible].min())),
+                   high=share)  # fmt: skip
+    if len(most) > 1:
+        return say("To read {query}, this head looks most at {keys}: {share} of its weight goes to each.",
+                   query=asked, keys=keys, share=share)  # fmt: skip
+    said = {"query": asked, "key": names[most[0]], "share": share}
+    if share.value > 0.5:
+        return say("To read {query}, this head looks at {key}: {share} of its weight goes there.", **said)
+    return say("To read {query}, this head looks most at {key}: {share} of its weight goes there.", **said)
+
+
+def nearly_even(attention: AttentionTrace, query: int) -> bool:
+    """Whether no weight of the row differs much from the share that each key would have of an even one."""
+    seen = attention.weights[query][attention.visible[query]]
+    return bool(((seen * len(seen) - 1).abs() <= NEARLY_EVEN).all())
+
+
+def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+    """What there is to notice in a row. Of one that is nearly even: between what its weights are."""
+    weights, visible = attention.weights[query], attention.visible[query]
+    most, _, share = largest(names, weights, visible)
+    choices = int(visible.sum())
+    if len(most) == choices or not nearly_even(attention, query):
+        return notice_row(names, attention, query)
+    return say("{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
+               query=names[query], count=choices, low=Share(float(weights[visible].min())), high=share)  # fmt: skip
+
+
+def ribbon_moments(example: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
+    """The head at the moments of its training so far, the present one last; that alone where there was none."""
+    trained = example.trained
+    if not isinstance(trained, Trained):
+        return (ribbon_moment(example.example, head),)
+    before = sorted(updates for updates in trained.recording.weights if updates < trained.updates)
+    step = max(1, math.ceil(len(before) / (MOST_MOMENTS - 1)))
+    shown = (*before[::step], trained.updates)
+    return tuple(ribbon_moment(replace(example.example, updates=updates), head) for updates in shown)
+
+
+@functools.lru_cache(maxsize=256)
+def ribbon_moment(example: Example, head: int) -> RibbonMoment:
+    """One head of an example: what each of its queries looks at."""
+    trace = run_afresh(example)
+    attention = trace.heads.select(head)
+    rows = (ribbon_row(trace.names, attention, query) for query in range(len(trace.tokens)))
+    return RibbonMoment(tuple(rows), how_good(trace))
+
+
+def ribbon_row(names: Sequence[Token], attention: AttentionTrace, query: int) -> RibbonRow:
+    """What one query looks at."""
+    weights, visible = attention.weights[query], attention.visible[query]
+    leads = () if nearly_even(attention, query) and int(visible.sum()) > 1 else largest(names, weights, visible)[0]
+    return RibbonRow(
+        tuple(weights.tolist()), tuple(visible.tolist()), tuple(leads), what_row_says(names, attention, query)
+    )
+
+
+def how_good(trace: ExampleTrace) -> Sentence:
+    """How good the model is by now; whose weights they are where it is not one that is being trained."""
+    trained = trace.trained
+    if not isinstance(trained, Trained):
+        return whose_weights(trace)
+    return say("After {updates} of {steps} updates: {right} of {count} new answers right.",
+               updates=trained.updates, steps=trained.recording.settings.steps, count=trained.answers,
+               right=round(trained.evaluation.accuracy * trained.answers))  # fmt: skip
+
+
+def words_that_fit(trace: ExampleTrace) -> tuple[str, ...]:
+    """The tokens that stand last in sentences of the model's task; none where it has no task."""
+    if not isinstance(trace.trained, Trained):
+        return ()
+    return last_tokens(trace.trained.source.task)
+
+
+@functools.lru_cache(maxsize=32)
+def last_tokens(task: Task) -> tuple[str, ...]:
+    """The tokens that stand last in some of many sentences of a task, in the order of its vocabulary."""
+    last = task.batch(SENTENCES_DRAWN, generator(0, "last tokens")).inputs[:, -1]
+    return tuple(task.vocabulary.tokens[token] for token in sorted(set(last.tolist())))
+
+
+def sentence_with_last(trace: ExampleTrace, word: str) -> str:
+    """The text of the same sentence with another last word."""
+    return (" " if trace.trained.source.words else "").join((*trace.tokens[:-1], word))

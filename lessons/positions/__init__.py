@@ -1,0 +1,1 @@
+"""Lesson: whether attention knows the order."""

@@ -1,0 +1,1 @@
+"""Lesson: queries, keys and values."""

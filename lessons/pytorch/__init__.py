@@ -1,0 +1,1 @@
+"""Lesson: the same in PyTorch's own functions."""

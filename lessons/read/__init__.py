@@ -1,0 +1,1 @@
+"""Lesson: what the heads of a language model do."""

@@ -1,0 +1,86 @@
+"""Questions of the lesson on the language model: what do its heads do?"""
+
+import math
+from dataclasses import replace
+
+from torch import Generator
+
+from lessons.example.language_model_text import Reading, read
+from lessons.kit.head_maps import head_name
+from lessons.kit.questions import Asked, among_numbers, among_tokens, below, beyond_figure
+from lessons.screen.message import Number, say
+
+FEW_TOKENS = 3
+
+
+@beyond_figure
+def second_time(reading: Reading, random: Generator) -> Asked:
+    """Which key the chosen head looks at when the text comes a second time."""
+    if reading.asked.twice:
+        return None
+    twice = read(replace(reading.asked, twice=True, word=None))
+    once = len(twice.encoded.ids) // 2
+    if once < FEW_TOKENS:
+        return None
+    layer, head, names = reading.asked.layer, reading.asked.head, twice.names
+    query = once + 1 + below(once, random)
+    row = twice.weights[layer, head, query, : query + 1]
+
+    def only(key: int) -> Number:
+        return Number(float(row[key]))
+
+    return among_tokens(
+        say("Say the text twice. From {query}, the second time: which token does {head} look at most?",
+            head=head_name(layer, head), query=names[query]),
+        names[: query + 1], row, say("{weight} of its weight goes there.", weight=Number(float(row.max()))),
+        [(query - once + 1, say("What followed it the first time: a head for induction would look there; here only "
+                                "{weight} goes there.", weight=only(query - once + 1))),
+         (query - 1, say("A head for the previous token would look there; here only {weight} goes there.",
+                         weight=only(query - 1))),
+         (0, say("Many heads rest on the start; here only {weight} goes there.", weight=only(0))),
+         (query - once, say("The same token, the first time: only {weight} goes there.", weight=only(query - once)))],
+        lambda key: say("Only {weight} of its weight goes there.", weight=only(key)))  # fmt: skip
+
+
+@beyond_figure
+def one_head_missing(reading: Reading, random: Generator) -> Asked:
+    """What the text costs without the chosen head."""
+    whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)
+    if whole is None or less is None or abs(less - whole) < 0.02:
+        return None
+    heads = reading.weights.shape[0] * reading.weights.shape[1]
+    return among_numbers(
+        lambda write: say("With all heads the mean surprise over this text is {whole}. What is it without {head}?",
+                          whole=write(whole), head=head_name(reading.asked.layer, reading.asked.head)),
+        (less, say("All else goes on as before, less what this head adds to each token.")),
+        (whole, say("It would be the same only if nobody read what the head adds.")),
+        (2 * less - whole, say("That counts the head twice.")),
+        (2 * whole - less, say("That is as far on the other side: on this text the head does the opposite.")),
+        (whole * heads / (heads - 1), say("Heads do not share the work evenly: one may matter much, another little.")),
+    )  # fmt: skip
+
+
+@beyond_figure
+def even_head(reading: Reading, random: Generator) -> Asked:
+    """What a head gets that looks everywhere alike."""
+    query = below(len(reading.encoded.ids), random)
+    visible, n = query + 1, len(reading.encoded.ids)
+    vocabulary, heads = reading.whole.logits.shape[-1], reading.weights.shape[1]
+    return among_numbers(
+        say("A head that spreads its weight evenly: how much does {query}, token {place} of {total}, put on each token "
+            "that it sees?", query=reading.names[query], place=visible, total=n),
+        (1 / visible, say("It sees itself and all before it, and the weights sum to 1."),
+                      say("one whole, shared with all before it")),
+        (1 / n, say("The tokens after it are masked."), say("one whole, shared by all tokens of the text")),
+        (1 / (visible + 1), say("No weight goes to what comes next."),
+                            say("one whole, shared with what comes next")),
+        (1 / query if query else math.nan, say("A token sees itself as well."),
+                                           say("one whole, shared by those before it alone")),
+        (1 / heads, say("Each head spreads a weight of 1 of its own; heads do not share it."),
+                    say("one whole, shared by all heads")),
+        (1.0, say("Together they get 1, not each."), say("one whole on each of them")),
+        (1 / vocabulary, say("Weights are shared among the tokens of the text, not the vocabulary."),
+                         say("one whole, shared by all tokens of the vocabulary")))  # fmt: skip
+
+
+QUESTIONS = (second_time, one_head_missing, even_head)

@@ -1,0 +1,1 @@
+"""Lesson: the scores, and why they are divided by √d_k."""

@@ -1,0 +1,167 @@
+"""Why divide by √d_k?"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from attention_core.attention import AttentionTrace, attend, scale_scores
+from attention_core.masks import causal_mask
+from attention_core.measures import MEASURES, RowMeasures, ScaleMeasures, measure_head, measure_scaling
+from lessons.example.example import ExampleTrace, whose_weights
+from lessons.kit.formulas import stage_formula
+from lessons.kit.head_derivation import HeadDerivation, derive_head
+from lessons.kit.matrices import head_matrix
+from lessons.kit.questions import asking
+from lessons.scores.questions import QUESTIONS
+from lessons.screen.format import apart, percent
+from lessons.screen.message import Number, Sentence, Share, Size, say
+from lessons.screen.program import Ran
+from lessons.screen.screen import Code, Curves, Line, Matrices, Matrix, Screen, Table
+
+HEADING = say("Why divide by the square root of d_k?")
+OPENING = say(
+    "The more features a query and a key have, the more their dot product varies. See what that does to the softmax, "
+    "with the division and without it."
+)
+
+MEASURED_KEYS, MEASURED_DRAWS = 16, 200
+MEASURE_TITLES = {
+    "std": say("standard deviation of the scores"),
+    "largest": say("largest weight of a row"),
+    "entropy": say("entropy of a row (nats)"),
+    "jacobian": say("norm of the softmax Jacobian"),
+}
+UNDIVIDED, DIVIDED = say("as they are"), say("÷ √d_k")
+
+
+@dataclass(frozen=True)
+class Choices:
+    """The d_k that is marked in the curves; the rest is the running example."""
+
+    d_k: int = 64
+
+
+def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
+    """What the division does: measured over d_k on random vectors, and on the running example."""
+    a = example.heads.select(head)
+    mask = causal_mask(len(example.tokens)) if example.example.causal else None
+    plain, divided = (attend(a.q, a.k, a.v, mask, scale=scale) for scale in (1.0, 1 / math.sqrt(a.q.shape[-1])))
+    seed = example.example.seed
+    measured = measure_scaling(MEASURED_KEYS, MEASURED_DRAWS, seed)
+    curves = measured_curves(measured, choices.d_k)
+    done = derive_head(example, head, divided, f"√{a.q.shape[-1]}")
+    figure = division_figure(example, head, plain, divided, done)
+    table = measures_table(measure_head(plain), measure_head(divided))
+    return Screen(
+        formula=stage_formula("scaled", example), figures=(figure, *curves, table),
+        code=Code((scale_scores, measure_scaling), a, example.scale,
+                  partial(ran_scaling, plain, divided, measured, seed)),
+        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided), derive=done.derive)  # fmt: skip
+
+
+def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
+    """The division of these scores, and what it does to random ones."""
+    d_k = plain.q.shape[-1]
+    ways = {"plain": False, "divided": True}
+    return Ran(
+        {"scores": plain.scores, "d_k": d_k, "n_keys": MEASURED_KEYS, "n_draws": MEASURED_DRAWS, "seed": seed},
+        ("scaled = scale_scores(scores, 1 / math.sqrt(d_k))",
+         "measured = measure_scaling(n_keys, n_draws, seed)",
+         *(f"{way} = [m.std for m in measured if m.divided is {divides}]" for way, divides in ways.items())),
+        {"scaled": divided.scaled,
+         **{way: [m.std for m in measured if m.divided is divides] for way, divides in ways.items()}})  # fmt: skip
+
+
+def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[Curves]:
+    """Each measure over d_k, with the division and without; two in a row."""
+    plain, divided = (next(m for m in measured if m.d_k == d_k and m.divided is way) for way in (False, True))
+    notice = notice_measured(plain, divided)
+    for measure in MEASURES:
+        lines = tuple(
+            Line(key="divided" if way else "plain", name=DIVIDED if way else UNDIVIDED, points=True,
+                 colour="ink" if way else "muted", style="line" if way else "dashed",
+                 x=tuple(m.d_k for m in measured if m.divided is way),
+                 y=tuple(getattr(m, measure) for m in measured if m.divided is way))
+            for way in (False, True))  # fmt: skip
+        yield Curves(key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
+                     y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
+                     width=440, height=230)  # fmt: skip
+
+
+def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sentence, ...]:
+    """What the division does at one d_k."""
+    without, with_division = apart(plain.jacobian, divided.jacobian)
+    drawn = say(
+        "Measured on {draws} random queries, each with {keys} random keys.", draws=MEASURED_DRAWS, keys=MEASURED_KEYS
+    )
+    before, after = ({"std": Number(m.std), "largest": Share(m.largest)} for m in (plain, divided))
+    if plain.d_k == 1:
+        return (
+            say("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
+                "and the largest weight of a row is {largest} on average.", **before),
+            drawn)  # fmt: skip
+    return (say("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
+                "{largest} on average.", d_k=plain.d_k, **before),
+            say("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
+            say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
+                without=without, divided=with_division),
+            drawn)  # fmt: skip
+
+
+def division_figure(
+    example: ExampleTrace, head: int, plain: AttentionTrace, divided: AttentionTrace, done: HeadDerivation
+) -> Matrices:
+    """The running example without the division and with it, whatever its switch says."""
+    undone = derive_head(example, head, plain, "1")
+    band = (visible_scores(undone, "scores", say("scores"), plain),
+            visible_scores(done, "scaled", say("÷ √d_k"), divided),
+            head_matrix(undone, "weights", say("softmax of the scores"), plain.weights, key="plain"),
+            head_matrix(done, "weights", say("softmax after ÷ √d_k"), divided.weights, key="divided",
+                        began=plain.weights))  # fmt: skip
+    return Matrices(
+        key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),
+        notice=(notice_own(plain, divided),), weights=whose_weights(example),
+        first="divided", bands=(band,))  # fmt: skip
+
+
+def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, attention: AttentionTrace) -> Matrix:
+    """The scores of what a query may look at."""
+
+    def at(i: int, j: int) -> str:
+        return tensor if derivation.visible[i][j] else "masked"
+
+    return head_matrix(
+        derivation, tensor, title, attention.masked, key=tensor, visible=derivation.visible,
+        step=lambda i, j: derivation.step(at(i, j), i, j), before=lambda i, j: derivation.before(at(i, j), i, j),
+    )  # fmt: skip
+
+
+def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
+    """What the division does to the scores and weights of the running example."""
+    before, after, d_k = measure_head(plain), measure_head(divided), plain.q.shape[-1]
+    if plain.visible.numel() == 1:
+        return say("A single token has a single score, and its weight is 1 whatever the score is divided by.")
+    if before.std < 1e-6:
+        return say("Here all scores are equal, so the weights are equal shares, with the division and without.")
+    said = {"d_k": d_k, "std": Size(before.std), "largest": Share(before.largest)}
+    if d_k == 1:
+        return say("Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
+                   "the largest weight of a row is {largest} on average.", **said)  # fmt: skip
+    if percent(before.largest) == percent(after.largest):
+        return say("Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
+                   "{divided}. The largest weight of a row stays at about {largest} on average.",
+                   **said, divided=Size(after.std))  # fmt: skip
+    return say("Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
+               "is {largest} on average. After the division they are {divided} and {divided_largest}.",
+               **said, divided=Size(after.std), divided_largest=Share(after.largest))  # fmt: skip
+
+
+def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:
+    """The four measures of the running example."""
+    rows = ((UNDIVIDED, plain), (DIVIDED, divided))
+    return Table(
+        key="scores_table", name=say("The measures of the running example"),
+        columns=(say("scores"), *(MEASURE_TITLES[measure] for measure in MEASURES)),
+        cells=tuple((name, *(Number(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
+    )  # fmt: skip

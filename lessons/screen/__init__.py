@@ -1,0 +1,1 @@
+"""The vocabulary of all lessons: messages, numbers, figures, questions, programs."""

@@ -1,0 +1,178 @@
+"""How numbers, tokens and sentences are written in the reader's language; and which numbers read as the largest."""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from attention_core.errors import Phrase
+from lessons.screen.arithmetic import line
+from lessons.screen.message import All, Argument, Count, Number, Numeral, Sentence, Share, Size, Token, said_by, say
+from lessons.screen.screen import Array, Axis, Step
+from words import language
+
+BETWEEN_NUMBERS = re.compile(r"(?<=\d), (?=[−\d])")
+WIDE_SIGN = "[\u201c\u201d\u3000-\u303f\u3040-\u30ff\u4e00-\u9fff\uff01-\uff60]"
+# A template has a space beside a name for the sake of numbers; where a Chinese word stands in for one, none belongs.
+BETWEEN_WIDE = re.compile(f"(?<={WIDE_SIGN}) (?={WIDE_SIGN})")
+# In Chinese a space stands between a character and a letter or digit.
+BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9fff])(?=[0-9A-Za-z−√])")
+POINT = re.compile(r"(?<=\d)\.(?=\d)")
+
+
+def spoken(sentence: Sentence) -> str:
+    """The sentence as it is read."""
+    here = language()
+    template = here.template(sentence.template, sentence.many, sentence.count)
+    if not sentence.arguments:
+        return template
+    said = here.put_in(template.format_map({name: written(value) for name, value in sentence.arguments.items()}))
+    return said if here.spaced else BETWEEN_WIDE.sub("", said)
+
+
+def template_of(sentence: Sentence) -> str:
+    """The template of a sentence in the language of whoever reads it, for its count."""
+    return language().template(sentence.template, sentence.many, sentence.count)
+
+
+def tell(template: str, **arguments: Argument) -> str:
+    """A sentence that is written at once."""
+    return spoken(say(template, **arguments))
+
+
+def together(sentences: Sequence[Sentence]) -> str:
+    """Several sentences, one after the other."""
+    return joined(map(spoken, sentences))
+
+
+def joined(said: Iterable[str]) -> str:
+    """Sentences that are written already, one after the other: in Chinese and Japanese without a space."""
+    return template_of(TWO_SENTENCES).format(one="", other="").join(said)
+
+
+def written(argument: Argument) -> str:
+    """An argument of a sentence as it is read."""
+    return WAYS_TO_WRITE[type(argument)](argument)
+
+
+def quoted(name: Token) -> str:
+    """A token in quotes; with its position, from 1, where the same word comes more than once."""
+    text, position, repeated = name
+    if repeated:
+        return template_of(REPEATED_TOKEN).format(token=seen(text), position=position + 1)
+    return template_of(QUOTED_TOKEN).format(token=seen(text))
+
+
+def listed(words: Sequence[str]) -> str:
+    """a, b and c."""
+    here = language()
+    return here.listed(words) if here.spaced else BESIDE_WIDE.sub(" ", here.listed(words))
+
+
+def number(value: float, decimals: int = 2) -> str:
+    """A number with a true minus sign, and no minus before a zero."""
+    return localised(with_point(value, decimals))
+
+
+def with_point(value: float, decimals: int) -> str:
+    """The same with a point before its decimals, whatever the language."""
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "−") if float(text) else text.removeprefix("-")
+
+
+def magnitude(value: float) -> str:
+    """A size that may be tiny: two decimals, or a power of ten below 0.01; nothing at all reads 0."""
+    if value == 0:
+        return "0"
+    return number(value) if abs(value) >= 0.01 else localised(f"{value:.1e}".replace("-", "−"))
+
+
+def percent(value: float) -> str:
+    """A share as a whole percentage; what is small but not zero, or large but not the whole, never reads 0 or 100%."""
+    if 0 < value <= 0.005:
+        return template_of(UNDER).format(share=language().percent.format(1))
+    if 0.995 <= value < 1 - 1e-6:
+        return template_of(OVER).format(share=language().percent.format(99))
+    return language().percent.format(f"{value:.0%}".removesuffix("%"))
+
+
+def localised(digits: str) -> str:
+    """Arithmetic or a single number, made with points as Python makes it, as the reader's language writes numbers.
+
+    Where a comma stands before the decimals, semicolons stand between numbers.
+    """
+    decimal = language().decimal
+    if decimal == ".":
+        return digits
+    return POINT.sub(decimal, BETWEEN_NUMBERS.sub("; ", digits))
+
+
+def seen(token: str) -> str:
+    """The token as it can be seen: a space gets a sign of its own."""
+    return token.replace(" ", "␣")
+
+
+LABELLED = say("{meaning}: {arithmetic}")
+QUOTED_TOKEN, REPEATED_TOKEN = say("“{token}”"), say("“{token}” ({position})")
+TWO_SENTENCES = say("{one} {other}")
+UNDER, OVER = say("under {share}"), say("over {share}")
+WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
+    str: str,
+    Numeral: localised,
+    int: str,
+    Token: quoted,
+    Sentence: spoken,
+    Number: lambda a: number(a.value, a.decimals),
+    Share: lambda a: percent(a.value),
+    Size: lambda a: magnitude(a.value),
+    Count: lambda a: language().digits(f"{a.value:,}"),
+    Phrase: lambda a: spoken(said_by(a)),
+    All: lambda a: listed([written(item) for item in a.items]),
+}
+
+
+def names(tokens: Sequence[str]) -> tuple[Token, ...]:
+    """The tokens as sentences name them."""
+    return tuple(Token(text, position, tokens.count(text) > 1) for position, text in enumerate(tokens))
+
+
+def leaders(values: Array, write: Callable[[float], str] = number) -> list[tuple[int, ...]]:
+    """Where the largest number stands: every index whose number reads the same as it. Infinite ones do not count.
+
+    A superlative is true only where this finds one index; else the sentence names all of them, or says that they tie.
+    """
+    cells = [(index, value) for index, value in entries(values.tolist()) if math.isfinite(value)]
+    if not cells:
+        return []
+    most = max(value for _, value in cells)
+    return [index for index, value in cells if write(value) == write(most)]
+
+
+def entries(values: list | float, index: tuple[int, ...] = ()) -> list[tuple[tuple[int, ...], float]]:
+    """Every number of a nested list, with its index."""
+    if not isinstance(values, list):
+        return [(index, values)]
+    return [entry for i, inner in enumerate(values) for entry in entries(inner, (*index, i))]
+
+
+def labels_of(axis: Axis) -> tuple[str, ...]:
+    """What each row or column is called."""
+    return tuple(map(written, axis.labels))
+
+
+def labelled(name: str | Sentence, what: str | Sentence) -> str:
+    """Two texts with a colon between, as the language writes it."""
+    return template_of(LABELLED).format(meaning=written(name), arithmetic=written(what))
+
+
+def equation(step: Step) -> str:
+    """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
+    if math.isnan(step.value):
+        nothing = tell("not a number")
+        return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing
+    return localised(line(step.arithmetic, step.value))
+
+
+def apart(*values: float, least: int = 2) -> tuple[Number, ...]:
+    """Different numbers with as many decimals as it takes to tell them apart, so many at `least`."""
+    enough = next((n for n in range(least, 9) if len({number(value, n) for value in values}) == len(values)), 9)
+    return tuple(Number(value, enough) for value in values)

@@ -1,0 +1,41 @@
+"""One more kind of figure: a row of numbers that is read block by block, with what is known after each."""
+
+from dataclasses import dataclass
+
+from lessons.screen.message import Sentence, Token
+from lessons.screen.screen import Figure
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What is known after one block: of the numbers so far the largest, and what was made of them.
+
+    `sizes` are e to the differences from the largest, and `says` what pointing at each of them says; `output` is what
+    comes out if these were all the keys. The four `lines` say what happened on each line of the picture.
+    """
+
+    begin: int
+    end: int
+    largest: float
+    sizes: tuple[float, ...]
+    total: float
+    output: tuple[float, ...]
+    says: tuple[Sentence, ...]
+    output_says: tuple[Sentence, ...]
+    lines: tuple[Sentence, Sentence, Sentence, Sentence]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Passing(Figure):
+    """Numbers as bars, read block by block; below them sizes, the parts of their sum, and the output so far.
+
+    The browser moves from block to block, forth and back. `titles` name the four lines.
+    """
+
+    query: Token
+    keys: tuple[Token, ...]
+    numbers: tuple[float, ...]
+    moments: tuple[Passed, ...]
+    titles: tuple[Sentence, Sentence, Sentence, Sentence]
+    number_domain: float  # the longest bar of a number: no number is beyond it
+    output_domain: float  # the same of the output

@@ -1,0 +1,1 @@
+"""Lesson: how scores become weights."""

@@ -1,0 +1,1 @@
+"""Lesson: what goes in."""

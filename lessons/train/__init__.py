@@ -1,0 +1,1 @@
+"""Lesson: how the weights are learned."""

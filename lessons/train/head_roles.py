@@ -1,0 +1,96 @@
+"""When a head takes up its job: from which evaluation on it keeps enough of its weight there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from attention_core.tasks import CharacterTask
+from attention_core.training import TrainingHistory
+from lessons.kit.head_maps import head_name
+from lessons.screen.message import All, Sentence, Share, say
+
+# More than all other cells together can have. A head that only begins to lean there stays below it for long, and all
+# tasks whose heads form at all get well above it (0.7 and more); untrained heads have 0.25 at most.
+MOST_OF_WEIGHT = 0.5
+
+# What a head is called that does the job, and the share of its weight from which on it counts as doing it.
+JOBS: dict[str, tuple[Sentence, float]] = {
+    "self": (say("copying head"), MOST_OF_WEIGHT),
+    "previous": (say("previous-token head"), MOST_OF_WEIGHT),
+    "mirror": (say("mirroring head"), MOST_OF_WEIGHT),
+    "next_larger": (say("sorting head"), MOST_OF_WEIGHT),
+    "pair": (say("look-up head"), MOST_OF_WEIGHT),
+    "referent": (say("pronoun head"), MOST_OF_WEIGHT),
+    "last": (say("last-letter head"), MOST_OF_WEIGHT),
+    "one_back": (say("one-back head"), MOST_OF_WEIGHT),
+    "two_back": (say("two-back head"), MOST_OF_WEIGHT),
+    "three_back": (say("three-back head"), MOST_OF_WEIGHT),
+    "letter_before": (say("previous-token head"), MOST_OF_WEIGHT),
+    "number": (say("recall head"), MOST_OF_WEIGHT),
+    "after_match": (say("induction head"), MOST_OF_WEIGHT),
+    "next": (say("head that reads ahead"), MOST_OF_WEIGHT),
+}
+
+
+@dataclass(frozen=True)
+class Formed:
+    """A job, from which evaluation on some heads do it, and which: several where they begin at the same one."""
+
+    role: str
+    step: int
+    heads: tuple[tuple[int, int], ...]  # (layer, head), counted from 0
+
+    @property
+    def label(self) -> Sentence:
+        """What a head is called that does it."""
+        return JOBS[self.role][0]
+
+
+def formed_heads(history: TrainingHistory) -> tuple[Formed, ...]:
+    """For each job that a head does now: since when it has kept enough of its weight there, the earliest head first.
+
+    A head that once did and then fell back counts from when it did again.
+    """
+    roles, steps = history.settings.task.roles, [evaluation.step for evaluation in history.evaluations]
+    if not roles or not steps:
+        return ()
+    found = []
+    for role, weights in zip(roles, np.stack([e.role_weights for e in history.evaluations], axis=1), strict=True):
+        enough = weights >= JOBS[role][1]  # evaluations layers heads
+        stays = np.logical_and.accumulate(enough[::-1])[::-1]
+        if stays[-1].any():
+            first = np.where(stays[-1], stays.argmax(axis=0), len(steps))
+            heads = tuple((int(layer), int(head)) for layer, head in np.argwhere(first == first.min()))
+            found.append(Formed(role, steps[first.min()], heads))
+    return tuple(sorted(found, key=lambda formed: formed.step))
+
+
+def by_step(formed: Sequence[Formed]) -> dict[int, list[Formed]]:
+    """The jobs that are done from the same evaluation on, by its step."""
+    return {step: [one for one in formed if one.step == step] for step in sorted({one.step for one in formed})}
+
+
+def formed_sentences(history: TrainingHistory) -> tuple[Sentence, ...]:
+    """Which head does which job since when, and which job no head does."""
+    task = history.settings.task
+    if isinstance(task, CharacterTask):
+        return (say("A text gives no head a job of its own, so no moment is marked."),)
+    formed = formed_heads(history)
+    said = [formed_sentence(step, several) for step, several in by_step(formed).items()]
+    missing = [role for role in task.roles if role not in {one.role for one in formed}]
+    if missing and history.evaluations:
+        labels = All(tuple(JOBS[role][0] for role in missing))
+        said.append(say("Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
+                        labels=labels, enough=Share(MOST_OF_WEIGHT)))  # fmt: skip
+    return tuple(said)
+
+
+def formed_sentence(step: int, several: Sequence[Formed]) -> Sentence:
+    """What has formed at one evaluation."""
+    which = All(tuple(say("{label} ({heads})", label=one.label, heads=All(tuple(head_name(*h) for h in one.heads)))
+                      for one in several))  # fmt: skip
+    if step == 0:
+        return say("There before any training: {which}.", which=which)
+    return say("Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
+               step=step, which=which, enough=Share(MOST_OF_WEIGHT))  # fmt: skip

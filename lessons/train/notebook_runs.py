@@ -1,0 +1,51 @@
+"""The two trainings of the notebooks: their settings, and what is different here.
+
+“hello world” is from the notebook on multi-head self-attention (seed 1337), the four vectors from the one on PyTorch's
+modules (seed 42).
+"""
+
+from dataclasses import replace
+
+from attention_core.tasks import TASKS, CharacterTask
+from attention_core.training import TrainingHistory, TrainingSettings, recommended
+from lessons.screen.message import All, Number, Sentence, say
+
+HELLO_WORLD = recommended(
+    CharacterTask("hello world", 8), 1337, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0,
+    learning_rate=0.001, steps=200, batch_size=4,
+)  # fmt: skip
+FOUR_VECTORS = recommended(TASKS["vectors"], 42)
+PRINTED = {0: 2.1783, 50: 1.5632, 100: 0.8687, 150: 0.3847}  # the losses that the first notebook shows, by its steps
+
+
+def same_run_but_for_seed(settings: TrainingSettings, notebook: TrainingSettings) -> bool:
+    """True where a run is that of a notebook, whatever its seed and whoever finds the gradients."""
+    return replace(settings, seed=notebook.seed, engine=notebook.engine) == notebook
+
+
+def notebook_notes(settings: TrainingSettings) -> tuple[Sentence, ...]:
+    """That these are a notebook's settings, and what differs nevertheless; nothing for others."""
+    if same_run_but_for_seed(settings, HELLO_WORLD):
+        return (say(
+            "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is asked for and "
+            "takes {batch} windows, of which the text has only {windows}. The losses that it shows do not come again "
+            "with its seed, 1337; here, too, the initial weights are drawn in another order.",
+            batch=settings.batch_size, windows=len(settings.task.windows),
+        ),)  # fmt: skip
+    if same_run_but_for_seed(settings, FOUR_VECTORS):
+        return (say(
+            "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of nn.Embedding(50, 8) "
+            "with seed 42. Only the initial weights are others, drawn from the seed above."
+        ),)  # fmt: skip
+    return ()
+
+
+def beside_the_printed(history: TrainingHistory) -> tuple[Sentence, ...]:
+    """The losses of this run at the steps whose losses the notebook printed, as far as it has come."""
+    reached = [step for step in PRINTED if step < len(history.losses)]
+    if not same_run_but_for_seed(history.settings, HELLO_WORLD) or len(reached) < 2:
+        return ()
+    theirs = All(tuple(Number(PRINTED[step], 4) for step in reached))
+    ours = All(tuple(Number(float(history.losses[step]), 4) for step in reached))
+    return (say("After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
+                steps=All(tuple(reached)), theirs=theirs, ours=ours),)  # fmt: skip

@@ -1,0 +1,105 @@
+"""Questions of the lesson on training: how do the weights get there?
+
+They can be answered before anything is trained, so they are made from the settings of a run alone.
+"""
+
+import math
+from dataclasses import replace
+
+import torch
+
+from attention_core.model import MAX_D_MODEL
+from attention_core.training import TrainingSettings
+from attention_core.weights import blank, named_weights
+from lessons.kit.questions import among_counts, among_numbers, among_things, below
+from lessons.screen.format import names, seen
+from lessons.screen.message import Count, Sentence, say, say_count
+from lessons.screen.screen import Question
+
+
+def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Question | None:
+    """A head has to attend where the answer stands: for tasks whose answer can be read off one position."""
+    example, pairs = settings.task.example, readable_pairs(settings)
+    if not pairs:
+        return None
+    query, key = pairs[below(len(pairs), random)]
+    tokens, answer, called = example.tokens, example.answers[query], names(example.tokens)
+    about = {"query": called[query], "answer": seen(answer)}
+
+    def finds(position: int) -> Sentence:
+        if settings.model.causal and position > query:
+            return say("The mask hides all that comes after {query}.", query=called[query])
+        return say("What it finds there is “{found}”, but the answer is “{answer}”.",
+                   found=seen(tokens[position]), answer=seen(answer))  # fmt: skip
+
+    tempting = [query, query - 1, query + 1, *torch.randperm(len(tokens), generator=random).tolist()]
+    wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
+    return among_things(
+        say("The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
+            "carries it there. On which token does the row of {query} put its weight?",
+            tokens=" ".join(map(seen, tokens)), **about),
+        (called[key],
+         say("The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
+             "handed on.", position=key + 1, **about)),
+        *((called[position], finds(position)) for position in wrong))  # fmt: skip
+
+
+def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
+    """(query, key) wherever a perfect head attends to one token only, may see it, and it is the very answer."""
+    example = settings.task.example
+    if example.target_attention is None:
+        return []
+    pairs = [
+        (query, row.nonzero()[0].item())
+        for role in example.target_attention
+        for query, row in enumerate(role)
+        if row.sum() == 1 and example.answers[query] is not None
+    ]
+    hidden = settings.model.causal
+    return [(q, k) for q, k in pairs if example.tokens[k] == example.answers[q] and not (hidden and k > q)]
+
+
+def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Question | None:
+    """What a loss means: a guess that knows nothing has ln of the number of answers it can choose from."""
+    size = 2 + below(98, random)
+    return among_numbers(
+        say("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
+            "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
+        (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
+                         say("minus ln of an equal share")),
+        (math.log2(size), say("That is its number of bits: a logarithm to the base 2."),
+                          say("the bits that it takes to name one token")),
+        (1 - 1 / size, say("That is how often such a guess is wrong, not the loss."),
+                       say("how often it is wrong")),
+        (float(size), say("That is its perplexity, e to the power of the loss."),
+                      say("one for each token to choose from")),
+        (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm."),
+                   say("how often it is right")),
+        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time."),
+              say("a fair guess is free")))  # fmt: skip
+
+
+def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
+    """What is trained: every entry of every matrix. Always possible."""
+    heads = settings.model.n_heads
+    model = replace(settings.model, d_model=2 * heads * (1 + below(min(16, MAX_D_MODEL // (2 * heads)), random)))
+    sizes = {key: weight.numel() for key, weight in named_weights(blank(model))}
+    total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
+    layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
+    return among_counts(
+        say("Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
+            "change?",
+            layers=say_count("1 layer", "{count} layers", model.n_layers),
+            heads=say_count("1 head", "{count} heads", model.n_heads), d_model=model.d_model),
+        (total, say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
+                    tables=Count(tables), layers=Count(layers), after=Count(total - tables - layers)),
+                say("the tables, the layers, and all after them")),
+        (layers, say("So many are in the layers; what stands around them is trained, too."), say("the layers alone")),
+        (total + layers, say("The layers are counted twice."), say("all of it, and the layers again for the way back")),
+        (total - tables, say("The tables of vectors are trained as well."), say("the layers and all after them")),
+        (total + tables, say("The tables are counted twice."), say("all of it, and the tables again for the answers")),
+        (4 * model.d_model, say("A projection has a number for each pair of features."),
+                            say("d_model for each of W_q, W_k, W_v and W_o")))  # fmt: skip
+
+
+QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)

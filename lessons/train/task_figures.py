@@ -1,0 +1,103 @@
+"""What is seen of one kind of task alone: the windows of a text, and the vectors that a model gives back."""
+
+from collections.abc import Callable, Iterator
+
+from jaxtyping import Float
+from torch import Tensor
+
+from attention_core.observe import model_at
+from attention_core.tasks import Batch, CharacterTask
+from attention_core.training import TrainingHistory, predict
+from lessons.heads.example import shown_features
+from lessons.heads.tensors_view import shown_of
+from lessons.kit.matrices import feature_axis, token_axis
+from lessons.screen.arithmetic import term
+from lessons.screen.format import names, seen
+from lessons.screen.message import Sentence, Size, say, say_count
+from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step, Table
+
+MOST_WINDOWS = 6
+SHORT_WINDOW, NARROW = 24, 620  # so many characters stand twice in a table of so many pixels
+
+Vectors = Float[Tensor, "tokens d_model"]
+
+
+def figures_of_task(history: TrainingHistory, width: int) -> Iterator[Figure]:
+    """What stands below the film of a run: from the first step on, so that nothing moves when one trains."""
+    if isinstance(history.settings.task, CharacterTask):
+        yield window_table(history.settings.task)
+    elif history.settings.model.output == "vectors":
+        yield copies_beside_x(history, width)
+
+
+# A text.
+
+
+def window_table(task: CharacterTask) -> Table:
+    """The first windows of a text: what is read, and the character that comes next at each position."""
+    windows = task.windows[:MOST_WINDOWS].tolist()
+    characters = [list(map(seen, task.vocabulary.decode(window))) for window in windows]
+    cells = [(place, "".join(row[:-1]), "".join(row[1:])) for place, row in enumerate(characters, start=1)]
+    return Table(key="text_windows", name=say("The windows of the text"), notice=tuple(notice_windows(task)),
+                 columns=(say("window"), say("x: read"), say("y: to predict")), cells=tuple(cells),
+                 **({"width": NARROW} if task.window <= SHORT_WINDOW else {}))  # fmt: skip
+
+
+def notice_windows(task: CharacterTask) -> Iterator[Sentence]:
+    """How many windows there are, what x and y are, and whether all are shown."""
+    count = len(task.windows)
+    yield say_count(
+        "The model trains on {count} window of the text.", "The model trains on {count} windows of the text.", count
+    )
+    yield say("x is what it reads; y, the same one character further on, is what comes next at each position.")
+    if count > MOST_WINDOWS:
+        yield say("The first {shown} stand here.", shown=MOST_WINDOWS)
+
+
+# Vectors that are given back.
+
+
+def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
+    """The output of the present moment, and beside it X, which it is to equal; of wide vectors the first features."""
+    output, x, loss = given_back(history)
+    tokens, shown = history.settings.task.example.tokens, shown_features(x.shape[-1], 1)
+    look = {"rows": token_axis(tokens), "columns": feature_axis(len(shown)), "remark": shown_of(x, len(shown))}
+    matrices = tuple(
+        Matrix(key=key, title=title, values=own[:, shown], colour=colour, step=reading(title, own, tokens),
+               sources=lambda i, j, other=other: (Cells(other, i, j),), **look)
+        for key, title, own, colour, other in (
+            ("given_back", say("output"), output, "v", "x"), ("x", say("X"), x, "ink", "given_back"))
+    )  # fmt: skip
+    return Matrices(key="copies", name=say("The output beside X"), bands=(matrices,), first="given_back", width=width,
+                    notice=(notice_copies(history.snapshot.step, output - x, loss),),
+                    hint=say("Point at a number: its partner in the other matrix lights up."))  # fmt: skip
+
+
+def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
+    """What the model of the moment gives back for the four tokens, their vectors, and the loss that is between them."""
+    model, example = model_at(history.settings, history.snapshot), history.settings.task.example
+    trace, loss = predict(model, Batch(example.ids[None], example.targets[None]))
+    return trace.logits[0], model.fixed_table[example.targets], float(loss.loss)
+
+
+def reading(title: Sentence, values: Vectors, tokens: tuple[str, ...]) -> Callable[[int, int], Step]:
+    """What pointing at a number says. There is nothing to follow: only the model as a whole leads to it."""
+    called, numbers = names(tokens), values.tolist()
+
+    def step(i: int, j: int) -> Step:
+        says = say("{matrix}: {token}, feature {feature}", matrix=title, token=called[i], feature=j + 1)
+        return Step(says, term(numbers[i][j]), numbers[i][j])
+
+    return step
+
+
+def notice_copies(updates: int, gaps: Vectors, loss: float) -> Sentence:
+    """How far the output is from X."""
+    said = {"loss": Size(loss), "most": Size(float(gaps.abs().max()))}
+    return say_count(
+        "The model learns to give X back. After {count} update its output differs from X by at most {most}; the mean "
+        "squared difference is {loss}.",
+        "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "
+        "squared difference is {loss}.",
+        updates, **said,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Lesson: what today's models change."""

@@ -1,0 +1,218 @@
+"""The overview says only what its tensors say, at each of its steps. Computed again from X and W, in NumPy."""
+
+import itertools
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+import torch
+from edits_oracle import EDITS_ORACLE
+from hypothesis import strategies as st
+from screens import Ranked, chosen, holds
+from strategies import EXAMPLES as PLAIN
+from test_output import ORACLE as OUTPUT
+from test_output import role, visible, weights_of
+
+from attention_core.attention import AttentionTrace
+from attention_ui.figures.matrices import Layout
+from lessons.example.edits import Edit
+from lessons.example.example import Example, run_example
+from lessons.kit.stages import STAGES
+from lessons.overview.matrices_view import Choices, screen
+from lessons.screen.format import number, percent, together
+from tests.printed import ABSOLUTE, lead, read_alike
+
+EXAMPLES = st.builds(
+    lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from([(), (Edit("W_q", 0, 0, 0.5),)])
+)
+
+
+def cases(example):
+    yield from map(Choices, STAGES)
+
+
+def scores_of(case):
+    return role(case, "q") @ role(case, "k").T
+
+
+def tokens_told(case, sentence):
+    return {"count": len(case.example.tokens), "d_model": case.example.x.shape[1]}
+
+
+def repeated(case, sentence):
+    tokens = case.example.tokens
+    first = sentence.arguments["token"].position
+    positions = [i + 1 for i, token in enumerate(tokens) if token == tokens[first]]
+    assert len(positions) > 1
+    return {"token": first, "positions": positions}
+
+
+def widths(case, sentence):
+    return {"d_k": role(case, "k").shape[1], "d_v": role(case, "v").shape[1]}
+
+
+def longest_key(case, sentence):
+    lengths = [math.hypot(*key) for key in role(case, "k")]
+    named = [token.position for token in sentence.arguments["tokens"].items]
+    return {"tokens": named, "length": max(lengths), "ranked": Ranked(lengths, named, number)}
+
+
+def largest_score(case, sentence):
+    scores = scores_of(case)
+    named = [(p.arguments["query"].position, p.arguments["key"].position) for p in sentence.arguments["pairs"].items]
+    flat = [i * len(scores) + j for i, j in named]
+    return {"score": scores.max(), "pairs": [...] * len(named), "ranked": Ranked(scores.ravel().tolist(), flat, number)}
+
+
+def one_score(case, sentence):
+    assert read_alike(scores_of(case).ravel())
+    return {"score": scores_of(case).max()}
+
+
+def ranges(case, sentence):
+    d_k = case.example.example.d_k
+    divided = "root" in sentence.arguments
+    scores = scores_of(case) / (d_k**0.5 if divided else 1.0)
+    assert not divided or (" = " in sentence.template) == (d_k in (4, 9, 16)), "a rounded root is not equal to it"
+    return {"low": scores.min(), "high": scores.max()} | ({"d_k": d_k, "root": d_k**0.5} if divided else {})
+
+
+def hidden(case, sentence):
+    n = len(case.example.tokens)
+    return {"hidden": n * (n - 1) // 2, "total": n * n}
+
+
+def ends(case, sentence):
+    n = len(case.example.tokens)
+    return {"first": 0, "last": n - 1, "n": n}
+
+
+def row_of(case, sentence):
+    """The row, of those that have a choice, in which one key leads by most."""
+    query, weights = sentence.arguments["query"].position, weights_of(case)
+    with_choice = [i for i in range(len(weights)) if len(visible(case, i)) > 1]
+    assert not with_choice or weights[query].max() == pytest.approx(weights[with_choice].max(), rel=1e-4)
+    return query, weights[query, visible(case, query)].tolist()
+
+
+def alike(case, sentence):
+    query, row = row_of(case, sentence)
+    named = [token.position for token in sentence.arguments["keys"].items]
+    return {"query": query, "keys": named, "share": max(row), "ranked": Ranked(row, named, percent)}
+
+
+def nearly_all(case, sentence):
+    query, key = (sentence.arguments[name].position for name in ("query", "key"))
+    _, weights = row_of(case, sentence)
+    assert weights[key] == pytest.approx(max(weights)) and weights[key] >= 0.995 - ABSOLUTE
+    return {"query": query, "key": key, "share": weights[key]}
+
+
+def one_leads(case, sentence):
+    query, row = row_of(case, sentence)
+    key = sentence.arguments["key"].position
+    others = [token.position for token in sentence.arguments["others"].items]
+    rest = [weight if i != key else -1 for i, weight in enumerate(row)]
+    assert lead(others, rest, percent)
+    return {
+        "query": query, "key": key, "share": max(row), "others": others, "next": max(rest), "count": len(others),
+        "ranked": Ranked(row, [key], percent),
+    }  # fmt: skip
+
+
+def every_matrix_has_a_place(case):
+    """X, and all that the head computes of it."""
+    (figure,) = case.screen.figures
+    computed = {field.name for field in fields(AttentionTrace)}
+    return {matrix.key for matrix in figure.matrices} == computed | {"x", "k_transposed"}
+
+
+ORACLE = (
+    EDITS_ORACLE
+    | {template: oracle for template, oracle in OUTPUT.items() if "receives" in template}
+    | {
+        "{count} token, a row of {d_model} features.": tokens_told,
+        "{token} stands at positions {positions}: the same row each time.": repeated,
+        "{token} stands at positions {positions}. Each time its row is another: X holds more than the token.": repeated,
+        "Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.": widths,
+        "The longest key is that of {tokens}, with length {length}.": longest_key,
+        "The largest score is {score}: {pairs}.": largest_score,
+        "the query of {query} with the key of {key}": chosen,
+        "All scores read {score}: every query fits every key alike.": one_score,
+        "Scaling is switched off, so nothing changes: the scores run from {low} to {high}.": ranges,
+        "√1 = 1, so nothing changes: the scores run from {low} to {high}.": ranges,
+        "The scores run from {low} to {high}.": ranges,
+        "Divided by √{d_k} = {root}, they run from {low} to {high}.": ranges,
+        "Divided by √{d_k} ≈ {root}, they run from {low} to {high}.": ranges,
+        "The causal mask hides {hidden} of {total} scores.": hidden,
+        "{first} sees itself alone, {last} sees all {n} tokens.": ends,
+        "All matrices of one attention head": holds(every_matrix_has_a_place),
+        "No token repeats, so every row belongs to another token.": holds(
+            lambda case: len({*case.example.tokens}) == len(case.example.x) > 1
+        ),
+        "There is no mask, so every query may look at every key.": holds(
+            lambda case: not case.example.example.causal and bool(case.attention.visible.all())
+        ),
+        "The causal mask hides what comes later, and nothing comes after a single token.": holds(
+            lambda case: case.example.example.causal and len(case.example.tokens) == 1
+        ),
+        "{query} can look only at itself, so all of its weight stays there.": chosen,
+        "{query} looks at {keys} alike, {share} each.": alike,
+        "{query} puts most weight on {keys}, {share} each.": alike,
+        "{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.": one_leads,
+        "{query} looks mostly at {key} ({share}), then at {others} ({next}).": one_leads,
+        "{query} looks at {key} and hardly anywhere else: {share} of its weight is there.": nearly_all,
+    }
+)
+ANSWERS: dict = {}
+
+
+def at(step="output", **choices):
+    return screen(run_example(Example(**choices)), 0, Choices(step))
+
+
+def test_matrices_of_later_steps_are_frames():
+    drawn = {"x": {"x"}, "qkv": {"x", "q", "k", "v"}}
+    drawn["scores"] = drawn["qkv"] | {"k_transposed", "scores"}
+    for before, after in itertools.pairwise(STAGES[2:]):
+        drawn[after] = drawn[before] | {after}
+    for stage in STAGES:
+        figure = at(stage).figures[0]
+        assert {matrix.key for matrix in figure.matrices if matrix.drawn} == drawn[stage]
+        assert figure.first in drawn[stage]
+
+
+@pytest.mark.parametrize("d_k", [1, 3, 8])
+@pytest.mark.parametrize("text", ["a", "a b c d e f g h i j k l"])
+def test_products_stand_where_their_factors_meet_and_never_overlap(d_k, text):
+    places = {
+        p.matrix.key: p for p in Layout(at(source="sentence", text=text, d_k=d_k, d_v=7, d_model=11).figures[0]).places
+    }
+    assert places["k_transposed"].left == places["scores"].left
+    assert places["q"].top == places["scores"].top
+    assert places["v"].left == places["output"].left
+    taken = set()
+    for place in places.values():
+        rows, columns = place.matrix.values.shape
+        mine = {(place.left + j, place.top + i) for i in range(rows) for j in range(columns)}
+        assert not mine & taken
+        taken |= mine
+
+
+def test_a_single_token_under_the_mask_is_not_said_to_be_without_one():
+    assert "no mask" not in together(at("masked", source="sentence", text="hi").figures[0].notice)
+    assert "no mask" in together(at("masked", source="sentence", text="hi", causal=False).figures[0].notice)
+
+
+def test_repeated_words_share_the_largest_score():
+    said = together(at("scores", source="sentence", text="a b a b").figures[0].notice)
+    assert "(1)" in said and "(3)" in said
+
+
+def test_every_number_is_that_of_the_trace():
+    figure = at(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2).figures[0]
+    shown = {matrix.key: matrix.values for matrix in figure.matrices}
+    torch.testing.assert_close(shown["scores"], shown["q"] @ shown["k_transposed"])
+    torch.testing.assert_close(shown["weights"] @ shown["v"], shown["output"])
+    assert np.allclose(shown["weights"].sum(dim=-1), 1)
