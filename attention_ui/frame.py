@@ -14,7 +14,7 @@ from attention_ui.session.links import left_out, remember_link, settle_link
 from attention_ui.session.progress import exchange_progress, progress, share_of_exercises
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import run_badge
-from lessons.screen.format import tell
+from lessons.screen.format import translate
 from words import ask_reader
 
 
@@ -45,7 +45,7 @@ with page_turn():  # from here on: two frames at once would hold each other up
         st.html("<style>" + "".join(f".st-key-{name} {{ display: none }}" for name in left_out()) + "</style>")
     run_badge(on_training_page=page.url_path == "train")
     with st.sidebar:
-        st.toggle(tell("Large figures, for a projector"), key="large", bind="query-params")
+        st.toggle(translate("Large figures, for a projector"), key="large", bind="query-params")
         st.html(language_menu())
     set_state("film", "")
     page.run()

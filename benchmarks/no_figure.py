@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT))
 
 from app import lifespan  # noqa: E402
 from attention_ui.session import chart as furniture  # noqa: E402
-from lessons.screen.format import spoken  # noqa: E402
+from lessons.screen.format import render  # noqa: E402
 from lessons.screen.screen import Figure  # noqa: E402
 
 
@@ -25,7 +25,7 @@ def fingerprint(figure: Figure, spec: dict, tables: dict, lesson: str | None, **
     for table in tables.values():
         data.update(str(table.to_pydict()).encode())
     with st.container(key=figure.key):
-        st.text(f"{spoken(figure.name)} {data.hexdigest()}")
+        st.text(f"{render(figure.name)} {data.hexdigest()}")
 
 
 furniture.show_chart = fingerprint

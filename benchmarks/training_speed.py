@@ -43,7 +43,7 @@ from attention_core.tasks.text import notebook_model  # noqa: E402
 from attention_core.training import TrainingSettings, TrainingStack, begin_run, gradient_of, recommended  # noqa: E402
 from attention_core.weights import model_with  # noqa: E402
 from attention_ui.server.memory import keep_heaps_small  # noqa: E402
-from lessons.screen.format import spoken  # noqa: E402
+from lessons.screen.format import render  # noqa: E402
 from lessons.train.compare_runs import HEAD_WORDS  # noqa: E402
 from runs.recording import Recording, record_together  # noqa: E402
 from runs.run import TrainingRun  # noqa: E402
@@ -63,7 +63,7 @@ NOTEBOOK_CONTROLS = {
     "learn": "hello world",
     "train_heads": "2",
     "features": "16",
-    "kind": spoken(HEAD_WORDS["sliced"]),
+    "kind": render(HEAD_WORDS["sliced"]),
     "residual": False,
     "batch": 4,
     "spread": 1.0,

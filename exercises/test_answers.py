@@ -14,7 +14,7 @@ from in_browser.driver import run  # with the torch that is installed in the pla
 from lessons.exercises.as_files import exercise_files
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import verdict_of
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 FILES = dict(zip(EXERCISES, exercise_files(), strict=True))
 
@@ -30,7 +30,7 @@ def test_your_answer(key, pytestconfig):
     if verdict.printed:
         print(verdict.printed)
     if not verdict.passed:
-        tables = [f"{spoken(matrix.title)}\n{matrix.values}" for it in verdict.figures for matrix in it.matrices]
-        says = [f"{file.name}: {' '.join(map(spoken, verdict.says))}", verdict.error, *tables]
+        tables = [f"{render(matrix.title)}\n{matrix.values}" for it in verdict.figures for matrix in it.matrices]
+        says = [f"{file.name}: {' '.join(map(render, verdict.says))}", verdict.error, *tables]
         says += [f"The cases were drawn with seed {seed}."]
         pytest.fail("\n".join(filter(None, says)), pytrace=False)

@@ -12,18 +12,18 @@ from lessons.backward.softmax_view import SIZES_OF_SCORES
 from lessons.backward.update_view import RATES
 from lessons.example.example import Limit
 from lessons.kit.stages import STAGE_NAMES
-from lessons.screen.format import tell
-from lessons.screen.message import say
+from lessons.screen.format import translate
+from lessons.screen.message import message
 
 BACK_VIEWS = {
-    "way": say("the way back"),
-    "softmax": say("through the softmax"),
-    "sums": say("what is summed"),
-    "update": say("one update"),
-    "check": say("is it right?"),
+    "way": message("the way back"),
+    "softmax": message("through the softmax"),
+    "sums": message("what is summed"),
+    "update": message("one update"),
+    "check": message("is it right?"),
 }
 BACK_STAGES = {stage: STAGE_NAMES.get(stage, "") for stage in STAGES_BACK} | {
-    "loss": say("loss"),
+    "loss": message("loss"),
     "qkv": "Q K V",
     "maps": "W",
     "x": "X",
@@ -44,20 +44,22 @@ DEFAULTS_BACK = Choices()
 def backward_choices() -> Choices:
     """Draw the controls of this page and return what they say."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        updates = one_of_numbers(tell("Updates made"), "updates", UPDATES_MADE, DEFAULTS_BACK.updates)
-        sentence = bound_number(tell("Sentence number"), "back_sentence", SENTENCES, DEFAULTS_BACK.sentence, width=130)
-        view = one_in_row(tell("Step"), "back_view", BACK_VIEWS)
+        updates = one_of_numbers(translate("Updates made"), "updates", UPDATES_MADE, DEFAULTS_BACK.updates)
+        sentence = bound_number(
+            translate("Sentence number"), "back_sentence", SENTENCES, DEFAULTS_BACK.sentence, width=130
+        )
+        view = one_in_row(translate("Step"), "back_view", BACK_VIEWS)
     chosen = {"updates": int(updates), "sentence": sentence, "view": view}
     if view == "way":
         chosen["stage"] = stepper("back_to", BACK_STAGES)
     elif view == "softmax":
-        chosen["size"] = one_of_numbers(tell("Scores times"), "score_size", SCORE_SIZES, DEFAULTS_BACK.size)
+        chosen["size"] = one_of_numbers(translate("Scores times"), "score_size", SCORE_SIZES, DEFAULTS_BACK.size)
     elif view == "sums":
-        chosen["key"] = bound_slider(tell("Value at position"), "back_value", VALUES, 1, width=200) - 1
+        chosen["key"] = bound_slider(translate("Value at position"), "back_value", VALUES, 1, width=200) - 1
     elif view == "update":
-        chosen["rate"] = one_of_numbers(tell("Learning rate"), "back_rate", RATES_MADE, DEFAULTS_BACK.rate)
+        chosen["rate"] = one_of_numbers(translate("Learning rate"), "back_rate", RATES_MADE, DEFAULTS_BACK.rate)
     else:
-        chosen["matrix"] = one_in_row(tell("Matrix"), "checked", LINK_RULES["checked"], DEFAULTS_BACK.matrix)
+        chosen["matrix"] = one_in_row(translate("Matrix"), "checked", LINK_RULES["checked"], DEFAULTS_BACK.matrix)
     return Choices(**chosen)
 
 

@@ -8,10 +8,10 @@ from typing import TypeVar
 import streamlit as st
 
 from attention_ui.session.chart import show_notes
-from attention_ui.session.links import Label, Span, linked_number, linked_option, name_option_in_link, write_in_link
+from attention_ui.session.links import Label, Span, linked_option, name_option_in_link, restore_number, write_in_link
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import Limit
-from lessons.screen.format import tell, written
+from lessons.screen.format import format_value, translate
 
 One = TypeVar("One")
 
@@ -31,7 +31,7 @@ def one_in_row(
 
 def label_of(options: Mapping[One, Label], option: One) -> str:
     """What a choice is called in the reader's language; a forged message may name what is none."""
-    return written(options.get(option, ""))
+    return format_value(options.get(option, ""))
 
 
 @contextmanager
@@ -50,10 +50,13 @@ def stepper(key: str, steps: Mapping[str, Label], begin: str | None = None) -> s
     names, chosen = list(steps), get_state(key)
     here = names.index(chosen) if chosen in names else names.index(begin or names[0])
     with st.container(horizontal=True, vertical_alignment="center"):
-        for way, label, move, shortcut in (("Back", tell("Back"), -1, "Left"), ("Next", tell("Next"), 1, "Right")):
+        for way, label, move, shortcut in (
+            ("Back", translate("Back"), -1, "Left"),
+            ("Next", translate("Next"), 1, "Right"),
+        ):
             target = names[(here + move) % len(names)]
             st.button(label, key=f"{key}_{way}", shortcut=shortcut, on_click=set_state, args=(key, target))
-        return one_in_row(tell("Step"), key, steps, begin)
+        return one_in_row(translate("Step"), key, steps, begin)
 
 
 def one_in_list(
@@ -88,9 +91,9 @@ def next_number(key: str, limit: Limit) -> None:
 
 
 @contextmanager
-def bound_within(key: str, limit: Limit, begin: int) -> Iterator[None]:
+def clamped_control(key: str, limit: Limit, begin: int) -> Iterator[None]:
     """Around a control whose limits or beginning change with other choices: Streamlit itself binds none of those."""
-    note = linked_number(key, limit, begin)
+    note = restore_number(key, limit, begin)
     yield
     write_in_link(key)
     show_notes(note)
@@ -98,6 +101,6 @@ def bound_within(key: str, limit: Limit, begin: int) -> Iterator[None]:
 
 def changing_slider(label: str, key: str, limit: Limit, begin: int, **look) -> int:
     """A slider whose limits or beginning change with other choices. Who never moved it goes along."""
-    with bound_within(key, limit, begin):
+    with clamped_control(key, limit, begin):
         chosen = st.slider(label, limit.least, limit.most, key=key, persist_state="session", **look)
     return limit.clamp(int(chosen))

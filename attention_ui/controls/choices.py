@@ -8,7 +8,7 @@ import streamlit as st
 from attention_core.attention import Mask
 from attention_core.masks import causal_mask, full_mask, padding_mask, sliding_window_mask
 from attention_core.measures import D_K_MEASURED
-from attention_ui.controls.bound import bound_within, changing_slider, one_in_row, stepper
+from attention_ui.controls.bound import changing_slider, clamped_control, one_in_row, stepper
 from attention_ui.controls.editing import typed_cells
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import SWITCH, Length, LinkRule, Spellings
@@ -17,27 +17,36 @@ from attention_ui.session.mask_codes import mask_code, mask_from_code
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.kit.stages import STAGE_NAMES, STAGES
-from lessons.screen.format import tell, written
-from lessons.screen.message import reason, say
+from lessons.screen.format import format_value, translate
+from lessons.screen.message import message, reason
 
 STEPS = {"x": "X", "qkv": "Q K V"} | {stage: STAGE_NAMES[stage] for stage in STAGES[2:]}
 VIEWS = {
-    "view": {"one": say("one query"), "all": say("all at once"), "equal": say("by loops and by matrices")},
-    "role": {"q": say("Q: queries"), "k": say("K: keys"), "v": say("V: values"), "mirror": say("X Xᵀ beside Q Kᵀ")},
+    "view": {"one": message("one query"), "all": message("all at once"), "equal": message("by loops and by matrices")},
+    "role": {
+        "q": message("Q: queries"),
+        "k": message("K: keys"),
+        "v": message("V: values"),
+        "mirror": message("X Xᵀ beside Q Kᵀ"),
+    },
     "mask": {
-        "causal": say("causal"),
-        "none": say("none"),
-        "window": say("window"),
-        "padding": say("padding"),
-        "hand": say("drawn by hand"),
+        "causal": message("causal"),
+        "none": message("none"),
+        "window": message("window"),
+        "padding": message("padding"),
+        "hand": message("drawn by hand"),
     },
     "masking": {
-        "change": say("without and with"),
-        "difference": say("difference"),
-        "late": say("before and after the softmax"),
-        "blind": say("a row that sees nothing"),
+        "change": message("without and with"),
+        "difference": message("difference"),
+        "late": message("before and after the softmax"),
+        "blind": message("a row that sees nothing"),
     },
-    "of": {"one": say("one query"), "all": say("all queries"), "parts": say("weights beside contributions")},
+    "of": {
+        "one": message("one query"),
+        "all": message("all queries"),
+        "parts": message("weights beside contributions"),
+    },
 }
 PLACES = dict.fromkeys(("asks", "width", "real"), Limit(1, MAX_TOKENS))
 TEMPERATURES = Spellings(
@@ -56,29 +65,29 @@ def query_choice(trace: ExampleTrace, *, masked: bool = True) -> int:
     Where the scores are `masked` as the switch beside the example says, it is told that the last one never notices.
     """
     n_tokens = len(trace.tokens)
-    names = {token.position + 1: written(token) for token in trace.names}
-    with bound_within("asks", Limit(1, n_tokens), n_tokens):
+    names = {token.position + 1: format_value(token) for token in trace.names}
+    with clamped_control("asks", Limit(1, n_tokens), n_tokens):
         chosen = st.selectbox(
-            tell("Query token"), list(names), format_func=lambda place: names.get(place, ""), key="asks",
+            translate("Query token"), list(names), format_func=lambda place: names.get(place, ""), key="asks",
             persist_state="session",
         )  # fmt: skip
     # A forged message may name what is no option; Streamlit hands its words over.
     query = (chosen if isinstance(chosen, int) else n_tokens) - 1
     if masked and 0 < query == n_tokens - 1:
-        st.sidebar.caption(tell("The causal mask changes nothing for the last token: no key comes after it. To see it "
+        st.sidebar.caption(translate("The causal mask changes nothing for the last token: no key comes after it. To see it "
                                 "act, choose an earlier query token."))  # fmt: skip
     return query
 
 
 def chosen_temperature() -> float:
     """What scores are divided by, from 0.1 to 5 in tenths."""
-    chosen = st.slider(tell("Temperature"), 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
+    chosen = st.slider(translate("Temperature"), 0.1, 5.0, 1.0, 0.1, "%.1f", key="temperature", bind="query-params")
     return round(max(0.1, min(5.0, chosen)), 1)
 
 
 def words_to_look_up() -> str:
     """Words that the vocabulary of the example may not hold."""
-    label, most = tell("Try a word outside the vocabulary"), LENGTHS["stranger"].most
+    label, most = translate("Try a word outside the vocabulary"), LENGTHS["stranger"].most
     return st.text_input(label, "dog", key="stranger", bind="query-params", max_chars=most) or ""
 
 
@@ -98,7 +107,7 @@ def chosen_stage() -> str:
 
 def measured_d_k() -> int:
     """The d_k that is marked in the curves."""
-    label = plain_label(tell("$d_k$ · features of the random queries and keys"))
+    label = plain_label(translate("$d_k$ · features of the random queries and keys"))
     return st.select_slider(label, D_K_MEASURED, 64, key="measured_d_k", bind="query-params")
 
 
@@ -112,14 +121,14 @@ def chosen_mask(n_tokens: int) -> Mask:
     place, size = st.columns([3, 1])
     hand = st.container()
     with place:
-        kind = one_in_row(tell("Mask"), "mask", VIEWS["mask"])
+        kind = one_in_row(translate("Mask"), "mask", VIEWS["mask"])
     with size:
         if kind == "window" and n_tokens > 1:
-            hidden_from = size_slider(tell("Hide keys this many positions away, or more"), "width", n_tokens, 2)
+            hidden_from = size_slider(translate("Hide keys this many positions away, or more"), "width", n_tokens, 2)
             return sliding_window_mask(n_tokens, hidden_from)
         if kind == "padding" and n_tokens > 1:
             return padding_mask(
-                n_tokens, size_slider(tell("Real tokens before the padding"), "real", n_tokens, n_tokens - 1)
+                n_tokens, size_slider(translate("Real tokens before the padding"), "real", n_tokens, n_tokens - 1)
             )
     if kind == "hand":
         with hand:
@@ -137,18 +146,20 @@ def hand_drawn_mask(n_tokens: int) -> Mask:
 
     The boxes write the code. Where the code comes from elsewhere, from a link or typed, it fills the boxes anew.
     """
-    st.text(tell("Rows are queries, columns are keys, by their positions. A tick lets the query look at the key."))
+    st.text(translate("Rows are queries, columns are keys, by their positions. A tick lets the query look at the key."))
     boxes, beside = st.columns(2)
     causal = causal_mask(n_tokens)
     code = beside.text_input(
-        tell("Code of this mask: a number for each row"), key="drawn", bind="query-params",
+        translate("Code of this mask: a number for each row"), key="drawn", bind="query-params",
         max_chars=LENGTHS["drawn"].most, placeholder=mask_code(causal.tolist()),
     )  # fmt: skip
     try:
         mask = mask_from_code(code, n_tokens) if code else causal
     except ValueError as error:
         with beside:
-            show_notes(say("This mask cannot be used: {why}. Until then the causal mask stands in.", why=reason(error)))
+            show_notes(
+                message("This mask cannot be used: {why}. Until then the causal mask stands in.", why=reason(error))
+            )
         mask = causal
     if get_state("code_of_boxes") != (code, n_tokens):
         set_state("code_of_boxes", (code, n_tokens))

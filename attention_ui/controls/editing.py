@@ -11,8 +11,8 @@ from attention_ui.session.state import get_state, set_state, take_state
 from lessons.example.edits import Edits, edits_code, parse_edits, set_numbers, title
 from lessons.example.example import ExampleTrace, projection_of
 from lessons.kit.edit_notices import shared_row
-from lessons.screen.format import seen, spoken, tell
-from lessons.screen.message import say_count
+from lessons.screen.format import render, translate, visible_text
+from lessons.screen.message import plural
 
 IN_VIEW = {"q": ("W_q", "x"), "k": ("W_k", "x"), "v": ("W_v", "x"), "mirror": ("W_q", "W_k", "x")}
 MOST_UNDONE = 50
@@ -21,8 +21,8 @@ MOST_UNDONE = 50
 def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
     """The field that holds the changed numbers for the address; what it says, and what it says in vain."""
     code = st.text_input(
-        tell("Numbers changed by hand"), key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
-        help=tell("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into."),
+        translate("Numbers changed by hand"), key="edits", bind="query-params", placeholder="q1,2=0.5;x3,1=-1",
+        help=translate("q1,2=0.5 sets row 1, column 2 of W_q. The lesson on projections has tables to type into."),
     )  # fmt: skip
     return parse_edits(code or "")
 
@@ -30,13 +30,13 @@ def edits_in_link() -> tuple[Edits, tuple[str, ...]]:
 def edits_line(edits: Edits) -> None:
     """That numbers are changed, and the way back; nothing while none is."""
     if edits:
-        st.text(spoken(say_count("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
-        st.button(tell("Reset"), key="edits_reset", on_click=change_to, args=((),))
+        st.text(render(plural("{count} number changed by hand", "{count} numbers changed by hand", len(edits))))
+        st.button(translate("Reset"), key="edits_reset", on_click=change_to, args=((),))
 
 
 def editing_panel(trace: ExampleTrace, head: int, view: str) -> None:
     """The tables for the matrices in view, in a fold."""
-    fold("edit", tell("Change numbers by hand"), "editing_open", partial(draw_editors, trace, head, IN_VIEW[view]))
+    fold("edit", translate("Change numbers by hand"), "editing_open", partial(draw_editors, trace, head, IN_VIEW[view]))
 
 
 def draw_editors(trace: ExampleTrace, head: int, matrices: tuple[str, ...]) -> None:
@@ -51,12 +51,12 @@ def edit_buttons(edits: Edits, matrices: tuple[str, ...]) -> None:
     """Undo, reset one matrix, reset everything; each can be pressed when there is something to take back."""
     undone = get_state("edits_before") or ()
     with st.container(horizontal=True):
-        st.button(tell("Undo"), key="edits_undo", on_click=undo, disabled=not undone)
+        st.button(translate("Undo"), key="edits_undo", on_click=undo, disabled=not undone)
         for matrix in matrices:
             rest = tuple(edit for edit in edits if edit.matrix != matrix)
-            name, same = tell("Reset {matrix}", matrix=title(matrix)), rest == edits
+            name, same = translate("Reset {matrix}", matrix=title(matrix)), rest == edits
             st.button(name, key=f"reset_{matrix}", on_click=change_to, args=(rest,), disabled=same)
-        st.button(tell("Reset all"), key="reset_all", on_click=change_to, args=((),), disabled=not edits)
+        st.button(translate("Reset all"), key="reset_all", on_click=change_to, args=((),), disabled=not edits)
 
 
 def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
@@ -64,10 +64,10 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
     numbers = trace.x if matrix == "x" else projection_of(trace, matrix[-1], head)
     rows, columns = numbers.shape
     if matrix == "x":
-        st.text(tell("X: rows are tokens, columns are features of x"))
-        names = [f"{place + 1} · {seen(token)}" for place, token in enumerate(trace.tokens)]
+        st.text(translate("X: rows are tokens, columns are features of x"))
+        names = [f"{place + 1} · {visible_text(token)}" for place, token in enumerate(trace.tokens)]
     else:
-        st.text(tell("{matrix}: rows are features of x, columns are features of {vector}", matrix=matrix,
+        st.text(translate("{matrix}: rows are features of x, columns are features of {vector}", matrix=matrix,
                      vector=matrix[-1]))  # fmt: skip
         names = [f"x {feature + 1}" for feature in range(rows)]
     key = f"editor_{matrix}_{head}_{rows}x{columns}_{generation()}"
@@ -77,12 +77,12 @@ def editor(trace: ExampleTrace, head: int, matrix: str) -> None:
         column_config=looks, on_change=take_typed, args=(trace, head, matrix, key),
     )  # fmt: skip
     if matrix == "x":
-        st.text(spoken(shared_row(trace)))
+        st.text(render(shared_row(trace)))
 
 
 def number_column(column: int):
     """How numbers look in a table. It has no limits of its own: it would silently put the limit for what was typed."""
-    return st.column_config.NumberColumn(tell("feature {number}", number=column + 1), format="%.4f", width="small")
+    return st.column_config.NumberColumn(translate("feature {number}", number=column + 1), format="%.4f", width="small")
 
 
 def take_typed(trace: ExampleTrace, head: int, matrix: str, key: str) -> None:

@@ -9,7 +9,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.controls.bound import (
     bound_number,
     bound_slider,
-    bound_within,
+    clamped_control,
     one_in_list,
     one_in_row,
 )
@@ -39,8 +39,8 @@ from lessons.example.example import (
 from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.presets import PRESETS, Preset
 from lessons.example.task_models import TASK_SOURCES, example_of_run
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import Sentence, reason, say, say_count
+from lessons.screen.format import render, translate
+from lessons.screen.message import Message, message, plural, reason
 from runs.settings_code import LONGEST_CODE, settings_code, settings_of_code
 
 DEFAULTS = Example()
@@ -48,15 +48,15 @@ MORE = ("edits", "d_model", "init", "model_d_model", "train_mask", "train_scalin
 FIRST_SOURCE = "pronouns"
 SOURCES = {
     **{key: preset.title for key, preset in PRESETS.items()},
-    **{key: say("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
-    LANGUAGE: say("The language model"),
-    MINE: say("The model you trained"),
+    **{key: message("Trained on {task}", task=learnt.name) for key, learnt in TASK_SOURCES.items()},
+    LANGUAGE: message("The language model"),
+    MINE: message("The model you trained"),
 }
-UNITS = {"words": say("words"), "characters": say("characters")}
+UNITS = {"words": message("words"), "characters": message("characters")}
 WEIGHT_KINDS = {
-    "normal": say("standard normal"),
-    "small": say("0.1 × normal"),
-    "linear": say("PyTorch's Linear default"),
+    "normal": message("standard normal"),
+    "small": message("0.1 × normal"),
+    "linear": message("PyTorch's Linear default"),
 }
 LINK_RULES: dict[str, LinkRule] = {
     "example": SOURCES,
@@ -83,9 +83,9 @@ def example_controls(
     address.
     """
     with st.sidebar:
-        st.subheader(tell("The running example"))
+        st.subheader(translate("The running example"))
         if own_tokens:
-            st.caption(tell("This page has sentences of its own."))
+            st.caption(translate("This page has sentences of its own."))
             return Example(**seed_control(), **attention_switches(own_mask)), ()
         changed = st.container(gap="xxsmall") if get_state("edits") or text_in_link("edits") else nullcontext()
         source = chosen_source()
@@ -101,7 +101,7 @@ def example_controls(
             told = st.container()
             choices |= ({} if own_sizes else model_sizes(source)) | seed_control()
         elif preset.fixed:
-            st.markdown(spoken(what_is_fixed(preset)))
+            st.markdown(render(what_is_fixed(preset)))
             choices = batch_control() if source == "batch" else {}
         else:
             choices = sentence_controls() if source == "sentence" else {}
@@ -109,7 +109,7 @@ def example_controls(
         choices |= attention_switches(own_mask)
         edits, notes = (), ()
         if not own_sizes:
-            with st.expander(tell("More"), key="more", on_change="rerun") as more:
+            with st.expander(translate("More"), key="more", on_change="rerun") as more:
                 opened = more.open or get_state("editing_open")
                 if opened or named_in_link(MORE) or any(get_state(name) is not None for name in MORE):
                     if learnt:
@@ -136,7 +136,7 @@ def trained_so_far(example: Example, own_sizes: bool) -> Example:
     another = own_sizes and not example.brings_sizes
     example = replace(example, layer=layer_choice(example, named=not another))
     if not another:
-        st.caption(spoken(run_example(example).trained.whose()))
+        st.caption(render(run_example(example).trained.origin()))
     return example
 
 
@@ -144,7 +144,7 @@ def chosen_source() -> str:
     """Whose weights they are. A visit begins with a trained model; a link that names no source means the first."""
     begin = FIRST_SOURCE if get_state("example") in SOURCES else source_in_link()
     sources = {source: title for source, title in SOURCES.items() if source != MINE or own_run() is not None}
-    source = one_in_list(tell("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
+    source = one_in_list(translate("Whose weights?"), "example", sources, begin, always=True, on_change=use_its_mask)
     if source == MINE:
         say_in_link("own", settings_code(own_run()) or "")
     return source
@@ -161,9 +161,9 @@ def run_in_link() -> bool:
         settings = settings_of_code(text_in_link("own"))
         example_of_run(settings)
     except ValueError as error:
-        note = say("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
+        note = message("The link says example = {mine}, but it spells no run that can be shown here: {why}.",
                    mine=SOURCES[MINE], why=reason(error))  # fmt: skip
-        set_state("link_notes", [*link_notes(), spoken(note)])
+        set_state("link_notes", [*link_notes(), render(note)])
         return False
     set_state("own_run", settings)
     return True
@@ -200,49 +200,55 @@ def use_its_mask() -> None:
 def attention_switches(own_mask: bool) -> dict[str, bool]:
     """Mask and scaling."""
     causal = st.toggle(
-        tell("Causal mask: no looking ahead"), DEFAULTS.causal, key="causal", bind="query-params", disabled=own_mask
+        translate("Causal mask: no looking ahead"),
+        DEFAULTS.causal,
+        key="causal",
+        bind="query-params",
+        disabled=own_mask,
     )
     if own_mask:
-        st.caption(tell("This page has a mask of its own."))
-    title = plain_label(tell(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"))
+        st.caption(translate("This page has a mask of its own."))
+    title = plain_label(translate(r"Scaling: divide by $\sqrt{d_k}$, the root of the key size"))
     scaling = st.toggle(title, DEFAULTS.scaling, key="scaling", bind="query-params")
     return {"causal": causal, "scaling": scaling}
 
 
 def sentence_controls() -> dict[str, str]:
     """The learner's sentence, and how to cut it."""
-    text = st.text_input(tell("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
-    return {"text": text or "", "unit": one_in_row(tell("Cut it into"), "unit", UNITS, labelled=True)}
+    text = st.text_input(translate("Your sentence"), DEFAULT_SENTENCE, key="text", bind="query-params")
+    return {"text": text or "", "unit": one_in_row(translate("Cut it into"), "unit", UNITS, labelled=True)}
 
 
 def size_controls() -> dict[str, int]:
     """Features and heads."""
-    d_k = bound_slider(plain_label(tell("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
-    d_v = bound_slider(plain_label(tell("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
+    d_k = bound_slider(plain_label(translate("$d_k$ · features of a query or key")), "d_k", LIMITS["d_k"], DEFAULTS.d_k)
+    d_v = bound_slider(plain_label(translate("$d_v$ · features of a value")), "d_v", LIMITS["d_v"], DEFAULTS.d_v)
     return {
         "d_k": d_k,
         "d_v": d_v,
-        "n_heads": bound_slider(tell("Heads"), "heads", LIMITS["n_heads"], DEFAULTS.n_heads),
+        "n_heads": bound_slider(translate("Heads"), "heads", LIMITS["n_heads"], DEFAULTS.n_heads),
     }
 
 
 def seed_control() -> dict[str, int]:
     """The seed."""
-    return {"seed": bound_number(tell("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
+    return {"seed": bound_number(translate("Seed of all random numbers"), "seed", LIMITS["seed"], DEFAULTS.seed)}
 
 
 def more_controls(choose_d_model: bool) -> dict[str, int | str]:
     """What is changed less often."""
-    d_model, title = DEFAULTS.d_model, plain_label(tell("$d_{model}$ · features of a token"))
+    d_model, title = DEFAULTS.d_model, plain_label(translate("$d_{model}$ · features of a token"))
     if choose_d_model:
         d_model = bound_slider(title, "d_model", LIMITS["d_model"], d_model)
-    return {"d_model": d_model, "weight_kind": one_in_list(tell("Weights drawn as"), "init", WEIGHT_KINDS)}
+    return {"d_model": d_model, "weight_kind": one_in_list(translate("Weights drawn as"), "init", WEIGHT_KINDS)}
 
 
 def batch_control() -> dict[str, int]:
     """Which sentence of the batch to look at, counted from 1."""
     sentences = counted(LIMITS["sentence_of_batch"].most)
-    return {"sentence_of_batch": one_in_row(tell("Look at sentence"), "sentence_of_batch", sentences, labelled=True)}
+    return {
+        "sentence_of_batch": one_in_row(translate("Look at sentence"), "sentence_of_batch", sentences, labelled=True)
+    }
 
 
 def counted(most: int) -> dict[int, str]:
@@ -250,12 +256,12 @@ def counted(most: int) -> dict[int, str]:
     return {number: str(number) for number in range(1, most + 1)}
 
 
-def what_is_fixed(preset: Preset) -> Sentence:
+def what_is_fixed(preset: Preset) -> Message:
     """The sizes that the notebook chose, in Markdown. Our own words and numbers only."""
     fixed = preset.fixed
     sizes = (f"d_{{model}} = {fixed.d_model}", f"d_k = {fixed.d_k}", f"d_v = {fixed.d_v}")
     formulas = " ".join(f"${{{size},}}$" for size in sizes)  # the braces keep each on one line
-    return say_count(
+    return plural(
         "The notebook fixes {sizes} {count} head, seed {seed} and weights drawn as {kind}. {remark}",
         "The notebook fixes {sizes} {count} heads, seed {seed} and weights drawn as {kind}. {remark}",
         fixed.n_heads, sizes=formulas, seed=fixed.seed, kind=WEIGHT_KINDS[fixed.weight_kind], remark=preset.remark,
@@ -267,13 +273,13 @@ def head_choice(trace: ExampleTrace) -> int:
     n_heads = trace.example.n_heads
     if n_heads == 1:
         return 0
-    asks = say("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
+    asks = message("{n_heads} heads, each with its own W. Look at head", n_heads=n_heads)
     heads = counted(n_heads)
     if trace.trained is not None:
-        heads = {n: spoken(say("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
-    with bound_within("head", Limit(1, n_heads), 1):
+        heads = {n: render(message("{head}: {name}", head=n, name=trace.trained.job(n - 1).label)) for n in heads}
+    with clamped_control("head", Limit(1, n_heads), 1):
         chosen = st.segmented_control(
-            spoken(asks), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
+            render(asks), list(heads), format_func=heads.get, required=True, key="head", persist_state="session"
         )
     return (chosen if chosen in heads else 1) - 1  # a forged message may name what is none
 

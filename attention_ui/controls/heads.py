@@ -24,19 +24,19 @@ from lessons.heads.example import (
     nearest_divisor,
 )
 from lessons.heads.lesson import Choices
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import Sentence, say, say_count
+from lessons.screen.format import render, translate
+from lessons.screen.message import Message, message, plural
 
 HEADS_DEFAULTS = HeadsExample()
 HEADS_SOURCES = {key: preset.title for key, preset in HEADS_PRESETS.items()}
 HEADS_STEPS = {
-    "project": say("project"),
-    "split": say("split"),
-    "attend": say("attend"),
-    "concatenate": say("concatenate"),
+    "project": message("project"),
+    "split": message("split"),
+    "attend": message("attend"),
+    "concatenate": message("concatenate"),
     "output": "W_o",
-    "slices": say("projection or slice"),
-    "dropout": say("dropout"),
+    "slices": message("projection or slice"),
+    "dropout": message("dropout"),
 }
 SMALL_HEATMAPS = "heads_figure"
 STEPS_OF_ONE_HEAD = STEPS_WITHOUT_MODULE = ("attend", "dropout")  # drawn Q, K and V are not projected or split
@@ -61,7 +61,7 @@ def heads_controls(running: ExampleTrace) -> HeadsExample:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(HEADS_SOURCES, notes, running)
         limit = HEADS_LIMITS["dropout_percent"]
-        percent = bound_slider(tell("Dropout, percent"), "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
+        percent = bound_slider(translate("Dropout, percent"), "mh_dropout", limit, usual, width=DROPOUT_WIDTH)
     return seen_trained(heads_example(running, source, dropout=percent / 100, **choices))
 
 
@@ -77,20 +77,20 @@ def source_and_sizes(sources: dict[str, str], notes, running: ExampleTrace) -> t
 
     The models that are trained have no bias.
     """
-    source = one_in_list(tell("Example"), "mh", sources, width=SOURCE_WIDTH)
+    source = one_in_list(translate("Example"), "mh", sources, width=SOURCE_WIDTH)
     if HEADS_PRESETS[source].fixed:
-        st.text(spoken(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
+        st.text(render(what_the_notebook_fixes(HEADS_PRESETS[source])), width="stretch")
         return source, {}
     if running.example.brings_sizes:
-        st.text(spoken(what_the_model_fixes(running.example)), width="stretch")
+        st.text(render(what_the_model_fixes(running.example)), width="stretch")
         return source, {}
     return source, size_choices(notes, learnt=running.trained is not None)
 
 
-def what_the_model_fixes(example: Example) -> Sentence:
+def what_the_model_fixes(example: Example) -> Message:
     """The sizes of a model that is trained already."""
     sizes = {name: getattr(example, name) for name in ("d_model", "n_heads", "d_k", "d_v")}
-    return say_count(
+    return plural(
         "The model's own: {d_model} features, {count} head with {d_k} features of a query or key and {d_v} of a value.",
         "The model's own: {d_model} features, {count} heads with {d_k} features of a query or key and {d_v} of a "
         "value.",
@@ -100,7 +100,7 @@ def what_the_model_fixes(example: Example) -> Sentence:
 
 def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
     """Features, heads and bias; only numbers of heads that can share the features are offered."""
-    title, limit = plain_label(tell("$d_{model}$ · features")), HEADS_LIMITS["d_model"]
+    title, limit = plain_label(translate("$d_{model}$ · features")), HEADS_LIMITS["d_model"]
     d_model = bound_slider(title, "mh_d_model", limit, HEADS_DEFAULTS.d_model, width=SIZE_WIDTH)
     asked = get_state("mh_heads") or number_in_link("mh_heads") or HEADS_DEFAULTS.n_heads
     n_heads = nearest_divisor(d_model, asked)
@@ -111,29 +111,29 @@ def size_choices(notes, *, learnt: bool) -> dict[str, int | bool]:
         set_state("mh_heads", n_heads)
         usual = nearest_divisor(d_model, HEADS_DEFAULTS.n_heads)
         n_heads = st.select_slider(
-            tell("Heads"), divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
+            translate("Heads"), divisors(d_model), usual, key="mh_heads", bind="query-params", width=SIZE_WIDTH
         )
-    bias = not learnt and st.toggle(tell("Bias"), HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
+    bias = not learnt and st.toggle(translate("Bias"), HEADS_DEFAULTS.bias, key="mh_bias", bind="query-params")
     return {"d_model": d_model, "n_heads": n_heads, "bias": bias}
 
 
-def cannot_share(d_model: int, asked: int, n_heads: int) -> Sentence:
+def cannot_share(d_model: int, asked: int, n_heads: int) -> Message:
     """Why another number of heads stands where one was asked for."""
-    return say_count(
+    return plural(
         "{asked} heads cannot share {count} feature evenly; the nearest number that can is {n_heads}.",
         "{asked} heads cannot share {count} features evenly; the nearest number that can is {n_heads}.",
         d_model, asked=asked, n_heads=n_heads,
     )  # fmt: skip
 
 
-def what_the_notebook_fixes(preset: HeadsPreset) -> Sentence:
+def what_the_notebook_fixes(preset: HeadsPreset) -> Message:
     """The sizes that a notebook chose."""
     sizes = {name: preset.fixed[name] for name in ("d_model", "n_heads", "seed")} | {"remark": preset.remark}
     if preset.draw is None:
-        return say("Fixed: {d_model} features, seed {seed}. {remark}", **sizes)
+        return message("Fixed: {d_model} features, seed {seed}. {remark}", **sizes)
     if preset.fixed["bias"]:
-        return say("Fixed: {d_model} features, {n_heads} heads, with bias, seed {seed}. {remark}", **sizes)
-    return say("Fixed: {d_model} features, {n_heads} heads, without bias, seed {seed}. {remark}", **sizes)
+        return message("Fixed: {d_model} features, {n_heads} heads, with bias, seed {seed}. {remark}", **sizes)
+    return message("Fixed: {d_model} features, {n_heads} heads, without bias, seed {seed}. {remark}", **sizes)
 
 
 def chosen_in_heads(running: ExampleTrace) -> Choices:
@@ -143,7 +143,7 @@ def chosen_in_heads(running: ExampleTrace) -> Choices:
     with steps:
         step = chosen_step(example)
     with choice:
-        role = one_in_row(tell("Split"), "mh_role", HEADS_ROLES) if step == "split" else "q"
+        role = one_in_row(translate("Split"), "mh_role", HEADS_ROLES) if step == "split" else "q"
         head = chosen_head(example) if step in STEPS_OF_ONE_HEAD else 0
     return Choices(example, step, role, head)
 
@@ -156,7 +156,7 @@ def chosen_step(example: HeadsExample) -> str:
         del steps["slices"]  # which there are none of that are alike
     if get_state("mh_step") not in (None, *steps):
         set_state("mh_step", "attend")
-    return one_in_row(tell("Step"), "mh_step", steps, "attend")
+    return one_in_row(translate("Step"), "mh_step", steps, "attend")
 
 
 def chosen_head(example: HeadsExample) -> int:
@@ -167,7 +167,7 @@ def chosen_head(example: HeadsExample) -> int:
     show_notes(too_large_in_link("mh_head", count))
     follow_head_click()
     set_state("mh_head", min(get_state("mh_head") or number_in_link("mh_head") or 1, count))
-    label = tell("Enlarge head") if projected else tell("Enlarge sentence")
+    label = translate("Enlarge head") if projected else translate("Enlarge sentence")
     chosen = st.select_slider(label, range(1, count + 1), 1, key="mh_head", bind="query-params")
     return chosen - 1
 

@@ -5,20 +5,20 @@ from dataclasses import replace
 import streamlit as st
 
 from attention_core.training import EVALUATE_EVERY, MAX_STEPS, TrainingSettings
-from attention_ui.controls.bound import bound_within, changing_slider
+from attention_ui.controls.bound import changing_slider, clamped_control
 from attention_ui.server.process import lower_priority, yield_turn
 from attention_ui.session.links import SWITCH, Length, LinkRule
 from attention_ui.session.markdown import plain_label
 from lessons.example.example import LIMITS, MINE, Example, Limit, n_layers_of, run_example
 from lessons.example.language_model_layer import LANGUAGE, SENTENCE_READ
 from lessons.example.task_models import TASK_SOURCES, LearntExample, recording_of
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import render, translate
+from lessons.screen.message import Message, message
 
 LABELS_OF_SIZES = {
-    "d_k": say("$d_k$ · features of a query or key"),
-    "d_v": say("$d_v$ · features of a value"),
-    "n_heads": say("Heads"),
+    "d_k": message("$d_k$ · features of a query or key"),
+    "d_v": message("$d_v$ · features of a value"),
+    "n_heads": message("Heads"),
 }
 KEY_OF_SIZE = {"d_model": "model_d_model", "d_k": "model_d_k", "d_v": "model_d_v", "n_heads": "model_heads"}
 MOST_TYPED = 200  # characters
@@ -32,22 +32,22 @@ LINK_RULES: dict[str, LinkRule] = {
 def learnt_controls(source: str, learnt: LearntExample) -> dict[str, object]:
     """The sentence that the model reads, and how far it is trained."""
     text = st.text_input(
-        tell("Its sentence"), key=f"says_{source}", bind="query-params", placeholder=learnt.sentence,
+        translate("Its sentence"), key=f"says_{source}", bind="query-params", placeholder=learnt.sentence,
         max_chars=MOST_TYPED,
-        help=tell("It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known,
+        help=translate("It knows these tokens: {known}. Left empty, it is “{sentence}”.", known=learnt.known,
                   sentence=learnt.sentence),
     )  # fmt: skip
     end = learnt.training["steps"]
-    updates = changing_slider(tell("Updates of training"), "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
+    updates = changing_slider(translate("Updates of training"), "trained_for", Limit(0, end), end, step=EVALUATE_EVERY)
     return {"text": text or "", "updates": updates}
 
 
 def reader_controls() -> dict[str, object]:
     """What the learner chose of the language model: the text that it reads."""
     text = st.text_input(
-        tell("A text in English"), key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
+        translate("A text in English"), key=f"says_{LANGUAGE}", bind="query-params", placeholder=SENTENCE_READ,
         max_chars=MOST_TYPED, 
-        help=tell("Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ),
+        help=translate("Left empty, it is “{sentence}”. The model reads lower-case letters only.", sentence=SENTENCE_READ),
     )  # fmt: skip
     return {"text": text or ""}
 
@@ -65,24 +65,28 @@ def layer_choice(example: Example, *, named: bool) -> int:
     names = {n: str(n) for n in range(1, n_layers + 1)}
     if named:
         best = {n: run_example(replace(example, layer=n)).trained.best for n in names}
-        names = {n: spoken(say("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
-    with bound_within("layer", Limit(1, n_layers), 1):
-        chosen = st.radio(tell("Layer"), list(names), format_func=names.get, key="layer", persist_state="session")
+        names = {n: render(message("{layer}: {name}", layer=n, name=job.name)) for n, job in best.items()}
+    with clamped_control("layer", Limit(1, n_layers), 1):
+        chosen = st.radio(translate("Layer"), list(names), format_func=names.get, key="layer", persist_state="session")
     return chosen if chosen in names else 1  # a forged message may name what is none
 
 
 def more_of_model(source: str) -> dict[str, object]:
     """What is changed less often."""
     learnt = TASK_SOURCES[source]
-    d_model = model_size("d_model", say("$d_{model}$ · features of a token"), learnt)
+    d_model = model_size("d_model", message("$d_{model}$ · features of a token"), learnt)
     mask = st.toggle(
-        tell("Train it with the causal mask"), True, key="train_mask", bind="query-params", disabled=not learnt.causal
+        translate("Train it with the causal mask"),
+        True,
+        key="train_mask",
+        bind="query-params",
+        disabled=not learnt.causal,
     )
-    scaling = st.toggle(tell("Train it with scaling"), True, key="train_scaling", bind="query-params")
+    scaling = st.toggle(translate("Train it with scaling"), True, key="train_scaling", bind="query-params")
     return {"d_model": d_model, "train_mask": mask, "train_scaling": scaling}
 
 
-def model_size(name: str, title: str | Sentence, learnt: LearntExample) -> int:
+def model_size(name: str, title: str | Message, learnt: LearntExample) -> int:
     """One size of the model; moving it trains another."""
     return changing_slider(plain_label(title), KEY_OF_SIZE[name], LIMITS[name], learnt.sizes[name])
 
@@ -92,6 +96,6 @@ def see_it_trained(settings: TrainingSettings, updates: int) -> None:
     steps = recording_of(settings).train_to(updates)
     if next(steps, steps) is None:  # a first step had to be made
         lower_priority()
-        with st.spinner(tell("Training this model …")):
+        with st.spinner(translate("Training this model …")):
             for _ in steps:
                 yield_turn()

@@ -10,12 +10,16 @@ from lessons.example.example import ExampleTrace
 from lessons.overview import row_view as carried
 from lessons.overview.row_view import CHAPTERS
 from lessons.overview.sentence_view import Choices, sentence_with_last, words_that_fit
-from lessons.screen.format import tell
-from lessons.screen.message import say
+from lessons.screen.format import translate
+from lessons.screen.message import message
 
-PICTURES = {"sentence": say("One sentence"), "row": say("Open it up"), "steps": say("All steps")}
+PICTURES = {"sentence": message("One sentence"), "row": message("Open it up"), "steps": message("All steps")}
 CHAPTERS_NAMED = dict(
-    zip(CHAPTERS, (say("1 Ask"), say("2 Answer"), say("3 Compare"), say("4 Share"), say("5 Carry")), strict=True)
+    zip(
+        CHAPTERS,
+        (message("1 Ask"), message("2 Answer"), message("3 Compare"), message("4 Share"), message("5 Carry")),
+        strict=True,
+    )
 )
 LINK_RULES: dict[str, LinkRule] = {"picture": PICTURES, "chapter": CHAPTERS_NAMED}
 
@@ -25,7 +29,7 @@ def chosen_picture() -> str:
     if get_state("picture") is None and named_in_link(("step",)) and not named_in_link(("picture",)):
         set_state("picture", "steps")
     with st.container(horizontal=True, horizontal_alignment="right", key="pictures"):
-        return one_in_row(tell("Picture"), "picture", PICTURES)
+        return one_in_row(translate("Picture"), "picture", PICTURES)
 
 
 def look_choices(trace: ExampleTrace) -> Choices:
@@ -53,7 +57,7 @@ def last_word_choice(trace: ExampleTrace) -> None:
         return
     set_state("last_word", trace.tokens[-1] if trace.tokens[-1] in fitting else None)
     st.segmented_control(
-        tell("Change the last word"), fitting, key="last_word", on_change=change_last_word,
+        translate("Change the last word"), fitting, key="last_word", on_change=change_last_word,
         args=(f"says_{trace.example.source}", trace),
     )  # fmt: skip
 

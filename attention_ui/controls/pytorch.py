@@ -13,16 +13,16 @@ from lessons.heads.example import HEADS_PRESETS, HeadsExample, heads_example, ru
 from lessons.pytorch.lesson import Choices
 from lessons.pytorch.parity import fits_pytorch
 from lessons.pytorch.random_cases import CASES
-from lessons.screen.format import tell
-from lessons.screen.message import say
+from lessons.screen.format import translate
+from lessons.screen.message import message
 
 PARITY_VIEWS = {
     "module": "nn.MultiheadAttention",
     "fused": "scaled_dot_product_attention",
-    "weights": say("averaged weights"),
-    "meanings": say("one mask, two meanings"),
-    "levels": say("three levels"),
-    "cases": say("{count} random cases", count=CASES),
+    "weights": message("averaged weights"),
+    "meanings": message("one mask, two meanings"),
+    "levels": message("three levels"),
+    "cases": message("{count} random cases", count=CASES),
 }
 VIEWS_WITHOUT_MODULE = ("fused", "cases")
 CASES_DRAWN = Limit(0, 9999)
@@ -44,7 +44,7 @@ def chosen_view(fits: bool) -> str:
     asked = get_state("parity")
     if asked not in (None, *views) or (asked is None and text_in_link("parity") in PARITY_VIEWS):
         set_state("parity", asked if asked in views else next(iter(views)))
-    return one_in_row(tell("Compare"), "parity", views)
+    return one_in_row(translate("Compare"), "parity", views)
 
 
 def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
@@ -57,11 +57,13 @@ def heads_of_lesson(running: ExampleTrace) -> HeadsExample:
         set_state("mh", "sentence")
         with notes:
             title = without[asked]
-            show_notes(say("There is no module to compare in “{title}”. Here is your sentence instead.", title=title))
+            show_notes(
+                message("There is no module to compare in “{title}”. Here is your sentence instead.", title=title)
+            )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         source, choices = source_and_sizes(sources, notes, running)
     if not running.example.scaling:
-        show_notes(say(
+        show_notes(message(
             "nn.MultiheadAttention always divides by √d_head, so this page does, though scaling is switched off."
         ))  # fmt: skip
     return seen_trained(heads_example(running, source, **choices))
@@ -71,6 +73,9 @@ def chosen_cases() -> int:
     """The number that random cases are drawn from, and a button for the next."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         st.button(
-            tell("Another {count}", count=CASES), key="cases_again", on_click=next_number, args=("cases", CASES_DRAWN)
+            translate("Another {count}", count=CASES),
+            key="cases_again",
+            on_click=next_number,
+            args=("cases", CASES_DRAWN),
         )
-        return bound_number(tell("Drawn from number"), "cases", CASES_DRAWN, 0, width=150)
+        return bound_number(translate("Drawn from number"), "cases", CASES_DRAWN, 0, width=150)

@@ -14,8 +14,8 @@ import torch
 from attention_ui.server.process import measuring, redrawn_picture
 from attention_ui.session.chart import offer, show_notes
 from lessons.cost.timings import MOST_TIMINGS, Timing
-from lessons.screen.format import tell
-from lessons.screen.message import say
+from lessons.screen.format import translate
+from lessons.screen.message import message
 from words import cached_by_language
 
 LOOK_SECONDS = 1.0
@@ -26,15 +26,17 @@ def measuring_panel() -> tuple[Timing, ...]:
     runs = measuring().running
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            tell("Measure on this machine"), key="measure", disabled=runs, on_click=begin_measuring, type="primary"
+            translate("Measure on this machine"), key="measure", disabled=runs, on_click=begin_measuring, type="primary"
         )
-        st.button(tell("Stop"), key="measure_stop", disabled=not runs, on_click=stop_measuring)
+        st.button(translate("Stop"), key="measure_stop", disabled=not runs, on_click=stop_measuring)
         if results := measuring().results:
-            offer(tell("Measurements as CSV"), functools.partial(csv_of_timings, results), "measured.csv", "text/csv")
+            offer(
+                translate("Measurements as CSV"), functools.partial(csv_of_timings, results), "measured.csv", "text/csv"
+            )
     if runs:
         st.fragment(draw_measuring, run_every=LOOK_SECONDS)()
     elif measuring().problem:
-        show_notes(say("The last series was not finished: {why}.", why=measuring().problem))
+        show_notes(message("The last series was not finished: {why}.", why=measuring().problem))
     return measuring().results
 
 
@@ -53,7 +55,8 @@ def draw_measuring() -> None:
     with redrawn_picture():
         done = measuring().done
         st.progress(
-            min(1.0, done / MOST_TIMINGS), text=tell("{done} of at most {most} measured", done=done, most=MOST_TIMINGS)
+            min(1.0, done / MOST_TIMINGS),
+            text=translate("{done} of at most {most} measured", done=done, most=MOST_TIMINGS),
         )
     if not measuring().running:
         st.rerun()
@@ -72,7 +75,7 @@ def csv_of_timings(timings: Sequence[Timing]) -> bytes:
 @cached_by_language(maxsize=16)
 def this_machine() -> str:
     """The processor and the version of PyTorch: nothing that tells whose machine it is."""
-    return tell("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
+    return translate("{processor}, {cores} cores of which one is used, PyTorch {version}", processor=processor(),
                 cores=os.cpu_count() or 1, version=str(torch.__version__))  # fmt: skip
 
 
@@ -81,4 +84,4 @@ def processor() -> str:
     known = Path("/proc/cpuinfo")
     lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.exists() else []
     names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, "") or platform.processor() or platform.machine() or tell("a processor without a name")
+    return next(names, "") or platform.processor() or platform.machine() or translate("a processor without a name")

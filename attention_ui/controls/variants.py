@@ -7,18 +7,18 @@ from attention_ui.session.chart import show_notes
 from attention_ui.session.links import Length, LinkRule
 from lessons.example.example import MAX_TOKENS, ExampleTrace, Limit
 from lessons.example.second_sentence import followed_by, takes_second
-from lessons.screen.format import tell
-from lessons.screen.message import say
+from lessons.screen.format import translate
+from lessons.screen.message import message
 from lessons.variants.lesson import Choices
 
 VARIANTS = {
-    "window": say("window"),
-    "sink": say("sink"),
-    "cap": say("soft cap"),
+    "window": message("window"),
+    "sink": message("sink"),
+    "cap": message("soft cap"),
     "alibi": "ALiBi",
-    "rotary": say("rotary"),
-    "grouped": say("grouped queries"),
-    "cross": say("cross-attention"),
+    "rotary": message("rotary"),
+    "grouped": message("grouped queries"),
+    "cross": message("cross-attention"),
 }
 REACHES = Limit(1, MAX_TOKENS - 1)
 SINKS = {"-2": "−2", "-1": "−1", "0": "0", "1": "1", "2": "2"}
@@ -32,15 +32,17 @@ LINK_RULES: dict[str, LinkRule] = {
 
 def variant_choices(example: ExampleTrace) -> Choices:
     """Draw the controls of this page and return what they say."""
-    variant = one_in_row(tell("What is changed"), "variant", VARIANTS)
+    variant = one_in_row(translate("What is changed"), "variant", VARIANTS)
     if variant == "window":
         return Choices(
-            variant, reach=bound_slider(tell("Tokens that the window reaches"), "reach", REACHES, 2, width=330)
+            variant, reach=bound_slider(translate("Tokens that the window reaches"), "reach", REACHES, 2, width=330)
         )
     if variant == "sink":
-        return Choices(variant, sink=float(one_in_row(tell("Score of the sink"), "sink", SINKS, "0", labelled=True)))
+        return Choices(
+            variant, sink=float(one_in_row(translate("Score of the sink"), "sink", SINKS, "0", labelled=True))
+        )
     if variant == "cap":
-        return Choices(variant, cap=float(one_in_row(tell("Cap"), "cap", CAPS, "1", labelled=True)))
+        return Choices(variant, cap=float(one_in_row(translate("Cap"), "cap", CAPS, "1", labelled=True)))
     if variant == "cross" and takes_second(example.example):
         return Choices(variant, second=second_sentence(example))
     return Choices(variant)
@@ -49,8 +51,8 @@ def variant_choices(example: ExampleTrace) -> Choices:
 def second_sentence(example: ExampleTrace) -> str:
     """The sentence that asks; what had to be changed in it is said."""
     typed = st.text_input(
-        tell("A second sentence, which asks"), key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
-        placeholder=tell("left empty, the second half of the first asks"),
+        translate("A second sentence, which asks"), key="second", bind="query-params", max_chars=LONGEST_SECOND, width=380,
+        placeholder=translate("left empty, the second half of the first asks"),
     )  # fmt: skip
     second = (typed or "").strip()
     if second:

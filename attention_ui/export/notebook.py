@@ -13,8 +13,8 @@ import numpy as np
 
 from attention_ui.export.notebook_exercises import written_exercises
 from lessons.example.example import ExampleTrace
-from lessons.screen.format import labels_of, spoken, tell
-from lessons.screen.message import say_count
+from lessons.screen.format import labels_of, render, translate
+from lessons.screen.message import plural
 from lessons.screen.program import PRINT_OPTIONS, Program, Ran, array_literal, program_of
 from lessons.screen.screen import Code, Figure, Film, Matrices, Matrix
 
@@ -67,13 +67,13 @@ def notebook_of_path(example: ExampleTrace, head: int) -> bytes:
     for lesson, choices in lesson_path(example):
         screen = lesson.screen(example, head, choices)
         address = lesson.__name__.split(".")[1]
-        sections.append(Section(spoken(lesson.HEADING), screen.code, screen.figures, address))
+        sections.append(Section(render(lesson.HEADING), screen.code, screen.figures, address))
     return notebook_of(sections)
 
 
 def opening_cells(screens: int, imports: set[str]) -> Iterator[dict]:
     """What the notebook is, what it imports, and how it draws."""
-    yield prose(spoken(say_count(
+    yield prose(render(plural(
         "One screen of Attention Lab, computed once more from the same numbers by the same functions. It needs "
         "{needs}. The last cell of each screen compares the results with what stood there.",
         "{count} screens of Attention Lab, computed once more from the same numbers by the same functions. It needs "
@@ -101,13 +101,16 @@ class Notebook:
         program = program_of(section.code.functions, ran)
         self.imports |= set(program.imports)
         self.cells.append(prose(f"# {section.heading}"))
-        if said := [spoken(line) for figure in section.figures for line in figure.notice]:
+        if said := [render(line) for figure in section.figures for line in figure.notice]:
             self.cells.append(code("\n".join(f"print({line!r})" for line in said)))
-        self.cells += [prose("## " + tell("The code that ran")), *self.new_sources(program)]
-        self.cells += [prose("## " + tell("The numbers of this screen")), code("\n".join(program.values))]
-        self.cells += [prose("## " + tell("What was done with them")), code("\n".join(program.lines + program.prints))]
+        self.cells += [prose("## " + translate("The code that ran")), *self.new_sources(program)]
+        self.cells += [prose("## " + translate("The numbers of this screen")), code("\n".join(program.values))]
+        self.cells += [
+            prose("## " + translate("What was done with them")),
+            code("\n".join(program.lines + program.prints)),
+        ]
         self.cells += map(code, pictures(ran, section.figures))
-        self.cells += [prose("## " + tell("As on the screen?")), code("\n".join(checks(ran)))]
+        self.cells += [prose("## " + translate("As on the screen?")), code("\n".join(checks(ran)))]
 
     def new_sources(self, program: Program) -> Iterator[dict]:
         """A cell for each definition that stands nowhere yet."""
@@ -149,7 +152,7 @@ def names_of(matrix: Matrix) -> tuple[tuple[str, ...], tuple[str, ...], tuple[st
     return (
         labels_of(matrix.rows),
         labels_of(matrix.columns),
-        tuple(spoken(axis.name) if axis.name else "" for axis in axes),
+        tuple(render(axis.name) if axis.name else "" for axis in axes),
     )
 
 
@@ -168,7 +171,7 @@ def checks(ran: Ran) -> Iterator[str]:
             got = f"[{got}.size, {got}.astype(float).sum()]"
             numbers = np.array([numbers.size, numbers.astype(float).sum()])
         yield f"np.testing.assert_allclose({got}, {array_literal(numbers)}, {AS_NEAR})"
-    all_right = tell("All numbers are those of the screen.")
+    all_right = translate("All numbers are those of the screen.")
     yield f"print({all_right!r})"
 
 

@@ -12,13 +12,13 @@ import numpy as np
 from in_browser.driver import NotReady, call, given, number, output, outputs
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 
 CASES_SEED = 1  # of the cases in every notebook
 ALSO_NEEDS = {"import math", "from torch import nn", "from torch.nn import functional as F"}
 LINE_OF_CASES = 112  # characters
-TO_EXERCISES = say(
+TO_EXERCISES = message(
     "Write what is asked into the cell below each question, and run it and the cell after it: that compares your "
     "numbers with those that PyTorch found when this notebook was written, on cases drawn with seed {seed}. On the "
     "page *Exercises*, the cases are drawn anew for every run and known mistakes are named.",
@@ -61,7 +61,7 @@ def what_tries() -> str:
 
 def asked_in_prose(exercise: Exercise) -> str:
     """The question in our own words."""
-    return f"## {spoken(exercise.title)}\n\n{spoken(exercise.asks)}"
+    return f"## {render(exercise.title)}\n\n{render(exercise.asks)}"
 
 
 def check_of(exercise: Exercise) -> str:
@@ -87,7 +87,7 @@ def written_exercises(lessons: Collection[str]) -> Iterator[tuple[str, str]]:
     """The cells, each with its kind; none where no exercise belongs to these lessons."""
     exercises = exercises_of(lessons)
     if exercises:
-        yield "prose", "# " + tell("Can you write it yourself?") + "\n\n" + spoken(TO_EXERCISES)
+        yield "prose", "# " + translate("Can you write it yourself?") + "\n\n" + render(TO_EXERCISES)
         yield "code", "\n".join(sorted(ALSO_NEEDS, reverse=True))
         yield "code", what_tries()
     for exercise in exercises:

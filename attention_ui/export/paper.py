@@ -10,8 +10,8 @@ from html import escape
 from pathlib import Path
 
 from attention_ui.page.question import LETTERS
-from lessons.screen.format import labels_of, spoken, tell, together
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import labels_of, render, render_all, translate
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Matrix, Question
 from lessons.worksheet.sheet import SheetChoices, sheet_code
 from lessons.worksheet.tasks import (
@@ -25,7 +25,7 @@ from lessons.worksheet.tasks import (
 )
 from words import language, tag_of
 
-PAPER_SIZES = {"a4": "A4", "letter": say("Letter")}  # by their names in style sheets
+PAPER_SIZES = {"a4": "A4", "letter": message("Letter")}  # by their names in style sheets
 ALLOWED = "default-src 'none'; style-src 'unsafe-inline'"
 CORNER = '<td class="corner"></td>'
 Cell = Callable[[int, int], str]  # from a row and a column to a cell of a table
@@ -53,7 +53,7 @@ def style_of_paper() -> str:
 
 def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """One worksheet: its code, how to round, and its tasks, with room to write."""
-    title, name, sheet = map(escape, (tell("Attention on paper"), tell("Name"), tell("Sheet")))
+    title, name, sheet = map(escape, (translate("Attention on paper"), translate("Name"), translate("Sheet")))
     head = (
         f'<h1>{title}</h1>\n<div class="head">'
         f'<span class="write">{name}</span>'
@@ -66,7 +66,7 @@ def sheet_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
 
 def key_section(choices: SheetChoices, tasks: Sequence[PaperTask]) -> str:
     """The key of one worksheet: every answer, and how it comes about."""
-    title = escape(tell("Key of sheet"))
+    title = escape(translate("Key of sheet"))
     head = (
         f'<h1>{title} <span class="code">{escape(sheet_code(choices))}</span></h1>\n'
         f'<p class="about">{escaped(*how_to_round(choices.decimals))}</p>\n'
@@ -123,7 +123,7 @@ def paper_table(matrix: Matrix, cell: Cell) -> str:
 
 def blank_cell(asked: bool) -> str:
     """A cell to fill in, or one that nobody asks for."""
-    empty = escape(tell("to fill in"))
+    empty = escape(translate("to fill in"))
     fill = f'<td class="blank" aria-label="{empty}"></td>'
     return fill if asked else '<td class="unasked">·</td>'
 
@@ -142,7 +142,7 @@ def derivations(blanks: Blanks, decimals: int) -> str:
     """How each number of the row comes about; a line that several need stands once."""
     lines = dict.fromkeys(line for answer in answers_of(blanks, decimals) for line in answer.lines)
     total = what_they_sum_to(blanks, decimals)
-    return listed_lines([*lines, *([spoken(total)] if total else [])])
+    return listed_lines([*lines, *([render(total)] if total else [])])
 
 
 def listed_lines(lines: Sequence[str]) -> str:
@@ -161,14 +161,14 @@ def cards_answered(question: Question) -> str:
     texts = [escaped(card.text) for card in question.cards]
     texts[question.right] = f"<b>✓ {texts[question.right]}</b>"
     lines = [f"<li>{text} — {escaped(card.reply)}</li>" for text, card in zip(texts, question.cards, strict=True)]
-    verdict = tell("{letter} is right.", letter=LETTERS[question.right])
+    verdict = translate("{letter} is right.", letter=LETTERS[question.right])
     right = f"<p><b>{escape(verdict)}</b></p>\n"
     return f'{right}<ol class="cards">{"".join(lines)}</ol>\n'
 
 
-def escaped(*sentences: Sentence) -> str:
+def escaped(*sentences: Message) -> str:
     """Sentences that can stand in HTML."""
-    return escape(together(sentences))
+    return escape(render_all(sentences))
 
 
 def file_name_of(what: str, choices: SheetChoices) -> str:

@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from lessons.screen.format import number, quoted
+from lessons.screen.format import number, quote_token
 from lessons.screen.screen import Arcs
 
 WIDEST_WORD, NARROWEST_WORD = 64, 19  # pixels of a word's share of the line
@@ -44,8 +44,8 @@ def words_table(figure: Arcs) -> pa.Table:
 def top_keys(figure: Arcs, row: list[float], query: int) -> str:
     """What a word looks at, the largest weights first."""
     order = sorted(range(query + 1), key=lambda key: -row[key])[:MOST_SAID]
-    return f"{quoted(figure.tokens[query])} → " + ", ".join(
-        f"{quoted(figure.tokens[key])} {number(row[key])}" for key in order
+    return f"{quote_token(figure.tokens[query])} → " + ", ".join(
+        f"{quote_token(figure.tokens[key])} {number(row[key])}" for key in order
     )
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.screen.screen import Curves, Line
 from lessons.screen.text_width import letters, wrapped
 
@@ -155,7 +155,7 @@ def line_names(plot: Plot) -> Iterator[dict[str, object]]:
         x, y = float(line.x[-1]), float(line.y[-1])
         yield {
             "x": x, "y": y, "away": round(box.middle - plot.from_top(y)), "aside": aside,
-            "name": spoken(line.name), "tone": line.colour, "align": align,
+            "name": render(line.name), "tone": line.colour, "align": align,
         }  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def boxes_of_end(plot: Plot, line: Line) -> Iterator[tuple[Box, float]]:
     end, top = plot.from_top(line.y[-1]), -10 if plot.figure.above else 4  # a title above leaves room below it
     for rank, away in enumerate(BELOW if line.y[len(line.y) // 2] > line.y[-1] else ABOVE):
         middle = end + round(away * plot.stretch)
-        box = plot.box(spoken(line.name), plot.width * plot.along(line.x[-1]) + aside, middle, align)
+        box = plot.box(render(line.name), plot.width * plot.along(line.x[-1]) + aside, middle, align)
         yield box, plot.in_the_way(box) + rank + OVER * (not top <= middle <= plot.height - 4)
 
 
@@ -184,7 +184,7 @@ def level_names(plot: Plot) -> Iterator[dict[str, object]]:
         yield {"name": "", "y": 0.0, "away": 0, "align": "left"}
     for name, y in figure.levels:
         rated = [(plot.in_the_way(box), rank, box, lines, align)
-                 for rank, (box, lines, align) in enumerate(boxes_of_level(plot, spoken(name), y))]  # fmt: skip
+                 for rank, (box, lines, align) in enumerate(boxes_of_level(plot, render(name), y))]  # fmt: skip
         _, _, box, lines, align = min(rated, key=lambda one: one[:2])
         plot.taken.append(box)
         first = box.middle - (box.high - plot.line) / 2
@@ -216,7 +216,7 @@ def mark_names(plot: Plot) -> Iterator[dict[str, object]]:
     edges = sorted({0.0, 1.0, *(plot.from_top(float(y)) / plot.height for _, y in figure.levels)})  # of the plot
     gap, top = max((low - high, high) for high, low in pairwise(edges))
     sides = ["right" if plot.along(x) >= HALFWAY else "left" for _, x in figure.marks]
-    names = ["" if name is None else spoken(name) for name, _ in figure.marks]
+    names = ["" if name is None else render(name) for name, _ in figure.marks]
 
     begins = [past_marks(plot, x, name, align) for (_, x), name, align in zip(figure.marks, names, sides, strict=True)]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from attention_ui.figures.curve_names import LETTERS_OF_NAMES, Plot, level_names, line_names, mark_names, paths, reach
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.screen.screen import Curves, Line
 
 MOST_POINTS = 400  # of a line: more than a screen can show
@@ -43,7 +43,7 @@ def shape_of(figure: Curves, film: str = "") -> CurveShape:
     """The shape of a figure."""
     ends = [x for line in figure.lines if len(line.x) for x in (line.x[0], line.x[-1])]
     return CurveShape(
-        figure.width, figure.height, spoken(figure.x), spoken(figure.y), figure.logarithmic,
+        figure.width, figure.height, render(figure.x), render(figure.y), figure.logarithmic,
         all(float(x).is_integer() for x in ends), figure.percent, figure.above,
         figure.x_domain, figure.y_domain, any(line.low is not None for line in figure.lines),
         len(paths(figure)) > 1, bool(figure.levels) or parted(figure), figure.chosen is not None,
@@ -89,7 +89,7 @@ def points_of(line: Line) -> pa.Table:
     kept = np.append(np.arange(0, last, -(-last // (MOST_POINTS - 1)) or 1), last) if last > 0 else np.arange(last + 1)
     low, high = (line.y if edge is None else edge for edge in (line.low, line.high))
     numbers = {"x": line.x, "y": line.y, "low": low, "high": high}
-    words = {"line": spoken(line.name), "tone": line.colour, "style": line.style}
+    words = {"line": render(line.name), "tone": line.colour, "style": line.style}
     return pa.table(
         {name: pa.array(np.asarray(column, np.float32)[kept]) for name, column in numbers.items()}
         | {name: pa.array([word] * len(kept), pa.string()).dictionary_encode() for name, word in words.items()}
@@ -113,7 +113,7 @@ def curves_numbers(figures: Sequence[Curves]) -> pa.Table:
     tables = []
     for figure in figures:
         for line in figure.lines:
-            columns = {"measure": [spoken(figure.y)] * len(line.x), "curve": [spoken(line.name)] * len(line.x)}
+            columns = {"measure": [render(figure.y)] * len(line.x), "curve": [render(line.name)] * len(line.x)}
             numbers = {"x": line.x, "value": line.y, "low": line.low, "high": line.high}
             columns |= {name: np.asarray(values, float) for name, values in numbers.items() if values is not None}
             tables.append(pa.table(columns))

@@ -6,7 +6,7 @@ from attention_ui.figures.curve_names import LETTERS_OF_NAMES, NAME_HEIGHT
 from attention_ui.figures.curves import CurveShape
 from attention_ui.figures.layers import layered, role_colour
 from attention_ui.figures.sharing_chart import PHONE
-from lessons.screen.format import tell
+from lessons.screen.format import translate
 
 BESIDE_A_PAGE = 32  # pixels of the screen that are at the sides of a page on a phone
 LEAST_OF_WIDTH = 0.74  # of the width for which the names are placed: in less of it they would meet lines
@@ -117,9 +117,9 @@ def nearest_point(shape: CurveShape, source: alt.Chart, x: alt.X, y: alt.Y, tone
         name=f"{shape.film}near", fields=["x", "line"], nearest=True, on="pointerover", clear="pointerout", empty=False
     )
     written = ".1%" if shape.percent else ",.4~r" if shape.logarithmic_y else ".3f"
-    edges = (("low", tell("least")), ("high", tell("most"))) if shape.banded else ()
+    edges = (("low", translate("least")), ("high", translate("most"))) if shape.banded else ()
     says = [
-        alt.Tooltip("line:N", title=tell("curve")),
+        alt.Tooltip("line:N", title=translate("curve")),
         alt.Tooltip("x:Q", title=shape.x),
         *(alt.Tooltip(f"{field}:Q", title=title, format=written) for field, title in (("y", shape.y), *edges)),
     ]

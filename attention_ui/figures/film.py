@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from attention_ui.figures.curves import curves_tables
 from attention_ui.figures.grid import MOMENT, Grid
 from attention_ui.figures.matrices import Layout, fill
-from lessons.screen.format import labelled, listed, number, percent, spoken
+from lessons.screen.format import labelled, listed, number, percent, render
 from lessons.screen.screen import Curves, Film, Matrices, Matrix
 
 COLON = re.compile(r"\s*:\s+|：")  # as languages write it
@@ -48,7 +48,7 @@ def jumps_of(film: Film) -> tuple[tuple[str, int], ...]:
     """The marks that one can jump to, each with its frame; those at one x together."""
     named: dict[float, list[str]] = {}
     for name, x in film.curves[0].marks if film.curves else ():
-        named.setdefault(x, []).append(spoken(name))
+        named.setdefault(x, []).append(render(name))
     return tuple((labelled(f"{x:g}", listed(names)), frame_at(film, x)) for x, names in named.items())
 
 
@@ -88,7 +88,7 @@ def greyed(frame: Matrices) -> str:
 def still_table(frame: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
     """One frame: names, and cells that say what they are but not their number. What to do is not said."""
     matrices = {matrix.key: matrix for matrix in frame.matrices}
-    grid = Grid(lambda *_: "", lambda key, i, j: spoken(matrices[key].step(i, j).meaning))
+    grid = Grid(lambda *_: "", lambda key, i, j: render(matrices[key].step(i, j).meaning))
     table = fill(grid, frame, layout, numbered=numbered).select(COLUMNS)
     return table.filter(pc.not_equal(table["kind"], "hint"))
 
@@ -107,7 +107,7 @@ def seen_numbers(matrix: Matrix) -> np.ndarray:
 
 def said_table(film: Film) -> pa.Table:
     """The sentence of each frame: large what it says, and below it, small, what follows its first colon."""
-    said = [[*COLON.split(spoken(moment), maxsplit=1), ""] for moment in film.moments]
+    said = [[*COLON.split(render(moment), maxsplit=1), ""] for moment in film.moments]
     return pa.table(
         {
             "frame": pa.array(range(len(said)), pa.int16()),

@@ -14,7 +14,7 @@ from attention_ui.figures.grid import MOMENT
 from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.sharing_chart import PHONE, SERIF
 from attention_ui.figures.template import template
-from lessons.screen.format import tell
+from lessons.screen.format import translate
 from words import cached_by_language
 
 NOW = "datum.frame === moment"
@@ -95,13 +95,13 @@ def playing(n_frames: int, jumps: tuple[tuple[str, int], ...]) -> list[dict]:
     on_time = f"playing && now() - shown >= 1000 / pace ? min({last}, moment + 1) : moment"
     on_mark = {"source": "view", "type": "click"}  # whose row says to which frame it belongs
     marked = "datum && isValid(datum.frame)"
-    paces = {"input": "select", "options": list(PACES), "name": tell("moments a second")}
-    slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": tell("moment")}
+    paces = {"input": "select", "options": list(PACES), "name": translate("moments a second")}
+    slider = {"input": "range", "min": 0, "max": last, "step": 1, "name": translate("moment")}
     names = {"options": [NOWHERE, *(frame for _, frame in jumps)], "labels": ["–", *(name for name, _ in jumps)]}
-    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": tell("jump to")} | names}
+    jump = {"name": "jump", "value": NOWHERE, "bind": {"input": "select", "name": translate("jump to")} | names}
     return [
         # Not on the signal of the moment, which listens to this one: Vega cannot begin with a circle.
-        {"name": "playing", "value": False, "bind": {"input": "checkbox", "name": tell("play")},
+        {"name": "playing", "value": False, "bind": {"input": "checkbox", "name": translate("play")},
          "on": [{"events": tick, "update": f"playing && moment < {last}"},
                 {"events": on_mark, "update": f"playing && !({marked})"},
                 *([{"events": {"signal": "jump"}, "update": f"playing && jump === {NOWHERE}"}] if jumps else [])]},
@@ -146,7 +146,7 @@ def curves_of_film(shape: CurveShape) -> alt.LayerChart:
 def moving_matrices() -> alt.LayerChart:
     """The matrices of the moment. Where a cell has a number, it is written as `cell_text` writes one of 0 to 1."""
     weight = f"datum['{MOMENT}' + moment]"
-    tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title=tell("weight"), format=".3f")]
+    tips = [alt.Tooltip("say:N", title=" "), alt.Tooltip("v:Q", title=translate("weight"), format=".3f")]
     pointed = layer("weight").mark_rect(fillOpacity=0).encode(tooltip=tips)
     masked = layer("masked").mark_rect(fillOpacity=0).encode(tooltip=tips[:1]).properties(name="masked")
     titles, _, *names = name_layers()

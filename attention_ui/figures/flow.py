@@ -8,12 +8,12 @@ import itertools
 import pyarrow as pa
 
 from lessons.class_vote.lesson import CARD_LETTERS, Flow
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 
 STACK, BETWEEN_CARDS = 0.12, 0.04  # the width of a stack and the space between its cards, in parts of the whole
 TITLES_FROM = -0.14  # from the titles to the stacks
-VOTES_NAMED = say("First vote"), say("Second vote")
+VOTES_NAMED = message("First vote"), message("Second vote")
 POINTS = 16  # along the edge of a band
 FLOW_FIELDS = ("kind", "x", "y", "y2", "middle", "text", "tone", "say", "key")
 
@@ -24,7 +24,7 @@ def flow_rows(figure: Flow) -> pa.Table:
     rooms = [sum(row) for row in figure.moved], [sum(column) for column in zip(*figure.moved, strict=True)]
     tops = [tops_of(room, voters) for room in rooms]
     rows = [
-        ("title", float(side), 0.0, 0.0, TITLES_FROM / 2, spoken(name), "muted", "", name.template)
+        ("title", float(side), 0.0, 0.0, TITLES_FROM / 2, render(name), "muted", "", name.template)
         for side, name in enumerate(VOTES_NAMED)
     ]
     for side, (room, top) in enumerate(zip(rooms, tops, strict=True)):
@@ -52,17 +52,17 @@ def stack_row(figure: Flow, side: int, place: int, count: int, top: float, voter
     height, letter = count / voters, CARD_LETTERS[place]
     tone = "weight" if place == figure.right else "muted"
     text = f"{letter} · {count}" + (" ✓" if place == figure.right else "")
-    said = tell("{vote}: {count} of {voters} chose {letter}, {card}.", vote=VOTES_NAMED[side], count=count,
-                voters=voters, letter=letter, card=spoken(figure.cards[place]).rstrip(".。"))  # fmt: skip
+    said = translate("{vote}: {count} of {voters} chose {letter}, {card}.", vote=VOTES_NAMED[side], count=count,
+                voters=voters, letter=letter, card=render(figure.cards[place]).rstrip(".。"))  # fmt: skip
     return "stack", float(side), top, top + height, top + height / 2, text, tone, said, f"{side}{letter}"
 
 
 def band_rows(figure: Flow, i: int, j: int, count: int, left: float, right: float, height: float) -> list[tuple]:
     """Those who went from one card to another, as the points along a band."""
     tone = "weight" if j == figure.right else "muted"
-    went = say("{count} went from {first} to {then}.", count=count, first=CARD_LETTERS[i], then=CARD_LETTERS[j])
-    stayed = say("{count} stayed with {first}.", count=count, first=CARD_LETTERS[i])
-    said = spoken(stayed if i == j else went)
+    went = message("{count} went from {first} to {then}.", count=count, first=CARD_LETTERS[i], then=CARD_LETTERS[j])
+    stayed = message("{count} stayed with {first}.", count=count, first=CARD_LETTERS[i])
+    said = render(stayed if i == j else went)
     rows = []
     for step in range(POINTS + 1):
         t = step / POINTS

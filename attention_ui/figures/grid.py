@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from lessons.screen.format import localised
-from lessons.screen.message import say
+from lessons.screen.message import message
 
-POINT_AT = say("Point at a number to see where it comes from.")
-POINT_AT_CELL = say("Point at a cell to see its number and where it comes from.")
+POINT_AT = message("Point at a number to see where it comes from.")
+POINT_AT_CELL = message("Point at a cell to see its number and where it comes from.")
 COLOURED = ("score", "change", "weight", "gradient")  # the kinds of cells that have a number
 CELL_GAP = 0.06  # between two cells, of a cell
 SMALLEST_CELL, LARGEST_CELL = 23, 32

@@ -4,7 +4,7 @@ import math
 
 import pyarrow as pa
 
-from lessons.screen.format import labelled, number, quoted, spoken
+from lessons.screen.format import labelled, number, quote_token, render
 from lessons.screen.screen import HeadMaps
 
 LARGEST_MAP, LARGEST_MAP_CELL, BETWEEN = 190, 24, 12  # pixels
@@ -36,11 +36,11 @@ def maps_height(figure: HeadMaps, letters: int = 0) -> int:
 
 def map_cells(figure: HeadMaps, letters: int = 0) -> pa.Table:
     """A row for each weight that is drawn: its square, and what pointing at it says."""
-    size, names = map_size(figure) / len(figure.tokens), [quoted(token) for token in figure.tokens]
+    size, names = map_size(figure) / len(figure.tokens), [quote_token(token) for token in figure.tokens]
     rows = []
     for which, one in enumerate(figure.maps):
         left, top = corner(figure, which, letters)
-        called = spoken(one.name)
+        called = render(one.name)
         for query, key in (one.shares >= figure.least).nonzero().tolist():
             weight = float(one.shares[query, key])
             said = labelled(called, f"{names[query]} → {names[key]} {number(weight)}")
@@ -70,8 +70,8 @@ def map_frames(figure: HeadMaps, letters: int = 0) -> pa.Table:
             "x2": pa.array([left + size for left, _ in corners], pa.float32()),
             "y": pa.array([top for _, top in corners], pa.float32()),
             "y2": pa.array([top + size for _, top in corners], pa.float32()),
-            "name": pa.array([spoken(one.name) for one in figure.maps], pa.string()),
-            "score": pa.array(["" if one.score is None else spoken(one.score) for one in figure.maps], pa.string()),
+            "name": pa.array([render(one.name) for one in figure.maps], pa.string()),
+            "score": pa.array(["" if one.score is None else render(one.score) for one in figure.maps], pa.string()),
             "tone": pa.array(["ink" if one.chosen else "ghost" for one in figure.maps], pa.string()),
         }
     )

@@ -11,8 +11,17 @@ import pyarrow as pa
 from attention_ui.figures import grid as drawn
 from attention_ui.figures.grid import POINT_AT, POINT_AT_CELL, Grid, cell_tag, column_tag, row_tag
 from lessons.screen.arithmetic import digits
-from lessons.screen.format import apart, equation, labelled, labels_of, localised, spoken, tell, written
-from lessons.screen.message import say
+from lessons.screen.format import (
+    distinguishable,
+    equation,
+    format_value,
+    labelled,
+    labels_of,
+    localised,
+    render,
+    translate,
+)
+from lessons.screen.message import message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 from lessons.screen.text_width import letters, wrapped
 
@@ -136,7 +145,7 @@ def names_rows(band: tuple[Matrix | None, ...], at: int) -> bool:
 
 def room(matrix: Matrix) -> int:
     """Columns of the grid that a matrix needs, as wide as its title at least."""
-    return max(matrix.values.shape[1], math.ceil(letters(spoken(matrix.title)) * LETTER))
+    return max(matrix.values.shape[1], math.ceil(letters(render(matrix.title)) * LETTER))
 
 
 def matrices_table(figure: Matrices, layout: Layout, *, numbered: bool) -> pa.Table:
@@ -150,7 +159,7 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
     """The same on a grid that says and lights up what it likes."""
     for place in layout.places:
         if layout.of_single_rows:
-            grid.text(spoken(place.matrix.title), place.left - 1, place.top, "row", "ink")
+            grid.text(render(place.matrix.title), place.left - 1, place.top, "row", "ink")
         else:
             name_matrix(grid, place)
         if place.header and place.matrix.columns.named:
@@ -158,30 +167,30 @@ def fill(grid: Grid, figure: Matrices, layout: Layout, *, numbered: bool) -> pa.
         grid.matrix(look(place.matrix), place.left, place.top, numbered=numbered)
     bottom = grid.height
     if figure.weights is not None:
-        lines = wrapped(spoken(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
+        lines = wrapped(render(figure.weights), int(grid.width / SMALL_LETTER), LINES_OF_WEIGHTS)
         grid.text("\n".join(lines), 0, bottom, "shape", "ink")
         bottom += 1 + len(lines) // 2  # a line takes half a cell
     usual = POINT_AT if numbered else POINT_AT_CELL
-    grid.text(BETWEEN_SENTENCES.sub("\n", spoken(usual if figure.hint is None else figure.hint)), 0, bottom, "hint")
+    grid.text(BETWEEN_SENTENCES.sub("\n", render(usual if figure.hint is None else figure.hint)), 0, bottom, "hint")
     return grid.table()
 
 
 def name_matrix(grid: Grid, place: Place) -> None:
     """Its title, what its rows and columns are, and the names of its rows."""
     matrix, left, top = place.matrix, place.left, place.top
-    title = spoken(matrix.title)
+    title = render(matrix.title)
     if place.header == 1 and matrix.remark is not None:
         title = labelled(title, matrix.remark)
     grid.text(title, left, top - place.header, "title", matrix.colour if matrix.drawn else "muted")
     if not matrix.columns.named and place.header > 1:
-        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else spoken(matrix.remark)
+        shape = "×".join(map(str, matrix.values.shape)) if matrix.remark is None else render(matrix.remark)
         grid.text(shape, left, top - 1, "shape")
     if not place.named:
         return
     if matrix.rows.name is not None:
-        grid.text(f"{spoken(matrix.rows.name)} ↓", left - 1, top - 1, "row")
+        grid.text(f"{render(matrix.rows.name)} ↓", left - 1, top - 1, "row")
     if matrix.columns.named:
-        grid.text(f"{spoken(matrix.columns.name)} →", left - 1, top - 2, "row")
+        grid.text(f"{render(matrix.columns.name)} →", left - 1, top - 2, "row")
     for i, label in enumerate(labels_of(matrix.rows)):
         grid.text(label, left - 1, top + i, "row")
 
@@ -231,21 +240,21 @@ def tag(cells: Cells) -> str:
 def tooltip(matrix: Matrix, i: int, j: int) -> str:
     """What pointing at a cell says: the last line of its derivation, and what it was before a change by hand."""
     if matrix.step is None:
-        at = f"{spoken(matrix.title)}, {written(matrix.rows.labels[i])} → {written(matrix.columns.labels[j])}"
-        value = drawn.cell_text(matrix.values[i][j]) if matrix.sees(i, j) else tell("masked")
+        at = f"{render(matrix.title)}, {format_value(matrix.rows.labels[i])} → {format_value(matrix.columns.labels[j])}"
+        value = drawn.cell_text(matrix.values[i][j]) if matrix.sees(i, j) else translate("masked")
         text = labelled(at, value)
     else:
         step = matrix.step(i, j)
-        text = spoken(step.meaning) if not matrix.sees(i, j) else said(step)
+        text = render(step.meaning) if not matrix.sees(i, j) else said(step)
     if matrix.was is None or float(matrix.was[i][j]) == float(matrix.values[i][j]):
         return text
-    before, _ = apart(float(matrix.was[i][j]), float(matrix.values[i][j]))
-    remark = say("Changed: it was {before}.", before=before)
-    return tell("{said}. {remark}", said=text, remark=remark)
+    before, _ = distinguishable(float(matrix.was[i][j]), float(matrix.values[i][j]))
+    remark = message("Changed: it was {before}.", before=before)
+    return translate("{said}. {remark}", said=text, remark=remark)
 
 
 def said(step: Step) -> str:
     """A step in one line; of arithmetic that is too long for it, the result."""
-    meaning, arithmetic = spoken(step.meaning), equation(step)
+    meaning, arithmetic = render(step.meaning), equation(step)
     short = arithmetic if len(arithmetic) <= LONGEST else localised(digits(step.value))
     return labelled(meaning, short)

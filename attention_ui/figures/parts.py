@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from lessons.screen.format import percent, spoken, tell
+from lessons.screen.format import percent, render, translate
 from lessons.screen.screen import Part, Parts
 
 # In widths of a bar of 100%: what a panel and the names before it take, so that what stands beside a bar fits.
@@ -21,7 +21,7 @@ def line_height(figure: Parts) -> int:
 
 def parts_table(figure: Parts) -> pa.Table:
     """The titles of the panels in a line of their own; then for each part its name, and a bar in every panel."""
-    rows = [thing(0, panel, spoken(title), "title", "ink") for panel, title in enumerate(figure.rows)]
+    rows = [thing(0, panel, render(title), "title", "ink") for panel, title in enumerate(figure.rows)]
     for line, part in enumerate(figure.parts, start=1):
         rows.append(thing(line, 0, f"▸ {part.name}" if part.chosen else part.name, "name", "ink", 0.0, part_said(part)))
         rows += bars_of(line, part)
@@ -38,7 +38,7 @@ def parts_table(figure: Parts) -> pa.Table:
 
 def bars_of(line: int, part: Part) -> Iterator[tuple]:
     """The bar of a part in each panel; where nothing is left in the last one, what there was before, as an outline."""
-    remark = "" if part.remark is None else spoken(part.remark)
+    remark = "" if part.remark is None else render(part.remark)
     last = len(part.shares) - 1
     for panel, share in enumerate(part.shares):
         words = percent(share)
@@ -52,10 +52,10 @@ def bars_of(line: int, part: Part) -> Iterator[tuple]:
 
 def part_said(part: Part, panel: int = 0) -> str:
     """What pointing at a part says: its sentence, and its remark."""
-    sentence = spoken(part.says[panel])
+    sentence = render(part.says[panel])
     if part.remark is None:
         return sentence
-    return tell("{said}; {remark}.", said=sentence.rstrip(".。"), remark=part.remark)
+    return translate("{said}; {remark}.", said=sentence.rstrip(".。"), remark=part.remark)
 
 
 def thing(line: int, panel: int, text: str, kind: str, tone: str, share: float = 0.0, say: str = "") -> tuple:

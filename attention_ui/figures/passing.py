@@ -6,8 +6,8 @@ Across, a key has a slot of width 1 and the output as many slots as it has featu
 import pyarrow as pa
 
 from attention_ui.figures.grid import cell_text, tiny_text
-from lessons.screen.format import seen, spoken
-from lessons.screen.online_softmax import Passed, Passing
+from lessons.screen.format import render, visible_text
+from lessons.screen.online_softmax import BlockState, OnlineSoftmaxFigure
 
 NUMBER_ZERO, NUMBERS_UP = 92, 40  # pixels: of the scores, and of the longest of their bars
 SIZE_FLOOR, SIZES_UP = 252, 78
@@ -22,7 +22,7 @@ EVER = -1  # the moment of what always stands there
 PASSING_FIELDS = ("moment", "kind", "place", "x", "x2", "y", "y2", "text", "say", "tone", "told")
 
 
-def passing_table(figure: Passing) -> pa.Table:
+def passing_table(figure: OnlineSoftmaxFigure) -> pa.Table:
     """A row for each thing and moment. What an answer would tell is `told`."""
     rows = [*still_things(figure)]
     for moment, known in enumerate(figure.moments):
@@ -43,20 +43,20 @@ def passing_thing(
     return kind, f"{kind} {place}", x, x2, y, y2, text, say, tone, told
 
 
-def still_things(figure: Passing) -> list[tuple]:
+def still_things(figure: OnlineSoftmaxFigure) -> list[tuple]:
     """The names of the keys and of the lines; a frame where a score stands that was not read yet."""
     names = [
-        passing_thing("names", at, at + 0.5, 14, text=seen(key.text), tone="q" if key == figure.query else "ink",
+        passing_thing("names", at, at + 0.5, 14, text=visible_text(key.text), tone="q" if key == figure.query else "ink",
                       told=False)
         for at, key in enumerate(figure.keys)]  # fmt: skip
     titles = [
-        passing_thing("titles", line, 0, wide, 0, narrow, text=spoken(title), told=False)
+        passing_thing("titles", line, 0, wide, 0, narrow, text=render(title), told=False)
         for line, (title, wide, narrow) in enumerate(zip(figure.titles, LINES_WIDE, LINES_NARROW, strict=True))
     ]
     return [(EVER, *thing) for thing in (*names, *titles)]
 
 
-def bars_so_far(figure: Passing, known: Passed) -> list[tuple]:
+def bars_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]:
     """The block, its keys and all before them: scores, the largest of them, sizes, and their parts of the sum."""
     things = [passing_thing("block", 0, known.begin + 0.03, 26, known.end - 0.03, SIZE_FLOOR + 6, tone="weight",
                             told=False)]  # fmt: skip
@@ -77,7 +77,7 @@ def bars_so_far(figure: Passing, known: Passed) -> list[tuple]:
             passing_thing("sizes", at, middle - SIDE, SIZE_FLOOR - high, middle + SIDE, SIZE_FLOOR, tone="weight"),
             passing_thing("amounts", at, middle, SIZE_FLOOR - high - 9, text=tiny_text(size)),
             passing_thing("whole", at, before, SUM_TOP, before + share, SUM_TOP + SUM_DEEP, tone="weight"),
-            passing_thing("touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=spoken(known.says[at]),
+            passing_thing("touch", at, at + 0.04, 26, at + 0.96, SIZE_FLOOR + 6, say=render(known.says[at]),
                           tone="weight"),
         ]  # fmt: skip
         before += share
@@ -85,17 +85,17 @@ def bars_so_far(figure: Passing, known: Passed) -> list[tuple]:
     things.append(passing_thing("largest", 0, 0, level, n, level, tone="weight"))
     ways = zip(known.lines, LINES_WIDE, LINES_NARROW, strict=True)
     return things + [
-        passing_thing("ways", line, 0, wide + 19, 0, narrow, text=spoken(said), tone="muted")
+        passing_thing("ways", line, 0, wide + 19, 0, narrow, text=render(said), tone="muted")
         for line, (said, wide, narrow) in enumerate(ways)]  # fmt: skip
 
 
-def output_so_far(figure: Passing, known: Passed) -> list[tuple]:
+def output_so_far(figure: OnlineSoftmaxFigure, known: BlockState) -> list[tuple]:
     """The output as bars up and down, over the width of all keys."""
     slot, things = len(figure.keys) / len(known.output), []
     for at, value in enumerate(known.output):
         middle, half, up = (at + 0.5) * slot, SIDE * slot, OUTPUT_UP * value / figure.output_domain
         things.append(passing_thing("output", at, middle - half, OUTPUT_ZERO - up, middle + half, OUTPUT_ZERO,
-                                    say=spoken(known.output_says[at]), tone="v"))  # fmt: skip
+                                    say=render(known.output_says[at]), tone="v"))  # fmt: skip
         if len(known.output) <= MOST_VALUES:
             text = {"text": cell_text(value), "tone": "v"}
             things.append(passing_thing("results", at, middle, OUTPUT_ZERO + (14 if up >= 0 else -12), **text))

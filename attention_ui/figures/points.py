@@ -4,7 +4,7 @@ import altair as alt
 import pyarrow as pa
 
 from attention_ui.figures.layers import layered, role_colour
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.screen.screen import Points
 
 
@@ -14,7 +14,7 @@ def points_table(figure: Points) -> pa.Table:
         {
             "x": pa.array(map(float, figure.xs), pa.float64()),
             "y": pa.array(map(float, figure.ys), pa.float64()),
-            "says": pa.array(map(spoken, figure.says), pa.string()),
+            "says": pa.array(map(render, figure.says), pa.string()),
         }
     )
 

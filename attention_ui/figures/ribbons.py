@@ -5,7 +5,7 @@ Places along the sentence are in ems, the size of its letters, which the browser
 
 import pyarrow as pa
 
-from lessons.screen.format import percent, quoted, seen, spoken, tell
+from lessons.screen.format import percent, quote_token, render, translate, visible_text
 from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
 from lessons.screen.text_width import is_wide_letter, wrapped
 
@@ -36,11 +36,11 @@ def slots_of(words: list[str]) -> list[float]:
 
 def ribbon_words(figure: Ribbons) -> pa.Table:
     """A row for each word: where it stands, and whether it is the query that was chosen."""
-    words = [seen(token.text) for token in figure.tokens]
+    words = [visible_text(token.text) for token in figure.tokens]
     slots, at = slots_of(words), 0.0
     rows = []
     for place, (token, word, slot) in enumerate(zip(figure.tokens, words, slots, strict=True)):
-        rows.append((place, word, quoted(token), at, at + slot / 2, at + slot, sum(slots), figure.query))
+        rows.append((place, word, quote_token(token), at, at + slot / 2, at + slot, sum(slots), figure.query))
         at += slot
     names = ("token", "word", "name", "left", "at", "right", "ems", "standing")
     return typed_table(rows, names)
@@ -75,7 +75,7 @@ def lanes(shares: tuple[float, ...], query: int) -> list[float]:
 
 def labels_of_keys(row: RibbonRow, query: int) -> tuple[list[str], list[str]]:
     """What stands below each word while one asks, and the role that the word plays."""
-    masked = tell("masked")
+    masked = translate("masked")
     texts = [short_percent(share) if sees else masked for share, sees in zip(row.shares, row.visible, strict=True)]
     tones = [
         "q" if key == query else "k" if key in row.leads else "ink" if share >= FAINT else "muted"
@@ -94,9 +94,9 @@ def ribbon_says(figure: Ribbons) -> pa.Table:
     """What is said of each row at each moment, and of the moment (a query of −1), in lines that fit the page."""
     rows = []
     for place, one in enumerate(figure.moments):
-        rows.append((place, -1, figure.query, *in_lines(spoken(one.says))))
+        rows.append((place, -1, figure.query, *in_lines(render(one.says))))
         for query, row in enumerate(one.rows):
-            rows.append((place, query, figure.query, *in_lines(spoken(row.says))))
+            rows.append((place, query, figure.query, *in_lines(render(row.says))))
     return typed_table(rows, ("moment", "query", "standing", "wide", "narrow"))
 
 

@@ -12,8 +12,8 @@ from attention_ui.figures.layers import alt_layer, role_colour
 from attention_ui.figures.ribbons import FIRST_RIBBONS
 from attention_ui.figures.sharing_chart import PHONE, SERIF, at, down
 from attention_ui.figures.template import template, write_down
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 from words import cached_by_language
 
 WHOLE_RIBBON = 44  # pixels: as wide is a weight of 1, and half as wide is half of it
@@ -21,7 +21,7 @@ LARGEST_LETTERS, UPRIGHT_LETTERS = 54, 25  # pixels
 LOWEST, RISE = 46, 0.25  # pixels of the lowest ribbons, and by how much of the figure's width the longest are higher
 STEP, UPRIGHT = 46, 196  # pixels where the sentence stands upright: from word to word, and where ribbons leave them
 POST = 44  # pixels of what stays with the query itself
-FILM_NAMES = {"playing": say("Watch it learn"), "moment": say("training")}
+FILM_NAMES = {"playing": message("Watch it learn"), "moment": message("training")}
 ASKED = "isDefined(ask.query) && ask.standing[0] === datum.standing ? ask.query[0] : datum.standing"
 SIZE_OF_LETTERS = f"narrow ? {UPRIGHT_LETTERS} : min({LARGEST_LETTERS}, width / datum.ems)"
 
@@ -36,7 +36,7 @@ def ribbons_template(words: int, moments: int, large: bool) -> dict:
     for param in film:
         bound = param.pop("bind", None)
         if bound and param["name"] in FILM_NAMES:  # the pace is ours
-            param["bind"] = bound | {"name": spoken(FILM_NAMES[param["name"]])}
+            param["bind"] = bound | {"name": render(FILM_NAMES[param["name"]])}
     return spec | {"params": [*spec["params"], *film]}
 
 
@@ -66,7 +66,7 @@ def ribbons_chart(words: int, moments: int, large: bool) -> alt.LayerChart:
 
 def masked() -> str:
     """What stands below a key that is masked, as Vega writes a text."""
-    return json.dumps(tell("masked"))
+    return json.dumps(translate("masked"))
 
 
 def asked_keys(name: str, more: str = "true") -> alt.Chart:

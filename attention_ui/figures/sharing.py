@@ -6,7 +6,7 @@ Across, a key has a slot of width 1; down, all is in pixels. So the same table s
 import pyarrow as pa
 
 from attention_ui.figures.grid import cell_tag, cell_text, tiny_text
-from lessons.screen.format import percent, seen, spoken
+from lessons.screen.format import percent, render, visible_text
 from lessons.screen.softmax_parts import Portion, Sharing
 from lessons.screen.text_width import letters
 
@@ -52,8 +52,8 @@ def named_lines(figure: Sharing) -> list[tuple]:
         line
         for at, ((name, how), (wide, narrow)) in enumerate(zip(figure.lines, places, strict=True))
         for line in (
-            drawn_at("labels", at, 0, wide, 0, narrow, text=spoken(name)),
-            drawn_at("ways", at, 0, wide + 19, 0, narrow, text=spoken(how), tone="muted"),
+            drawn_at("labels", at, 0, wide, 0, narrow, text=render(name)),
+            drawn_at("ways", at, 0, wide + 19, 0, narrow, text=render(how), tone="muted"),
         )
     ]
 
@@ -62,14 +62,14 @@ def portion(figure: Sharing, at: int) -> list[tuple]:
     """One key: its name, its number as a bar up or down, its size as a bar, the ribbon from there and its part."""
     one, middle = figure.portions[at], at + 0.5
     left, right = part_of(figure.portions, at)
-    say, tag = spoken(one.says), cell_tag(figure.matrix, 0, at)
+    say, tag = render(one.says), cell_tag(figure.matrix, 0, at)
     pointed = {"say": say, "tag": tag, "told": True}
     up, high = number_height(figure, one), SIZE_ROOM * one.size
     gap = min(GAP, (right - left) / 4)
     whole = (left + gap, WHOLE, right - gap, WHOLE + DEEP)
     return [
         drawn_at("touch", at, at + 0.04, 28, at + 0.96, FLOOR + 6, **pointed, tone="weight"),
-        drawn_at("names", at, middle, 18, text=seen(one.key.text), tone="q" if one.key == figure.query else "ink"),
+        drawn_at("names", at, middle, 18, text=visible_text(one.key.text), tone="q" if one.key == figure.query else "ink"),
         drawn_at("numbers", at, middle - BAR / 2, ZERO - up, middle + BAR / 2, ZERO),
         drawn_at("values", at, middle, ZERO + (16 if up >= 0 else -12), text=cell_text(one.number)),
         drawn_at("sizes", at, middle - BAR / 2, FLOOR - high, middle + BAR / 2, FLOOR, tone="weight", told=True),
@@ -114,14 +114,14 @@ def frames(figure: Sharing) -> list[tuple]:
             drawn_at("marks", at, at + 0.5, FLOOR - SIZE_ROOM / 2, text="?", tone="muted"),
         )
     ]
-    asks = drawn_at("asks", 0, n / 2, WHOLE + DEEP / 2, text=spoken(figure.asks), tone="muted")
+    asks = drawn_at("asks", 0, n / 2, WHOLE + DEEP / 2, text=render(figure.asks), tone="muted")
     return [*columns, drawn_at("frames", n, 0, WHOLE, n, WHOLE + DEEP, tone="hatch"), asks]
 
 
 def labels(figure: Sharing) -> list[tuple]:
     """The shares below the parts, and names in them, where a wide or a narrow page has room; the largest come first."""
     shares = [percent(one.share) for one in figure.portions]
-    names = [seen(one.key.text) for one in figure.portions]
+    names = [visible_text(one.key.text) for one in figure.portions]
     wide, narrow = (with_room(figure.portions, shares, pixels) for pixels in (WIDE, NARROW))
     drawn = []
     for at, one in enumerate(figure.portions):

@@ -10,15 +10,15 @@ from attention_ui.controls.bound import one_in_row
 from attention_ui.session.chart import show_rows
 from attention_ui.session.state import get_state
 from lessons.dot_product.compare_ways import compared
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 from lessons.screen.program import WRITTEN_WITH, program_of, ran_in_other_ways
 from lessons.screen.screen import Code
 from lessons.screen.tensor_shapes import shape_table
 
-WAYS = {"torch": "PyTorch", "loops": say("plain loops"), "numpy": "NumPy"}
+WAYS = {"torch": "PyTorch", "loops": message("plain loops"), "numpy": "NumPy"}
 LINK_RULES = {"code": WAYS}
-A_PROGRAM = say("A program to copy")
+A_PROGRAM = message("A program to copy")
 PROGRAM_HEIGHT = 420  # pixels
 
 
@@ -28,14 +28,14 @@ def draw_code(code: Code) -> None:
     Where they are an attention, the same in two other ways: all three are run on the numbers of this page.
     """
     if code.ran is not None:
-        st.text(tell("These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
+        st.text(translate("These lines need the package attention_core; what runs by itself is beside this: “{program}”.",
                      program=A_PROGRAM))  # fmt: skip
     if code.attention is None:
         show_source(*code.functions)
         show_calls(code)
         return
-    way = one_in_row(tell("Written with"), "code", WAYS)
-    st.text(spoken(compared(code.attention, code.scale)))
+    way = one_in_row(translate("Written with"), "code", WAYS)
+    st.text(render(compared(code.attention, code.scale)))
     show_source(*([WRITTEN_WITH[way]] if way in WRITTEN_WITH else code.functions))
     if way not in WRITTEN_WITH:
         show_calls(code)
@@ -56,7 +56,9 @@ def draw_program(code: Code) -> None:
         program = program_of(ran.uses, ran)
     else:
         program = program_of(code.functions, code.ran())
-    st.text(tell("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page."))
+    st.text(
+        translate("Copy it into an empty file: it needs torch and NumPy only, and prints the numbers of this page.")
+    )
     st.code(program.text, language="python", height=PROGRAM_HEIGHT)
 
 

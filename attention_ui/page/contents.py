@@ -8,8 +8,8 @@ import streamlit as st
 
 from attention_ui.session.links import go_to
 from attention_ui.session.streamlit_insides import page_of_one_run
-from lessons.screen.format import spoken, written
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import format_value, render
+from lessons.screen.message import Message, message
 from words import cached_by_language
 
 PAGES = Path(__file__).parents[2] / "pages"
@@ -23,12 +23,12 @@ class Entry:
     section: str  # tells which pages belong together, and is never shown
     file: str
     address: str
-    title: str | Sentence
+    title: str | Message
 
     @property
     def name(self) -> str:
         """Its title in the reader's language."""
-        return written(self.title)
+        return format_value(self.title)
 
     def page(self, **settings):
         """The page as Streamlit wants it."""
@@ -42,33 +42,33 @@ def made_page(entry: Entry, **settings):
 
 
 CONTENTS = (
-    Entry("Begin here", "start/overview.py", "home", say("Overview")),
-    Entry("One head", "one_head/tokens.py", "tokens", say("Tokens")),
-    Entry("One head", "one_head/dot_product.py", "dot_product", say("Dot product")),
+    Entry("Begin here", "start/overview.py", "home", message("Overview")),
+    Entry("One head", "one_head/tokens.py", "tokens", message("Tokens")),
+    Entry("One head", "one_head/dot_product.py", "dot_product", message("Dot product")),
     Entry("One head", "one_head/projections.py", "projections", "Q, K, V"),
-    Entry("One head", "one_head/scores.py", "scores", say("Scores")),
-    Entry("One head", "one_head/mask.py", "mask", say("Mask")),
-    Entry("One head", "one_head/softmax.py", "softmax", say("Softmax")),
-    Entry("One head", "one_head/output.py", "output", say("Output")),
-    Entry("Many heads", "many_heads/heads.py", "heads", say("Heads")),
-    Entry("Many heads", "many_heads/positions.py", "positions", say("Positions")),
+    Entry("One head", "one_head/scores.py", "scores", message("Scores")),
+    Entry("One head", "one_head/mask.py", "mask", message("Mask")),
+    Entry("One head", "one_head/softmax.py", "softmax", message("Softmax")),
+    Entry("One head", "one_head/output.py", "output", message("Output")),
+    Entry("Many heads", "many_heads/heads.py", "heads", message("Heads")),
+    Entry("Many heads", "many_heads/positions.py", "positions", message("Positions")),
     Entry("Many heads", "many_heads/pytorch.py", "pytorch", "PyTorch"),
-    Entry(TRAINING_SECTION, "training/train.py", "train", say("Train")),
-    Entry(TRAINING_SECTION, "training/backward.py", "backward", say("Backwards")),
-    Entry(TRAINING_SECTION, "training/generate.py", "generate", say("Generate")),
-    Entry("A real model", "real_model/read.py", "read", say("Read")),
-    Entry("Today's attention", "todays_attention/variants.py", "variants", say("Variants")),
-    Entry("Today's attention", "todays_attention/cost.py", "cost", say("Cost")),
-    Entry("Practice", "practice/exercises.py", "exercises", say("Exercises")),
-    Entry("Practice", "practice/take_home.py", "take_home", say("Take home")),
-    Entry("Practice", "practice/class_vote.py", "class_vote", say("Class vote")),
+    Entry(TRAINING_SECTION, "training/train.py", "train", message("Train")),
+    Entry(TRAINING_SECTION, "training/backward.py", "backward", message("Backwards")),
+    Entry(TRAINING_SECTION, "training/generate.py", "generate", message("Generate")),
+    Entry("A real model", "real_model/read.py", "read", message("Read")),
+    Entry("Today's attention", "todays_attention/variants.py", "variants", message("Variants")),
+    Entry("Today's attention", "todays_attention/cost.py", "cost", message("Cost")),
+    Entry("Practice", "practice/exercises.py", "exercises", message("Exercises")),
+    Entry("Practice", "practice/take_home.py", "take_home", message("Take home")),
+    Entry("Practice", "practice/class_vote.py", "class_vote", message("Class vote")),
 )
 
 
 def opening(lesson: ModuleType) -> None:
     """The question that a lesson answers, and what opens it: Markdown, in our own words alone."""
-    st.title(spoken(lesson.HEADING))
-    st.markdown(spoken(lesson.OPENING))
+    st.title(render(lesson.HEADING))
+    st.markdown(render(lesson.OPENING))
 
 
 def open_entry(entry: Entry, **settings: str) -> None:

@@ -9,12 +9,12 @@ from attention_ui.page.question import as_text
 from attention_ui.session.chart import Picked, fold
 from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import equation, labels_of, quoted, spoken, tell
-from lessons.screen.message import Token, say
+from lessons.screen.format import equation, labels_of, quote_token, render, translate
+from lessons.screen.message import Token, message
 from lessons.screen.screen import Axis, Matrices, Matrix, Question, Screen, Step
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
-CHOOSE = say("Choose a number by row and column")
+CHOOSE = message("Choose a number by row and column")
 LAST_STEPS = 3  # of a long way, as many as stand beside a figure
 
 
@@ -40,7 +40,7 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
         cell = get_state("trace_cell")
         if matrices:
             first = first_of(screen.figures, matrices)
-            fold("trace", spoken(CHOOSE), "trace_open", partial(draw_menus, matrices, first))
+            fold("trace", render(CHOOSE), "trace_open", partial(draw_menus, matrices, first))
             if get_state("trace_open"):
                 cell = existing(cell, matrices, first)
         with shown:
@@ -50,7 +50,7 @@ def derivation_panel(screen: Screen, picked: Picked | None, answered: Question |
                 matrix, row, column = existing(cell, matrices, cell[0])
                 draw_steps(matrices[matrix].derive(row, column), clicked=picked == cell)
             else:
-                st.caption(tell("Click a number to see how it is computed."))
+                st.caption(translate("Click a number to see how it is computed."))
 
 
 def derivation_of_click(screen: Screen, picked: Picked | None, place: int) -> None:
@@ -73,13 +73,13 @@ def draw_steps(steps: Iterable[Step], place: int = 0, *, clicked: bool = False) 
     """
     steps, shown = list(steps), st.container(key=f"{'clicked' if clicked else 'steps'}_{place}")
     if len(steps) > LAST_STEPS:
-        label = tell("All {count} steps, from the inputs on", count=len(steps))
+        label = translate("All {count} steps, from the inputs on", count=len(steps))
         if not st.toggle(label, key=f"trace_all_{place}" if place else "trace_all", persist_state="session"):
             steps = steps[-LAST_STEPS:]
     with shown:
         for step in steps:
             with st.container(gap="xxsmall"):
-                st.text(spoken(step.meaning))  # it may hold a learner's text
+                st.text(render(step.meaning))  # it may hold a learner's text
                 st.code(equation(step), language=None, wrap_lines=True)
 
 
@@ -115,16 +115,18 @@ def draw_menus(matrices: dict[str, Matrix], first: str) -> None:
     cell = existing(get_state("trace_cell"), matrices, first)
     for key, value in zip(WHERE, cell, strict=True):
         set_state(key, value)
-    titles = {key: spoken(matrix.title) for key, matrix in matrices.items()}
+    titles = {key: render(matrix.title) for key, matrix in matrices.items()}
     rows, columns = (entry_names(axis) for axis in (matrices[cell[0]].rows, matrices[cell[0]].columns))
     chosen = {"on_change": take_menus}
     with st.container(horizontal=True, gap="small"):
-        st.selectbox(tell("Matrix"), list(matrices), format_func=titles.get, key="trace_matrix", width=200, **chosen)
         st.selectbox(
-            tell("Row"), range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
+            translate("Matrix"), list(matrices), format_func=titles.get, key="trace_matrix", width=200, **chosen
+        )
+        st.selectbox(
+            translate("Row"), range(len(rows)), format_func=rows.__getitem__, key="trace_row", width=140, **chosen
         )  # fmt: skip
         st.selectbox(
-            tell("Column"), range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140,
+            translate("Column"), range(len(columns)), format_func=columns.__getitem__, key="trace_column", width=140,
             **chosen,
         )  # fmt: skip
 
@@ -139,8 +141,10 @@ def entry_names(axis: Axis) -> list[str]:
     if axis.name is None:
         return list(labels_of(axis))
     if axis.named:
-        return [f"{position + 1} · {quoted(Token(label, position))}" for position, label in enumerate(labels_of(axis))]
-    return [tell("{thing} {number}", thing=axis.one or axis.name, number=label) for label in labels_of(axis)]
+        return [
+            f"{position + 1} · {quote_token(Token(label, position))}" for position, label in enumerate(labels_of(axis))
+        ]
+    return [translate("{thing} {number}", thing=axis.one or axis.name, number=label) for label in labels_of(axis)]
 
 
 def nearest(index: object, size: int, default: int) -> int:

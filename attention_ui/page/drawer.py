@@ -20,23 +20,23 @@ from attention_ui.page.drawing import matrices_template
 from attention_ui.session.chart import COVERED, covered, offer, offer_numbers
 from attention_ui.session.links import hidden, text_in_link
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import render, translate
+from lessons.screen.message import Message, message
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Code, Curves, Figure, Matrices
 
 OPEN, IPYNB = "drawer", "application/x-ipynb+json"
 IN_DRAWER = {
-    "code": say("The code that ran"),
+    "code": message("The code that ran"),
     "program": A_PROGRAM,
-    "numbers": say("Numbers and pictures"),
-    "home": say("Take it home"),
-    "progress": say("Your progress"),
+    "numbers": message("Numbers and pictures"),
+    "home": message("Take it home"),
+    "progress": message("Your progress"),
 }
 
 
 def show_drawer(
-    address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Sentence,
+    address: str, code: Code | None, figures: Sequence[Figure] = (), lesson: str = "", *, heading: Message,
     path: Callable[[], bytes] | None = None, more: Mapping[str, Callable[[], None]] | None = None,
 ) -> None:  # fmt: skip
     """One line at the foot: the lesson before, what the drawer holds, the lesson after. Below it what is open.
@@ -46,7 +46,7 @@ def show_drawer(
     """
     parts = drawer_parts(code, figures, lesson)
     if "program" in parts:
-        section = Section(spoken(heading), code, figures, address)
+        section = Section(render(heading), code, figures, address)
         parts = {**parts, "home": partial(draw_notebooks, address, section, path, lesson)}
     parts = {**parts, **(more or {})}
     if get_state(OPEN) is None and text_in_link("code"):  # a link that asks for one way of writing, once
@@ -56,7 +56,7 @@ def show_drawer(
         step_to(here - 1, "lesson_before", "← {}", "Shift+Left")
         if parts:
             st.pills(
-                tell("In the drawer"),
+                translate("In the drawer"),
                 list(parts),
                 format_func=partial(label_of, IN_DRAWER),
                 key=OPEN,
@@ -83,37 +83,37 @@ def drawer_parts(code: Code | None, figures: Sequence[Figure], lesson: str) -> M
 def draw_notebooks(address: str, section: Section, path: Callable[[], bytes] | None, lesson: str) -> None:
     """This screen as a notebook, and all lessons as one; both are written when they are asked for."""
     if covered(lesson):
-        st.text(spoken(COVERED))
+        st.text(render(COVERED))
         return
     st.text(
-        tell(
+        translate(
             "A Jupyter notebook with the functions that ran, the numbers they ran on and pictures of the results. Its "
             "last cell compares them with this screen. It needs torch, NumPy, pandas and Altair."
         )
     )
     with st.container(horizontal=True):
-        offer(tell("This screen as a notebook"), partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
+        offer(translate("This screen as a notebook"), partial(notebook_of, [section]), f"{address}.ipynb", IPYNB)
         if path is not None:
-            offer(tell("All lessons as one notebook"), path, "attention_lab.ipynb", IPYNB)
+            offer(translate("All lessons as one notebook"), path, "attention_lab.ipynb", IPYNB)
 
 
 def draw_offers(figures: Sequence[Figure], lesson: str) -> None:
     """The numbers of matrices, ribbons and curves as tables for a spreadsheet, and matrices as pictures."""
     if covered(lesson):
-        st.text(spoken(COVERED))
+        st.text(render(COVERED))
         return
     for figure in figures:
         if isinstance(figure, Matrices):
             offer_matrices(figure)
         if isinstance(figure, Ribbons):
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.text(spoken(figure.name), width="content")
+                st.text(render(figure.name), width="content")
                 offer_numbers(figure.key, ribbon_numbers(figure))
     if curves := [figure for figure in figures if isinstance(figure, Curves)]:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.text(spoken(curves[0].name), width="content")
+            st.text(render(curves[0].name), width="content")
             offer_numbers(curves[0].key if len(curves) == 1 else "curves", curves_numbers(curves))
-    st.caption(tell("Streamlit's own menu at the top right corner of each figure saves it as a PNG."))
+    st.caption(translate("Streamlit's own menu at the top right corner of each figure saves it as a PNG."))
 
 
 def offer_matrices(figure: Matrices) -> None:
@@ -122,8 +122,8 @@ def offer_matrices(figure: Matrices) -> None:
     spec, numbered = matrices_template(layout)
     table = matrices_table(figure, layout, numbered=numbered)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.text(spoken(figure.name), width="content")
+        st.text(render(figure.name), width="content")
         offer_numbers(figure.key, table)
         if can_be_drawn(table):
             picture = partial(svg_of, table, spec["width"]["step"])
-            offer(tell("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")
+            offer(translate("Picture as SVG"), picture, f"{figure.key}.svg", "image/svg+xml")

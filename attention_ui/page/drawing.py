@@ -36,9 +36,9 @@ from attention_ui.session.links import hidden
 from attention_ui.session.state import get_state, set_state
 from lessons.class_vote.lesson import Flow
 from lessons.example.example import MAX_TOKENS
-from lessons.screen.format import joined, spoken, written
-from lessons.screen.message import Sentence
-from lessons.screen.online_softmax import Passing
+from lessons.screen.format import format_value, join_sentences, render
+from lessons.screen.message import Message
+from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Arcs, Curves, Facts, Figure, Film, HeadMaps, Listing, Matrices, Parts, Points, Table
 from lessons.screen.softmax_parts import Sharing
@@ -50,14 +50,14 @@ UNKNOWN = "?"  # in the place of a number that waits
 LINES_BELOW = 2  # of a figure of matrices: whose weights, and what to do
 
 
-def draw_notice(lesson: str | None, sentences: Sequence[Sentence], *, charts_below: bool = True) -> None:
+def draw_notice(lesson: str | None, sentences: Sequence[Message], *, charts_below: bool = True) -> None:
     """What there is to notice, each once; not where a class shall find it, nor while the lesson is covered.
 
     Its position is kept where nothing is said, for the sake of `charts_below`.
     """
     said = sentences and not covered(lesson) and not (lesson and hidden("caption"))
     if said:
-        st.text(joined(dict.fromkeys(map(spoken, sentences))))
+        st.text(join_sentences(dict.fromkeys(map(render, sentences))))
     elif charts_below:
         st.container()
 
@@ -117,7 +117,7 @@ def draw_points(lesson: str | None, figure: Points) -> None:
     """A cloud of points."""
     from attention_ui.figures.points import points_chart, points_table  # with Altair
 
-    titles = spoken(figure.x), spoken(figure.y)
+    titles = render(figure.x), render(figure.y)
     chart = template(points_chart, figure.width, figure.height, *titles, *figure.logarithmic)
     show_chart(figure, chart, {"points": points_table(figure)}, lesson)
     say_whose_weights(figure)
@@ -126,7 +126,7 @@ def draw_points(lesson: str | None, figure: Points) -> None:
 def say_whose_weights(figure: Figure) -> None:
     """Below a figure that does not say so itself."""
     if figure.weights is not None:
-        st.caption(spoken(figure.weights))
+        st.caption(render(figure.weights))
 
 
 def draw_film(lesson: str | None, film: Film, on_pick: Callable[[], None] | None = None) -> None:
@@ -167,7 +167,7 @@ def draw_sharing(lesson: str | None, figure: Sharing) -> Picked | None:
     return show_chart(figure, chart, {"sharing": sharing_table(figure, covered=covered(lesson))}, lesson)
 
 
-def draw_passing(lesson: str | None, figure: Passing) -> None:
+def draw_passing(lesson: str | None, figure: OnlineSoftmaxFigure) -> None:
     """A row that is read block by block: it stands at its end, and the browser plays how it came to that."""
     from attention_ui.figures.passing_chart import passing_template  # with Altair
 
@@ -205,7 +205,7 @@ def draw_arcs(lesson: str | None, figure: Arcs) -> None:
     shape = (len(figure.tokens), word_width(figure), longest_arc(figure), slanted(figure, letters))
     chart = template(arcs_chart, *shape, letters)
     show_chart(figure, chart, {"words": words_table(figure), "arcs": arcs_table(figure)}, lesson)
-    st.caption(spoken(figure.hint))
+    st.caption(render(figure.hint))
     say_whose_weights(figure)
 
 
@@ -226,40 +226,40 @@ def draw_head_maps(lesson: str | None, figure: HeadMaps) -> None:
     chart = template(head_maps_chart, figure.width, maps_height(figure, letters), letters)
     tables = {"map_cells": map_cells(figure, letters), "map_frames": map_frames(figure, letters)}
     show_chart(figure, chart, tables, lesson)
-    st.caption(spoken(figure.hint))
+    st.caption(render(figure.hint))
 
 
 def draw_facts(lesson: str | None, figure: Facts) -> None:
     """Numbers in large type, side by side; while the lesson is covered, a sign in the place of each."""
     for place, (what, fact) in zip(st.columns(len(figure.facts)), figure.facts, strict=True):
-        place.metric(spoken(what), UNKNOWN if covered(lesson) else written(fact))
+        place.metric(render(what), UNKNOWN if covered(lesson) else format_value(fact))
 
 
 def draw_listing(figure: Listing) -> None:
     """The source of functions that ran."""
-    st.subheader(spoken(figure.title), anchor=False)
-    st.text(spoken(figure.note))
+    st.subheader(render(figure.title), anchor=False)
+    st.text(render(figure.note))
     show_source(*figure.functions)
 
 
 def draw_table(figure: Table) -> None:
     """A small table. A folded one is made when it is opened."""
     if figure.folded:
-        fold(figure.key, spoken(figure.name), figure.key, partial(draw_rows, figure))
+        fold(figure.key, render(figure.name), figure.key, partial(draw_rows, figure))
     else:
         draw_rows(figure)
 
 
 def draw_rows(figure: Table) -> None:
     """The rows of a table."""
-    columns = [spoken(column) for column in figure.columns]
-    rows = [dict(zip(columns, map(written, row), strict=True)) for row in figure.cells]
+    columns = [render(column) for column in figure.columns]
+    rows = [dict(zip(columns, map(format_value, row), strict=True)) for row in figure.cells]
     show_rows(rows, figure.width if figure.width != Table.width else "stretch")
 
 
 KEEP_THEIR_PLACE = {
     Matrices: draw_matrices, Curves: draw_curves, Points: draw_points, Parts: draw_parts, Film: draw_film,
-    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, Passing: draw_passing, Ribbons: draw_ribbons,
+    Arcs: draw_arcs, HeadMaps: draw_head_maps, Sharing: draw_sharing, OnlineSoftmaxFigure: draw_passing, Ribbons: draw_ribbons,
     Flow: draw_flow, Facts: draw_facts,
 }  # fmt: skip
 ONLY_UNCOVERED = {Listing: draw_listing, Table: draw_table}

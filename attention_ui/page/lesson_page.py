@@ -23,8 +23,8 @@ from attention_ui.session.recent_screens import remember_screen
 from lessons.example.example import ExampleTrace, unedited
 from lessons.kit.formulas import spoken_formula
 from lessons.screen.compare_edits import diff
-from lessons.screen.format import joined, spoken
-from lessons.screen.message import Sentence
+from lessons.screen.format import join_sentences, render
+from lessons.screen.message import Message
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Curves, Figure, Matrices, Question, Screen
 from lessons.screen.softmax_parts import Sharing
@@ -117,7 +117,7 @@ def draw_screen(
             say_notice(coverable, group, screen.headline, charts_below=group is not together[-1])
     draw_notice(coverable, screen.remarks, charts_below=False)
     if asks:
-        st.markdown(spoken(lesson.OPENING))
+        st.markdown(render(lesson.OPENING))
     if screen.formula is not None:
         st.latex(in_role_colours(spoken_formula(screen.formula), st.context.theme.type or "light"))
     draw_panels(screen, followed, coverable, question if asks and is_answered(address) else None, beside)
@@ -128,15 +128,15 @@ def draw_top(lesson: ModuleType, screen: Screen, question: Question | None, addr
     """The headline of the page: a question about its numbers, what it shows, or else the question it answers."""
     if screen.headline is not None:
         with st.container(key=f"{address}_headline", gap="small"):
-            st.caption(spoken(lesson.HEADING))
+            st.caption(render(lesson.HEADING))
             st.title(marked(screen.headline, HEADLINE_COLOURS), anchor=False)
             if screen.lead:
-                st.markdown(joined(map(marked, screen.lead)))
+                st.markdown(join_sentences(map(marked, screen.lead)))
     elif question is None:
         with st.container(key=f"{address}_opening"):
             opening(lesson)
     else:
-        question_panel(address, question, about=spoken(lesson.HEADING), switch=covers)
+        question_panel(address, question, about=render(lesson.HEADING), switch=covers)
 
 
 def draw_panels(
@@ -181,7 +181,7 @@ def can_be_followed(group: Sequence[Figure]) -> bool:
 def draw_group(lesson: str, group: Sequence[Figure]) -> Picked | None:
     """Figures side by side; the cell that was picked in one of them."""
     if group[0].heading is not None:
-        st.subheader(spoken(group[0].heading), anchor=False)
+        st.subheader(render(group[0].heading), anchor=False)
     picked = None
     for line in lines_of(group):
         places = st.columns([figure.width for figure in line]) if len(line) > 1 else [nullcontext()]
@@ -206,7 +206,7 @@ def draw_with_panel(lesson: str, group: Sequence[Figure], place: int) -> tuple[P
         return picked, st.container(key=f"panel_{place}")
 
 
-def say_notice(lesson: str, group: Sequence[Figure], headline: Sentence | None, *, charts_below: bool) -> None:
+def say_notice(lesson: str, group: Sequence[Figure], headline: Message | None, *, charts_below: bool) -> None:
     """Below figures that stand side by side: what there is to notice in them that neither they nor the headline say."""
     notices = (figure.notice for figure in group if not isinstance(figure, Ribbons))
     draw_notice(lesson, [sentence for notice in notices for sentence in notice if sentence != headline],

@@ -9,15 +9,15 @@ from attention_ui.session.links import hidden
 from attention_ui.session.markdown import ROLE_COLOURS, marked
 from attention_ui.session.progress import solve_question
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import spoken, tell, together
-from lessons.screen.message import say
+from lessons.screen.format import render, render_all, translate
+from lessons.screen.message import message
 from lessons.screen.screen import Card, Question
 
 LETTERS = "ABCD"
-RIGHT = say("✓ right")
-SAYS = {True: say("Yes."), False: say("Not quite.")}
-SHOW_NOW = say("Show them now")
-VERDICTS = {"right": RIGHT, "wrong": say("✗ your guess")}
+RIGHT = message("✓ right")
+SAYS = {True: message("Yes."), False: message("Not quite.")}
+SHOW_NOW = message("Show them now")
+VERDICTS = {"right": RIGHT, "wrong": message("✗ your guess")}
 MOST_SKIPPED = 20
 
 Ask = Callable[[int], Question]  # from a number to a question; the same number gives the same question
@@ -39,8 +39,10 @@ def question_panel(
         st.title(prompt, anchor=False) if cover else st.header(prompt, anchor=False)
         chosen = chosen_card(lesson, question)
         draw_cards(lesson, question, chosen)
-        replies = [[together([SAYS[place == question.right], card.reply])] for place, card in enumerate(question.cards)]
-        waits = [[spoken(COVERED), spoken(SHOW_NOW)]] if cover and question.in_figure and thinks_first() else []
+        replies = [
+            [render_all([SAYS[place == question.right], card.reply])] for place, card in enumerate(question.cards)
+        ]
+        waits = [[render(COVERED), render(SHOW_NOW)]] if cover and question.in_figure and thinks_first() else []
         with room_for("reply", [*replies, *waits]):
             if chosen is not None:
                 reveal(lesson, question, chosen)
@@ -51,9 +53,9 @@ def question_panel(
             st.caption(about, width="content")
         left = get_state(f"{lesson}_question") or 0
         another = {"on_click": set_state, "args": (f"{lesson}_left", left), "type": "tertiary"}
-        st.button(tell("Another question"), key=f"{lesson}_another", **another)
+        st.button(translate("Another question"), key=f"{lesson}_another", **another)
         tries = first_tries()
-        count = tell("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
+        count = translate("First tries right: {right} of {all}", right=sum(tries.values()), all=len(tries))
         with room_for("tries", [[count]], width="content"):
             if tries:
                 st.caption(count, width="content")
@@ -70,8 +72,8 @@ def chosen_card(lesson: str, question: Question) -> int | None:
 def say_covered(lesson: str) -> None:
     """That the numbers wait for an answer, and a button for those who would rather look at those of this question."""
     with st.container(horizontal=True, vertical_alignment="center", key="covered"):
-        st.text(spoken(COVERED))
-        st.button(spoken(SHOW_NOW), key="show_numbers", on_click=uncover, args=(lesson,), type="tertiary")
+        st.text(render(COVERED))
+        st.button(render(SHOW_NOW), key="show_numbers", on_click=uncover, args=(lesson,), type="tertiary")
 
 
 def is_answered(lesson: str) -> bool:
@@ -85,7 +87,7 @@ def draw_cards(lesson: str, question: Question, chosen: int | None) -> None:
     with st.container(key=f"cards_{right}_of_{len(question.cards)}"):
         for index, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                card_label(card, spoken(VERDICTS[right]) if index == chosen else ""),
+                card_label(card, render(VERDICTS[right]) if index == chosen else ""),
                 key=f"{lesson}_card_{letter}",
                 on_click=choose_card,
                 args=(lesson, letter, index == question.right),
@@ -112,7 +114,7 @@ def cover_switch() -> None:
     if get_state("cover") is None and get_state("covering") is False:
         set_state("cover", False)
     with st.sidebar:
-        switch = st.toggle(tell("Cover the numbers while I think"), value=True, key="cover", bind="query-params")
+        switch = st.toggle(translate("Cover the numbers while I think"), value=True, key="cover", bind="query-params")
     set_state("covering", switch)
 
 
@@ -132,7 +134,7 @@ def current_question(lesson: str, ask: Ask) -> Question:
 
 def as_text(question: Question) -> str:
     """A question as it is read: two that read alike are the same."""
-    return "\n".join([spoken(question.prompt), *(spoken(card.text) for card in question.cards)])
+    return "\n".join([render(question.prompt), *(render(card.text) for card in question.cards)])
 
 
 def reveal(lesson: str, question: Question, chosen: int) -> None:
@@ -140,7 +142,7 @@ def reveal(lesson: str, question: Question, chosen: int) -> None:
     right = chosen == question.right
     uncover(lesson)
     first_tries().setdefault((lesson, as_text(question)), right)
-    st.text(together([SAYS[right], question.cards[chosen].reply]))
+    st.text(render_all([SAYS[right], question.cards[chosen].reply]))
 
 
 def first_tries() -> dict[tuple[str, str], bool]:
@@ -164,6 +166,6 @@ def question_number(lesson: str, ask: Ask) -> int:
 
 def number_after(count: int, ask: Ask) -> int:
     """The next number whose question is another one, where there is another."""
-    prompt = spoken(ask(count).prompt)
+    prompt = render(ask(count).prompt)
     numbers = range(count + 1, count + 1 + MOST_SKIPPED)
-    return next((number for number in numbers if spoken(ask(number).prompt) != prompt), count + 1)
+    return next((number for number in numbers if render(ask(number).prompt) != prompt), count + 1)

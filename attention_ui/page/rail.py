@@ -12,7 +12,7 @@ from collections.abc import Collection
 from attention_ui.figures.roles import role_styles
 from attention_ui.page.contents import CONTENTS, Entry
 from attention_ui.session.links import path_of
-from lessons.screen.format import tell
+from lessons.screen.format import translate
 from lessons.screen.text_width import is_wide_letter
 
 SIDEBAR, ROOM_FOR_A_GROUP, LAPTOP, ANY = 272, 1200, 1440, 10_000  # pixels
@@ -32,7 +32,7 @@ def rail(here: Entry, solved: Collection[str], practised: float = 0.0, *, large:
     practice = [entry for entry in CONTENTS if entry.address == "exercises" and entry is not here]
     groups = [after for before, after in itertools.pairwise(CONTENTS) if before.section != after.section]
     place, count = CONTENTS.index(here) + 1, len(CONTENTS)
-    where = tell("{place} of {count} · {title}", place=place, count=count, title=here.title)
+    where = translate("{place} of {count} · {title}", place=place, count=count, title=here.title)
     on_a_phone = f'content: "{where}"; --lab-place: {100 * place / count:.0f}%'
     rules = [role_styles(), f"@media (max-width: 767px) {{ .stAppHeader::after {{ {on_a_phone} }} }}"]
     if done:

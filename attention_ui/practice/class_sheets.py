@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from attention_ui.export.paper import key_section, sheet_section, whole_file
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 from lessons.worksheet.sheet import SheetChoices, sheet_code, sheets_of_class
 from lessons.worksheet.tasks import in_order_of_lessons, paper_task
 from words import FIRST, speaking
 
 ZIP = "application/zip"
-NO_LONGER_KEPT = say(
+NO_LONGER_KEPT = message(
     "This file was no longer kept on the server. Press “Write the sheets” again: they will be the same."
 )
 
@@ -47,11 +47,11 @@ def pieces_of_class(order: ClassOrder) -> Iterator[object]:
     held, keys, codes = io.BytesIO(), [], []
     with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
         with packed.open("sheets.html", "w") as file:
-            for piece in whole_file(tell("Worksheets"), sections_of_class(order, keys, codes), order.paper):
+            for piece in whole_file(translate("Worksheets"), sections_of_class(order, keys, codes), order.paper):
                 file.write(piece.encode())
                 yield codes[-1] if piece.startswith("<section") else None
         with packed.open("keys.html", "w") as file:
-            for piece in whole_file(tell("Keys"), keys, order.paper):
+            for piece in whole_file(translate("Keys"), keys, order.paper):
                 file.write(piece.encode())
                 yield None
         lines = [f"{place},{code}" for place, code in enumerate(codes, start=1)]
@@ -79,5 +79,5 @@ def file_in_place_of_class() -> bytes:
     """What is handed out where the file is gone: one line that says so."""
     held = io.BytesIO()
     with zipfile.ZipFile(held, "w") as packed:
-        packed.writestr("read me.txt", spoken(NO_LONGER_KEPT) + "\n")
+        packed.writestr("read me.txt", render(NO_LONGER_KEPT) + "\n")
     return held.getvalue()

@@ -22,20 +22,20 @@ from attention_ui.session.streamlit_insides import component
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import SECONDS, Verdict, verdict_of
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import All, say, say_count
+from lessons.screen.format import render, translate
+from lessons.screen.message import ListOf, message, plural
 from words import language, tag_of
 
 LINK_RULES: dict[str, LinkRule] = {"exercise": EXERCISE_TITLES}
 EDITOR, CODE_KEEPER = "exercise_editor", "exercise_keeper"
 EDITOR_WORDS = {  # of the page in the frame, which fills in the names in braces
-    "code": say("Your code"), "run": say("Run and check"), "reset": say("Start again"),
-    "loading": say("Python is loading …"), "ready": say("ready"), "running": say("running …"),
-    "ran": say("ran in your browser"), "stopped": say("stopped"), "broken": say("Python could not start: {why}"),
-    "long": say("This has {count} characters; up to {most} are run."),
-    "unseen": say("Line {line} has a character that cannot be seen ({code}). Delete it, then run again."),
-    "keys": say("{ctrl} {enter} runs. {tab} indents; {esc}, then {tab} leaves the editor."),
-    "ctrl": say("Ctrl"), "enter": say("Enter"), "tab": say("Tab"), "esc": say("Esc"),
+    "code": message("Your code"), "run": message("Run and check"), "reset": message("Start again"),
+    "loading": message("Python is loading …"), "ready": message("ready"), "running": message("running …"),
+    "ran": message("ran in your browser"), "stopped": message("stopped"), "broken": message("Python could not start: {why}"),
+    "long": message("This has {count} characters; up to {most} are run."),
+    "unseen": message("Line {line} has a character that cannot be seen ({code}). Delete it, then run again."),
+    "keys": message("{ctrl} {enter} runs. {tab} indents; {esc}, then {tab} leaves the editor."),
+    "ctrl": message("Ctrl"), "enter": message("Enter"), "tab": message("Tab"), "esc": message("Esc"),
 }  # fmt: skip
 TRIES = 3  # after so many the solution can be seen
 SEEDS = 10**6
@@ -43,14 +43,14 @@ SEEDS = 10**6
 
 def chosen_exercise() -> Exercise:
     """Which exercise; the first at first."""
-    return EXERCISES[one_in_row(tell("Exercise"), "exercise", EXERCISE_TITLES)]
+    return EXERCISES[one_in_row(translate("Exercise"), "exercise", EXERCISE_TITLES)]
 
 
 def exercise_panel(exercise: Exercise) -> None:
     """What is asked; the editor, and beside it the verdict."""
     take_what_was_kept()
     take_answer()
-    st.markdown(spoken(exercise.asks))
+    st.markdown(render(exercise.asks))
     large = is_projected()
     editor, beside = st.columns([1, 1] if large else [3, 2], gap="medium")
     with editor, st.container(key="exercise_place"):
@@ -78,7 +78,7 @@ def draw_editor(exercise: Exercise, large: bool) -> None:
         key=EDITOR, on_change=take_answer, exercise=exercise.key, seed=next_seed(), job=json.dumps(job),
         starter=exercise.starter, code=of_exercise("code", exercise.key) or exercise.starter, limit=1000 * SECONDS,
         forget=forgotten(), word=word_of_visit(), large=large, lang=tag_of(language().code),
-        words={name: spoken(said) for name, said in EDITOR_WORDS.items()},
+        words={name: render(said) for name, said in EDITOR_WORDS.items()},
     )  # fmt: skip
 
 
@@ -142,16 +142,16 @@ def draw_verdict(verdict: Verdict, seed: int) -> None:
     """Whether it is right, and what is not; what the code printed; the case that fails. A learner's words literally."""
     with st.container(key="exercise_right" if verdict.passed else "exercise_wrong", gap="small"):
         for sentence in verdict.says:
-            st.text(spoken(sentence))
+            st.text(render(sentence))
     if verdict.error:
         st.code(verdict.error, language=None, wrap_lines=True)
     for figure in verdict.figures[:1]:
         draw_figure(None, figure)
     if verdict.printed:
-        st.caption(tell("Your code printed"))
+        st.caption(translate("Your code printed"))
         st.code(verdict.printed, language=None, wrap_lines=True)
     with st.container(key="exercise_seed_of_cases"):
-        st.caption(tell("The cases were drawn with seed {seed}.", seed=seed))
+        st.caption(translate("The cases were drawn with seed {seed}.", seed=seed))
 
 
 def offer_help(exercise: Exercise) -> None:
@@ -159,21 +159,23 @@ def offer_help(exercise: Exercise) -> None:
     left, shown = TRIES - tries(exercise.key), f"exercise_solution_{exercise.key}"
     lesson = next(entry for entry in CONTENTS if entry.address == exercise.lesson)
     with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button(tell("Lesson: {title}", title=lesson.title), key="exercise_lesson", type="tertiary"):
+        if st.button(translate("Lesson: {title}", title=lesson.title), key="exercise_lesson", type="tertiary"):
             open_entry(lesson)
         locked = left > 0 and exercise.key not in progress().exercises
         st.button(
-            tell("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
+            translate("Show a solution"), key="exercise_solution", on_click=set_state, args=(shown, True), disabled=locked,
             type="tertiary",
         )  # fmt: skip
         if locked:
-            st.caption(spoken(say_count("after {count} more try", "after {count} more tries", left)))
+            st.caption(render(plural("after {count} more try", "after {count} more tries", left)))
     if get_state(shown) and not locked:
         st.code(exercise.solution, language="python")
     solved = tuple(title for key, title in EXERCISE_TITLES.items() if key in progress().exercises)
     if solved:
         st.caption(
-            tell("Solved, {count} of {all}: {titles}", count=len(solved), all=len(EXERCISES), titles=All(solved))
+            translate(
+                "Solved, {count} of {all}: {titles}", count=len(solved), all=len(EXERCISES), titles=ListOf(solved)
+            )
         )
 
 

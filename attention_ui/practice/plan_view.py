@@ -6,17 +6,17 @@ import streamlit as st
 
 from attention_ui.page.contents import CONTENTS
 from attention_ui.session.links import SHOWN_WITH, address_of, said_in_link
-from lessons.screen.format import spoken, tell, together
-from lessons.screen.message import say
+from lessons.screen.format import render, render_all, translate
+from lessons.screen.message import message
 from lessons.worksheet.plans import PLANS, Expected, Stop, begins_at, if_time_is_short, planned
 
 
 def plan_panel(minutes: int) -> None:
     """All stops of a plan. What they say is shown literally."""
     plan = PLANS[minutes]
-    st.text(together(if_time_is_short(plan)))
+    st.text(render_all(if_time_is_short(plan)))
     st.caption(
-        tell("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
+        translate("Each link opens its screen in a new tab, with its controls. The answers are those of that screen.")
     )
     for place, stop in enumerate(plan):
         with st.container(border=True, key=f"plan_stop_{place + 1}", gap="xsmall"):
@@ -27,42 +27,42 @@ def draw_stop(stop: Stop, number: int, begins: int) -> None:
     """One stop: when, its links, what to ask the room, and what will come."""
     found = planned(stop)
     st.subheader(f"{number} · {title_of_stop(stop)}", anchor=False)
-    when = say(
+    when = message(
         "{count} minutes, from {begins} to {ends}", count=stop.minutes, begins=begins, ends=begins + stop.minutes
     )
-    left = [say("can be left out")] if stop.out else []
-    ends = [say("a good place to end")] if stop.ends else []
-    st.caption(" · ".join(map(spoken, [when, *left, *ends])))
+    left = [message("can be left out")] if stop.out else []
+    ends = [message("a good place to end")] if stop.ends else []
+    st.caption(" · ".join(map(render, [when, *left, *ends])))
     asks, screen = st.columns([3, 1], vertical_alignment="bottom")
     with asks:
-        st.markdown(tell("**Ask the room**") if stop.opens else tell("**Let the room write**"))
-        st.text(spoken(found.asks))
-    screen.link_button(tell("Open the screen"), url_of_stop(stop), type="primary")
+        st.markdown(translate("**Ask the room**") if stop.opens else translate("**Let the room write**"))
+        st.text(render(found.asks))
+    screen.link_button(translate("Open the screen"), url_of_stop(stop), type="primary")
     if found.right:
-        st.markdown(tell("**Right**"))
+        st.markdown(translate("**Right**"))
         st.text(said_of_answer(found.right))
-    st.markdown(tell("**What else will come, and what to say**"))
+    st.markdown(translate("**What else will come, and what to say**"))
     says = said_of_answer if stop.opens else said_of_mistake
     st.text("\n".join(f"• {says(answer)}" for answer in found.wrong))
     if stop.then:
         shows, screen = st.columns([3, 1], vertical_alignment="bottom")
         with shows:
-            st.markdown(tell("**Then show**"))
-            st.text(together(found.shows))
-        screen.link_button(tell("Open what to show"), url_of_what_is_shown(stop))
+            st.markdown(translate("**Then show**"))
+            st.text(render_all(found.shows))
+        screen.link_button(translate("Open what to show"), url_of_what_is_shown(stop))
 
 
 def said_of_mistake(answer: Expected) -> str:
     """A known mistake of an exercise, by what helps."""
-    return spoken(answer.reply)
+    return render(answer.reply)
 
 
 def said_of_answer(answer: Expected) -> str:
     """An answer, the thought behind it, and the reply."""
-    text = spoken(answer.text).rstrip(".。")
+    text = render(answer.text).rstrip(".。")
     if answer.thought is None:
-        return tell("{text}: {reply}", text=text, reply=answer.reply)
-    return tell("{text} ({thought}): {reply}", text=text, thought=answer.thought, reply=answer.reply)
+        return translate("{text}: {reply}", text=text, reply=answer.reply)
+    return translate("{text} ({thought}): {reply}", text=text, thought=answer.thought, reply=answer.reply)
 
 
 def title_of_stop(stop: Stop) -> str:

@@ -16,8 +16,8 @@ from attention_ui.session.progress import (
 )
 from attention_ui.session.state import get_state, set_state
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import tell, together
-from lessons.screen.message import All, Sentence, reason, say, say_count
+from lessons.screen.format import render_all, translate
+from lessons.screen.message import ListOf, Message, message, plural, reason
 
 EXERCISE_TITLES = {key: exercise.title for key, exercise in EXERCISES.items()}
 PROGRESS_FILE, NOTE = "progress_file", "progress_note"
@@ -27,25 +27,25 @@ LARGEST_FILE = 1
 def progress_panel() -> None:
     """What is solved, and what can be done with it."""
     solved = progress()
-    st.text(tell("Lessons with a question solved: {named}", named=all_named(solved.lessons, LESSON_TITLES)))
-    st.text(tell("Exercises solved: {named}", named=all_named(solved.exercises, EXERCISE_TITLES)))
+    st.text(translate("Lessons with a question solved: {named}", named=all_named(solved.lessons, LESSON_TITLES)))
+    st.text(translate("Exercises solved: {named}", named=all_named(solved.exercises, EXERCISE_TITLES)))
     st.caption(
-        tell(
+        translate(
             "This browser keeps it, and the code you write; the server does not. A file takes what is solved elsewhere."
         )
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         offer(
-            tell("Save to a file"),
+            translate("Save to a file"),
             partial(save_progress, progress()),
             "attention-lab-progress.json",
             "application/json",
         )
-        with st.popover(tell("Forget everything")):
-            st.text(tell("What is solved and the code you wrote will be gone from this browser."))
-            st.button(tell("Forget it"), key="progress_forget", on_click=forget, type="primary")
+        with st.popover(translate("Forget everything")):
+            st.text(translate("What is solved and the code you wrote will be gone from this browser."))
+            st.button(translate("Forget it"), key="progress_forget", on_click=forget, type="primary")
     st.file_uploader(
-        tell("Load a file that was saved here"),
+        translate("Load a file that was saved here"),
         type=["json"],
         max_upload_size=LARGEST_FILE,
         key=PROGRESS_FILE,
@@ -54,18 +54,18 @@ def progress_panel() -> None:
     show_notes(get_state(NOTE))
 
 
-def all_named(solved: Collection[str], titles: Mapping[str, str | Sentence]) -> Sentence:
+def all_named(solved: Collection[str], titles: Mapping[str, str | Message]) -> Message:
     """How many of all, and which, in the order of the lessons."""
     named = tuple(title for key, title in titles.items() if key in solved)
     if not named:
-        return say("{count} of {all}", count=0, all=len(titles))
-    return say("{count} of {all}: {titles}", count=len(named), all=len(titles), titles=All(named))
+        return message("{count} of {all}", count=0, all=len(titles))
+    return message("{count} of {all}: {titles}", count=len(named), all=len(titles), titles=ListOf(named))
 
 
 def forget() -> None:
     """Forget everything, and say so."""
     forget_everything()
-    set_state(NOTE, say("Everything is forgotten, in this visit and in this browser."))
+    set_state(NOTE, message("Everything is forgotten, in this visit and in this browser."))
 
 
 def take_file() -> None:
@@ -77,12 +77,12 @@ def take_file() -> None:
     try:
         solved, unknown = load_progress(file.getvalue())
     except ValueError as error:
-        set_state(NOTE, say("This file cannot be used: {why}", why=reason(error)))
+        set_state(NOTE, message("This file cannot be used: {why}", why=reason(error)))
         return
     add_progress(solved)
-    said = say("The file says that {lessons} and {exercises} are solved.",
-               lessons=say_count("{count} lesson", "{count} lessons", len(solved.lessons)),
-               exercises=say_count("{count} exercise", "{count} exercises", len(solved.exercises)))  # fmt: skip
-    left_out = say_count("{count} name in it means nothing here and was left out.",
+    said = message("The file says that {lessons} and {exercises} are solved.",
+               lessons=plural("{count} lesson", "{count} lessons", len(solved.lessons)),
+               exercises=plural("{count} exercise", "{count} exercises", len(solved.exercises)))  # fmt: skip
+    left_out = plural("{count} name in it means nothing here and was left out.",
                          "{count} names in it mean nothing here and were left out.", unknown)  # fmt: skip
-    set_state(NOTE, together([said, left_out] if unknown else [said]))
+    set_state(NOTE, render_all([said, left_out] if unknown else [said]))

@@ -14,8 +14,8 @@ from attention_ui.session.chart import offer, show_notes
 from attention_ui.session.links import SWITCH, Length, LinkRule
 from attention_ui.session.state import set_state, take_state
 from lessons.example.example import Limit
-from lessons.screen.format import tell
-from lessons.screen.message import reason, say
+from lessons.screen.format import translate
+from lessons.screen.message import message, reason
 from lessons.worksheet.sheet import (
     LAST_SHEET,
     LONGEST_ON_PAPER,
@@ -33,12 +33,12 @@ from lessons.worksheet.tasks import sheet_tasks
 from words import cached_by_language, language
 
 PAPER_VIEWS = {
-    "sheet": say("Worksheet"),
-    "key": say("Answer key"),
-    "45": say("Plan, 45 minutes"),
-    "90": say("Plan, 90 minutes"),
+    "sheet": message("Worksheet"),
+    "key": message("Answer key"),
+    "45": message("Plan, 45 minutes"),
+    "90": message("Plan, 90 minutes"),
 }
-DIGITS_ON_PAPER = {"2": say("2 decimals"), "1": say("1 decimal")}
+DIGITS_ON_PAPER = {"2": message("2 decimals"), "1": message("1 decimal")}
 TAKEN_HOME = SheetChoices()
 LINK_RULES: dict[str, LinkRule] = {
     "paper": PAPER_VIEWS,
@@ -57,7 +57,7 @@ KEPT_PAGES = 16
 
 def take_home_panel() -> None:
     """What was chosen to be seen."""
-    view = one_in_row(tell("Take home"), "paper", PAPER_VIEWS)
+    view = one_in_row(translate("Take home"), "paper", PAPER_VIEWS)
     if view in ("45", "90"):
         plan_panel(int(view))
     else:
@@ -73,24 +73,28 @@ def worksheet_panel() -> None:
         show_notes(reason(error))
         return
     code = sheet_code(choices)
-    st.text(tell("The code of this sheet: type it in under Answer key, and you get the key."))
+    st.text(translate("The code of this sheet: type it in under Answer key, and you get the key."))
     st.code(code, language=None, wrap_lines=True)
     with st.container(horizontal=True, vertical_alignment="center"):
         seeds = LINK_RULES["paper_seed"]
         st.button(
-            tell("New numbers"), key="paper_other", on_click=next_number, args=("paper_seed", seeds), type="tertiary"
+            translate("New numbers"),
+            key="paper_other",
+            on_click=next_number,
+            args=("paper_seed", seeds),
+            type="tertiary",
         )
-        offer_paper(tell("Save this sheet"), choices, paper, key=False)
-        offer_paper(tell("Save its key"), choices, paper, key=True)
+        offer_paper(translate("Save this sheet"), choices, paper, key=False)
+        offer_paper(translate("Save its key"), choices, paper, key=True)
         if sheets > 1:
             class_panel(ClassOrder(choices, sheets, paper, language().code))
-    st.caption(tell("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
-    preview(choices, paper, False, tell("The worksheet as it is printed"))
+    st.caption(translate("The file needs nothing else: open it in a browser and print it, on paper or as a PDF."))
+    preview(choices, paper, False, translate("The worksheet as it is printed"))
 
 
 def worksheet_controls() -> tuple[str, int, dict[str, object]]:
     """The paper, how many sheets, and what they are made of."""
-    st.text(tell("Tasks from these lessons"))
+    st.text(translate("Tasks from these lessons"))
     with st.container(horizontal=True, key="on_paper"):
         titles = {entry.address: entry.name for entry in CONTENTS}
         picked = {
@@ -98,20 +102,20 @@ def worksheet_controls() -> tuple[str, int, dict[str, object]]:
             for lesson in ON_PAPER
         }
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        tasks = bound_slider(tell("Tasks"), "paper_tasks", LINK_RULES["paper_tasks"], TAKEN_HOME.tasks, width=200)
+        tasks = bound_slider(translate("Tasks"), "paper_tasks", LINK_RULES["paper_tasks"], TAKEN_HOME.tasks, width=200)
         seed = bound_number(
-            tell("Seed of its numbers"), "paper_seed", LINK_RULES["paper_seed"], TAKEN_HOME.seed, width=160
+            translate("Seed of its numbers"), "paper_seed", LINK_RULES["paper_seed"], TAKEN_HOME.seed, width=160
         )
         sheets = bound_number(
-            tell("Number of different sheets"), "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290
+            translate("Number of different sheets"), "paper_sheets", LINK_RULES["paper_sheets"], 1, width=290
         )
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         typed = st.text_input(
-            tell("Sentence of two to five words"), PAPER_SENTENCE, key="paper_text", bind="query-params",
+            translate("Sentence of two to five words"), PAPER_SENTENCE, key="paper_text", bind="query-params",
             max_chars=LONGEST_ON_PAPER, width=290,
         )  # fmt: skip
-        digits = one_in_row(tell("Round to"), "paper_digits", DIGITS_ON_PAPER, labelled=True)
-        paper = one_in_row(tell("Paper"), "paper_size", PAPER_SIZES, labelled=True)
+        digits = one_in_row(translate("Round to"), "paper_digits", DIGITS_ON_PAPER, labelled=True)
+        paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
     text, notes = words_on_paper(typed or "")
     show_notes(*notes)
     lessons = tuple(lesson for lesson in ON_PAPER if picked[lesson])
@@ -123,12 +127,12 @@ def key_panel() -> None:
     """The key of the sheet that has this code."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         code = st.text_input(
-            tell("Code of the sheet"), key="paper_code", bind="query-params", max_chars=LONGEST_SHEET_CODE, width=400,
+            translate("Code of the sheet"), key="paper_code", bind="query-params", max_chars=LONGEST_SHEET_CODE, width=400,
             placeholder=sheet_code(TAKEN_HOME),
         )  # fmt: skip
-        paper = one_in_row(tell("Paper"), "paper_size", PAPER_SIZES, labelled=True)
+        paper = one_in_row(translate("Paper"), "paper_size", PAPER_SIZES, labelled=True)
     if not code:
-        st.text(tell("It stands at the top of every worksheet."))
+        st.text(translate("It stands at the top of every worksheet."))
         return
     try:
         choices = choices_of_code(code)
@@ -136,9 +140,9 @@ def key_panel() -> None:
         show_notes(reason(error))
         return
     with st.container(horizontal=True):
-        offer_paper(tell("Save this key"), choices, paper, key=True)
-        offer_paper(tell("Save its sheet"), choices, paper, key=False)
-    preview(choices, paper, True, tell("The key as it is printed"))
+        offer_paper(translate("Save this key"), choices, paper, key=True)
+        offer_paper(translate("Save its sheet"), choices, paper, key=False)
+    preview(choices, paper, True, translate("The key as it is printed"))
 
 
 def offer_paper(label: str, choices: SheetChoices, paper: str, *, key: bool) -> None:
@@ -158,7 +162,7 @@ def file_of_sheet(choices: SheetChoices, paper: str, key: bool) -> bytes:
     """One sheet, or its key, as a file."""
     section = (key_section if key else sheet_section)(choices, sheet_tasks(choices))
     code = sheet_code(choices)
-    title = tell("Key {code}", code=code) if key else tell("Worksheet {code}", code=code)
+    title = translate("Key {code}", code=code) if key else translate("Worksheet {code}", code=code)
     return "".join(whole_file(title, [section], paper)).encode()
 
 
@@ -168,18 +172,18 @@ def class_panel(order: ClassOrder) -> None:
         st.fragment(functools.partial(draw_sheets_written, order), run_every=LOOK_AGAIN_SECONDS)()
     elif class_sheets().file(order) is not None:
         offer(
-            tell("Save all {count} sheets and keys", count=order.sheets),
+            translate("Save all {count} sheets and keys", count=order.sheets),
             functools.partial(file_of_class, order),
             "worksheets.zip",
             ZIP,
         )
     else:
-        label = tell("Write the {count} sheets and their keys", count=order.sheets)
+        label = translate("Write the {count} sheets and their keys", count=order.sheets)
         st.button(label, key="paper_write", on_click=order_sheets, args=(order,), type="primary")
         if take_state("paper_busy"):
-            show_notes(tell("The sheets of another class are being written. Try again in some seconds."))
+            show_notes(translate("The sheets of another class are being written. Try again in some seconds."))
         elif problem := class_sheets().problem(order):
-            show_notes(say("The sheets were not finished: {why}. Ask for them again, or for fewer.", why=problem))
+            show_notes(message("The sheets were not finished: {why}. Ask for them again, or for fewer.", why=problem))
 
 
 def order_sheets(order: ClassOrder) -> None:
@@ -194,7 +198,7 @@ def draw_sheets_written(order: ClassOrder) -> None:
         if done is not None:
             st.progress(
                 min(1.0, done / order.sheets),
-                text=tell("{done} of {count} sheets written", done=min(done, order.sheets), count=order.sheets),
+                text=translate("{done} of {count} sheets written", done=min(done, order.sheets), count=order.sheets),
             )
     if done is None:
         st.rerun()

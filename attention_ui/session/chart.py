@@ -15,9 +15,9 @@ from attention_ui.figures.template import alt_table
 from attention_ui.server.process import yield_turn
 from attention_ui.session.links import hidden, switched_off_in_link, text_in_link
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import spoken, tell, together, written
-from lessons.screen.message import Sentence, say
-from lessons.screen.online_softmax import Passing
+from lessons.screen.format import format_value, render, render_all, translate
+from lessons.screen.message import Message, message
+from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import Figure, Matrices
 from lessons.screen.softmax_parts import Sharing
@@ -28,9 +28,9 @@ CLASS_VOTE = "class_vote"  # there the teacher says when the numbers are seen, a
 Picked = tuple[str, int, int]  # the matrix, the row and the column of a cell
 LARGER = 15  # tenths
 PROJECTED_LETTERS = 18  # pixels of the smallest letters on a projector
-COVERED = say("The numbers wait until you have chosen an answer above.")
-UNTIL_EXPLAINED = say("The numbers wait until the class has voted and the answer is shown.")
-LEFT_OUT = say("What there is to notice is left for you to find.")
+COVERED = message("The numbers wait until you have chosen an answer above.")
+UNTIL_EXPLAINED = message("The numbers wait until the class has voted and the answer is shown.")
+LEFT_OUT = message("What there is to notice is left for you to find.")
 
 
 def is_projected() -> bool:
@@ -105,10 +105,10 @@ def show_chart(
     click asks the server; pointing never does.
     """
     yield_turn()
-    alt, name, cells = together(figure.notice) or spoken(figure.name), spoken(figure.name), tables.get("cells")
+    alt, name, cells = render_all(figure.notice) or render(figure.name), render(figure.name), tables.get("cells")
     picking = on_pick is not None or (isinstance(figure, Matrices | Sharing) and lesson is not None)
     given = [matrix.key for matrix in figure.matrices if matrix.given] if isinstance(figure, Matrices) else []
-    width = "stretch" if isinstance(figure, Sharing | Passing | Ribbons) else "content"
+    width = "stretch" if isinstance(figure, Sharing | OnlineSoftmaxFigure | Ribbons) else "content"
     chart = {**spec, **numbers_as_spoken(), "datasets": datasets_of(tables, alt, lesson, given)}
     with st.container(key=figure.key):
         if not picking:
@@ -138,15 +138,15 @@ def datasets_of(
     if covered(lesson):
         return {
             **{key: covered_table(table, given) for key, table in tables.items()},
-            "alt": alt_table(spoken(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
+            "alt": alt_table(render(UNTIL_EXPLAINED if lesson == CLASS_VOTE else COVERED)),
         }
-    return {**tables, "alt": alt_table(spoken(LEFT_OUT) if lesson and hidden("caption") else alt)}
+    return {**tables, "alt": alt_table(render(LEFT_OUT) if lesson and hidden("caption") else alt)}
 
 
 def offer_numbers(key: str, table: pa.Table | None) -> None:
     """A button that saves the numbers of a figure; they are written when it is pressed."""
     if table is not None:
-        offer(tell("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
+        offer(translate("Numbers as CSV"), partial(csv_of, table), f"{key}.csv", "text/csv")
 
 
 def offer(label: str, make: Callable[[], bytes], file: str, kind: str) -> None:
@@ -188,10 +188,10 @@ def fold(part: str, title: str, key: str, fill: Callable[[], None]) -> None:
                 fill()
 
 
-def show_notes(*notes: str | Sentence | Phrase | None) -> None:
+def show_notes(*notes: str | Message | Phrase | None) -> None:
     """What wants to be seen, where there is any. Shown literally, whatever a learner's text in it may say."""
     notes = [note for note in notes if note]
     if notes:
         with st.container(border=True, gap="small"):
             for note in notes:
-                st.text(written(note))
+                st.text(format_value(note))

@@ -17,8 +17,8 @@ from attention_core.tokens import clean_text
 from attention_ui.session.state import get_state, set_state, take_state
 from attention_ui.session.streamlit_insides import came_through_history, open_link
 from lessons.example.example import Limit
-from lessons.screen.format import tell, written
-from lessons.screen.message import Argument, Count, Sentence, say
+from lessons.screen.format import format_value, translate
+from lessons.screen.message import Argument, Integer, Message, message
 from words import FIRST, speaking
 
 
@@ -41,7 +41,7 @@ class Spellings(dict[str, str]):
     """Ways to write the choices of a control that Streamlit itself binds, each with the one that it expects."""
 
 
-Label = str | Sentence  # of a choice: a name of the field, the same in every language, or a sentence
+Label = str | Message  # of a choice: a name of the field, the same in every language, or a sentence
 # Whole numbers or any numbers within limits; a text; or the short names of choices and their labels.
 LinkRule = Limit | Span | Length | Mapping[object, Label]
 MOST_QUOTED, MOST_LOOKED_AT = 20, 200  # characters: of a link of 100,000 no more is read than can be shown
@@ -131,7 +131,7 @@ def repaired_link(said: Mapping[str, Collection[str]]) -> tuple[dict[str, list[s
     possible, notes = {}, []
     for name, (*others, asked) in said.items():
         value, note = repaired_value(name, asked, LINK_RULES.get(name))
-        notes += [tell("The link says {name} more than once; the last one counts.", name=name)] if others else []
+        notes += [translate("The link says {name} more than once; the last one counts.", name=name)] if others else []
         notes += [note] if note else []
         possible |= {name: [value]} if value is not None else {}
     return possible, notes
@@ -183,7 +183,7 @@ def repaired_option(name: str, asked: str, labels: Mapping[object, Label]) -> tu
         known |= {str(key).lower(): str(key) for key in labels}
     if asked.lower() in known:
         return known[asked.lower()], None
-    return None, tell("The link says {name} = {asked}, which is none of the choices; it was left out.",
+    return None, translate("The link says {name} = {asked}, which is none of the choices; it was left out.",
                       **link_says(name, asked))  # fmt: skip
 
 
@@ -194,7 +194,7 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
     except ValueError:
         value = math.nan
     if math.isnan(value):
-        return None, tell("The link says {name} = {asked}, which is not a number; it was left out.",
+        return None, translate("The link says {name} = {asked}, which is not a number; it was left out.",
                           **link_says(name, asked))  # fmt: skip
     within = min(max(value, limit.least), limit.most)
     nearest = round(within) if isinstance(limit, Limit) else within
@@ -202,10 +202,10 @@ def repaired_number(name: str, asked: str, limit: Limit | Span) -> tuple[str | N
         return str(nearest), None
     says = link_says(name, asked) | {"nearest": str(nearest)}
     if value == within:
-        return str(nearest), tell("The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.",
+        return str(nearest), translate("The link says {name} = {asked}, but {name} is a whole number; this is {nearest}.",
                                   **says)  # fmt: skip
     ends = {"least": str(limit.least), "most": str(limit.most)}
-    return str(nearest), tell("The link says {name} = {asked}, but {name} goes from {least} to {most}; this is "
+    return str(nearest), translate("The link says {name} = {asked}, but {name} goes from {least} to {most}; this is "
                               "{nearest}.", **says, **ends)  # fmt: skip
 
 
@@ -213,8 +213,8 @@ def repaired_text(name: str, asked: str, length: Length) -> tuple[str, str | Non
     """The beginning that fits, and the sentence that says so."""
     if len(asked) <= length.most:
         return asked, None
-    note = tell("The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
-                **link_says(name, asked), count=Count(len(asked)), most=length.most)  # fmt: skip
+    note = translate("The link says {name} = {asked}, which has {count} characters; the first {most} are used.",
+                **link_says(name, asked), count=Integer(len(asked)), most=length.most)  # fmt: skip
     return asked[: length.most], note
 
 
@@ -223,16 +223,16 @@ def link_says(name: str, asked: str) -> dict[str, Argument]:
     clean = clean_text(asked[:MOST_LOOKED_AT]).text
     whole = len(clean) <= MOST_QUOTED and len(asked) <= MOST_LOOKED_AT
     shown = clean if whole else f"{clean[:MOST_QUOTED]}…"
-    return {"name": name, "asked": shown or say("nothing")}
+    return {"name": name, "asked": shown or message("nothing")}
 
 
 def english(label: Label) -> str:
     """What a choice is called in English."""
     with speaking(FIRST):
-        return written(label)
+        return format_value(label)
 
 
-def linked_number(name: str, limit: Limit, default: int) -> str | None:
+def restore_number(name: str, limit: Limit, default: int) -> str | None:
     """Before a control is drawn whose limits follow the tokens, which Streamlit cannot bind: set it, from the link.
 
     A number that is new in the link is taken over; what lies outside the limits by now gives way to the nearest,
@@ -295,7 +295,9 @@ def too_large_in_link(name: str, most: int) -> str | None:
     asked = number_in_link(name) if get_state(name) is None else None
     if asked is None or asked <= most:
         return None
-    return tell("The link says {name} = {asked}, but here are only {most}.", **link_says(name, str(asked)), most=most)
+    return translate(
+        "The link says {name} = {asked}, but here are only {most}.", **link_says(name, str(asked)), most=most
+    )
 
 
 def switched_off_in_link(name: str) -> bool:

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from lessons.screen.format import listed, template_of, written
-from lessons.screen.message import All, Argument, Sentence, Token
+from lessons.screen.format import format_value, listed, template_of
+from lessons.screen.message import Argument, ListOf, Message, Token
 from lessons.screen.text_width import is_wide_letter
 from words import language
 
@@ -25,9 +25,9 @@ LATEX = re.compile(r"[${}]")  # of the formulas that labels have
 ROLE_COLOURS = {"query": "blue", "key": "orange"}
 
 
-def plain_label(text: str | Sentence) -> str:
+def plain_label(text: str | Message) -> str:
     """The label of a control without LaTeX: screen readers are given it as it is written, and would read $ and {."""
-    return LATEX.sub("", written(text).replace(r"\sqrt", "√"))
+    return LATEX.sub("", format_value(text).replace(r"\sqrt", "√"))
 
 
 def literal(text: str) -> str:
@@ -35,7 +35,7 @@ def literal(text: str) -> str:
     return SIGN.sub(rf"{APART}\\\1", ENDS_A_LINE.sub(" ", text).strip(" "))
 
 
-def marked(sentence: Sentence, colours: Mapping[str, str] = MappingProxyType({})) -> str:
+def marked(sentence: Message, colours: Mapping[str, str] = MappingProxyType({})) -> str:
     """A sentence as Markdown; arguments of these names are coloured."""
     arguments = {}
     for name, argument in sentence.arguments.items():
@@ -54,8 +54,8 @@ def held(template: str) -> str:
 
 def marked_argument(argument: Argument, colours: Mapping[str, str]) -> str:
     """An argument as Markdown: a sentence in the same way, words literally; numbers are as they are."""
-    if isinstance(argument, Sentence):
+    if isinstance(argument, Message):
         return marked(argument, colours)
-    if isinstance(argument, All):
+    if isinstance(argument, ListOf):
         return listed([marked_argument(item, colours) for item in argument.items])
-    return literal(written(argument)) if isinstance(argument, str | Token) else written(argument)
+    return literal(format_value(argument)) if isinstance(argument, str | Token) else format_value(argument)

@@ -6,7 +6,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.server.process import redrawn_picture, refresh_seconds, scheduler
 from attention_ui.session.state import get_state, set_state
 from attention_ui.training.controls import Choice
-from lessons.screen.format import tell
+from lessons.screen.format import translate
 from runs.run import TrainingRun
 
 RUN, FIRST = "training_run", "first_run"
@@ -74,7 +74,9 @@ def draw_badge(run: TrainingRun) -> None:
     """One refresh of the sign. Looking keeps the run going."""
     with redrawn_picture():
         view = run.look()
-        st.progress(view.position / view.settings.steps, text=tell("Your model: {count} updates", count=view.position))
-        st.button(tell("Stop training"), key="stop", on_click=pause, width="stretch")
+        st.progress(
+            view.position / view.settings.steps, text=translate("Your model: {count} updates", count=view.position)
+        )
+        st.button(translate("Stop training"), key="stop", on_click=pause, width="stretch")
     if not view.training:
         st.rerun()

@@ -11,7 +11,7 @@ from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import FIRST, RUN, visitors_run
 from attention_ui.training.controls import QUESTIONS, Choice, set_task
 from attention_ui.training.view import MOVING, draw_half, draw_progress, draw_run, in_words, run_buttons
-from lessons.screen.format import tell, together
+from lessons.screen.format import render_all, translate
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
 from runs.page_lock import Priority
 from runs.run import TrainingRun
@@ -55,16 +55,20 @@ def compare_panel(run: TrainingRun | None) -> None:
     """Keep this run as the first, or let both runs of a classical question begin at once."""
     if hidden("compare"):
         return
-    with st.expander(tell("Compare two runs"), key="compare_open", on_change="rerun") as panel:
+    with st.expander(translate("Compare two runs"), key="compare_open", on_change="rerun") as panel:
         if not panel.open:
             return
-        st.text(tell("Keep this run, change one thing, and press Start: both are shown side by side."))
+        st.text(translate("Keep this run, change one thing, and press Start: both are shown side by side."))
         first = get_state(FIRST)
         with st.container(horizontal=True):
-            st.button(tell("Keep this run as the first"), key="keep_first", disabled=run is None, on_click=keep_first)
-            st.button(tell("Forget the first run"), key="forget_first", disabled=first is None, on_click=forget_first)
-        asked = one_in_list(tell("Or a classical question"), "classic", QUESTIONS)
-        st.button(tell("Train both"), key="train_both", on_click=train_both, args=(asked,))
+            st.button(
+                translate("Keep this run as the first"), key="keep_first", disabled=run is None, on_click=keep_first
+            )
+            st.button(
+                translate("Forget the first run"), key="forget_first", disabled=first is None, on_click=forget_first
+            )
+        asked = one_in_list(translate("Or a classical question"), "classic", QUESTIONS)
+        st.button(translate("Train both"), key="train_both", on_click=train_both, args=(asked,))
 
 
 def keep_first() -> None:
@@ -94,10 +98,10 @@ def train_both(asked: str) -> None:
 def draw_both(first: TrainingRun, second: TrainingRun) -> None:
     """Two runs side by side, and what came of them."""
     views = first.look(), second.look()
-    changed = in_words(*(v.settings for v in views)) or tell("nothing changed")
-    st.text(tell("From the first to the second: {changed}.", changed=changed))
-    st.text(together(comparison_sentences(*views)))
-    named = ((tell("The first run"), "first"), (tell("The second run"), ""))
+    changed = in_words(*(v.settings for v in views)) or translate("nothing changed")
+    st.text(translate("From the first to the second: {changed}.", changed=changed))
+    st.text(render_all(comparison_sentences(*views)))
+    named = ((translate("The first run"), "first"), (translate("The second run"), ""))
     for place, run, view, (title, which) in zip(st.columns(2), (first, second), views, named, strict=True):
         with place:
             st.subheader(title, anchor=False)

@@ -14,8 +14,8 @@ from attention_ui.session.markdown import plain_label
 from attention_ui.session.state import get_state, set_state
 from lessons.example.example import Limit
 from lessons.example.task_texts import TASK_TEXTS
-from lessons.screen.format import spoken, tell, written
-from lessons.screen.message import reason, say
+from lessons.screen.format import format_value, render, translate
+from lessons.screen.message import message, reason
 from lessons.train.compare_runs import COMPARISONS, ENGINE_WORDS, HEAD_WORDS, OPTIMISER_WORDS, POSITION_WORDS
 from lessons.train.notebook_runs import HELLO_WORLD, notebook_notes
 
@@ -23,7 +23,7 @@ DEFAULT_TASK, DEFAULT_TEXT = "induction", "hello world"
 TASK_OF_OLD_LINKS = "characters"  # which once was the default, and so was named in no link
 TASK_TITLES = {key: TASK_TEXTS[key].title for key in TASKS}
 QUESTIONS = {key: comparison.question for key, comparison in COMPARISONS.items()}
-QUERY_FEATURES = {0: say("features ÷ heads"), 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
+QUERY_FEATURES = {0: message("features ÷ heads"), 2: "2", 8: "8", 32: "32", 128: "128", 512: "512"}
 TRAINING_LIMITS = {
     "steps": Limit(1, MAX_STEPS),
     "train_seed": Limit(0, 999_999),
@@ -34,25 +34,25 @@ SPANS = {"rate": Span(0.0001, 1000.0), "spread": Span(0.0, 100.0), "heat": Span(
 SIZES = {
     key: (label, {size: str(size) for size in sizes})
     for key, label, sizes in (
-        ("layers", say("Layers"), (1, 2, 3, 4)),
-        ("train_heads", say("Heads"), (1, 2, 4, 8)),
-        ("features", say("Features"), (8, 16, 32, 64)),
+        ("layers", message("Layers"), (1, 2, 3, 4)),
+        ("train_heads", message("Heads"), (1, 2, 4, 8)),
+        ("features", message("Features"), (8, 16, 32, 64)),
     )
 }
 CHOICES = {
-    "train_positions": (say("Positions"), POSITION_WORDS),
-    "kind": (say("The heads"), HEAD_WORDS),
-    "query_features": (say("$d_k$ · query features of each head"), QUERY_FEATURES),
-    "optimiser": (say("Optimiser"), OPTIMISER_WORDS),
-    "engine": (say("Gradients"), ENGINE_WORDS),
+    "train_positions": (message("Positions"), POSITION_WORDS),
+    "kind": (message("The heads"), HEAD_WORDS),
+    "query_features": (message("$d_k$ · query features of each head"), QUERY_FEATURES),
+    "optimiser": (message("Optimiser"), OPTIMISER_WORDS),
+    "engine": (message("Gradients"), ENGINE_WORDS),
 }
 SWITCHES = {
-    "train_causal": say("Causal mask"),
-    "train_scaling": say("Scaling"),
-    "residual": say("Residual"),
-    "norm": say("Layer norm"),
+    "train_causal": message("Causal mask"),
+    "train_scaling": message("Scaling"),
+    "residual": message("Residual"),
+    "norm": message("Layer norm"),
     "mlp": "MLP",
-    "train_sink": say("Sinks"),
+    "train_sink": message("Sinks"),
 }
 MODEL_SETTINGS = {  # by the key of their control, as those of the training below
     "layers": "n_layers", "train_heads": "n_heads", "features": "d_model", "query_features": "d_k", "kind": "heads",
@@ -85,13 +85,13 @@ class Choice:
 def training_controls() -> Choice:
     """Draw the controls of a run and put the settings together."""
     with st.sidebar:
-        st.subheader(tell("What is trained"), anchor=False)
+        st.subheader(translate("What is trained"), anchor=False)
         begin = TASK_OF_OLD_LINKS if named_in_link({*LINK_RULES, "learn"} - {"task", "classic"}) else DEFAULT_TASK
-        task = TASKS[one_in_list(tell("Task"), "task", TASK_TITLES, begin, always=True, on_change=follow_task)]
+        task = TASKS[one_in_list(translate("Task"), "task", TASK_TITLES, begin, always=True, on_change=follow_task)]
         usual = control_values(recommended(task))
-        rate = run_number(tell("Learning rate"), "rate", usual["rate"], step=0.001, format="%g")
-        steps = run_number(tell("Steps"), "steps", usual["steps"], step=50)
-        seed = run_number(tell("Seed"), "train_seed", 0)
+        rate = run_number(translate("Learning rate"), "rate", usual["rate"], step=0.001, format="%g")
+        steps = run_number(translate("Steps"), "steps", usual["steps"], step=50)
+        seed = run_number(translate("Seed"), "train_seed", 0)
     notes = link_notes()
     try:
         with st.sidebar:
@@ -99,18 +99,18 @@ def training_controls() -> Choice:
             changes = model_controls(usual)
         settings = recommended(task, seed, learning_rate=rate, steps=steps, **changes)
     except ValueError as error:
-        return Choice(task, None, (*notes, tell("This cannot be trained: {why}.", why=reason(error))))
-    return Choice(task, settings, (*notes, *map(written, (*text_notes, *notebook_notes(settings)))))
+        return Choice(task, None, (*notes, translate("This cannot be trained: {why}.", why=reason(error))))
+    return Choice(task, settings, (*notes, *map(format_value, (*text_notes, *notebook_notes(settings)))))
 
 
 def chosen_text(task: Task) -> tuple[Task, tuple[Phrase, ...]]:
     """The task with the learner's text where it has one, and what had to be changed in it."""
     if not isinstance(task, CharacterTask):
         return task, ()
-    text = st.text_input(tell("Text to learn"), DEFAULT_TEXT, key="learn", bind="query-params")
-    window = run_number(tell("Window (characters)"), "window", task.window)
-    apart = st.toggle(tell("Keep its last quarter apart"), key="apart", bind="query-params")
-    st.button(tell("Exactly as in the notebook"), key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
+    text = st.text_input(translate("Text to learn"), DEFAULT_TEXT, key="learn", bind="query-params")
+    window = run_number(translate("Window (characters)"), "window", task.window)
+    apart = st.toggle(translate("Keep its last quarter apart"), key="apart", bind="query-params")
+    st.button(translate("Exactly as in the notebook"), key="as_in_notebook", on_click=set_task, args=(HELLO_WORLD,))
     clean = clean_text(text or "")
     return CharacterTask(clean.text, window, HELD_OUT_SHARE if apart else 0.0), clean.notes
 
@@ -118,17 +118,17 @@ def chosen_text(task: Task) -> tuple[Task, tuple[Phrase, ...]]:
 def model_controls(usual: dict[str, object]) -> dict[str, object]:
     """The size and the parts of the model, and how it is trained; they open at what the task recommends."""
     chosen = {}
-    with st.expander(tell("The model and its training")):
+    with st.expander(translate("The model and its training")):
         for key, (label, sizes) in SIZES.items():
-            chosen[key] = one_in_row(spoken(label), key, sizes, usual[key], labelled=True)
-        chosen["batch"] = run_number(tell("Sequences per step"), "batch", usual["batch"])
+            chosen[key] = one_in_row(render(label), key, sizes, usual[key], labelled=True)
+        chosen["batch"] = run_number(translate("Sequences per step"), "batch", usual["batch"])
         chosen["spread"] = run_number(
-            tell("Embedding std. deviation"), "spread", usual["spread"], step=0.1, format="%g"
+            translate("Embedding std. deviation"), "spread", usual["spread"], step=0.1, format="%g"
         )
         for key, (title, options) in CHOICES.items():
             chosen[key] = one_in_list(plain_label(title), key, options, usual[key])
         for key, label in SWITCHES.items():
-            chosen[key] = st.toggle(written(label), usual[key], key=key, bind="query-params")
+            chosen[key] = st.toggle(format_value(label), usual[key], key=key, bind="query-params")
     names = MODEL_SETTINGS | RUN_SETTINGS
     return {names[key]: value for key, value in chosen.items()} | {"d_k": chosen["query_features"] or None}
 

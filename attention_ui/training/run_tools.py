@@ -9,13 +9,13 @@ from attention_ui.page.drawing import draw_figure, draw_notice
 from attention_ui.session.chart import show_notes
 from attention_ui.session.links import hidden
 from attention_ui.training.save_load import download_history, download_model, run_checkpoint
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import reason, say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message, reason
 from lessons.train.ablation import ablation_table
 from runs.checkpoint import run_history
 from runs.run import RunView, TrainingRun
 
-RUN_TOOLS = {"heads_off": say("Ablate a head"), "keep": say("Keep the model")}
+RUN_TOOLS = {"heads_off": message("Ablate a head"), "keep": message("Keep the model")}
 
 
 def run_tools(run: TrainingRun) -> None:
@@ -25,20 +25,20 @@ def run_tools(run: TrainingRun) -> None:
     for (name, title), draw in zip(RUN_TOOLS.items(), (draw_ablations, draw_keep), strict=True):
         if hidden(name):
             continue
-        with st.expander(spoken(title), key=f"{name}_open", on_change="rerun") as panel:
+        with st.expander(render(title), key=f"{name}_open", on_change="rerun") as panel:
             if panel.open and view.training:
-                st.text(tell("Pause first: this looks at a run that stands still."))
+                st.text(translate("Pause first: this looks at a run that stands still."))
             elif panel.open:
                 draw(run, view)
 
 
 def open_run_in_lessons(settings: TrainingSettings) -> None:
     """A button that makes the model of a run, trained to its end, the running example; why not, where it cannot be."""
-    if st.button(tell("Open its heads in the lessons"), key="open_heads"):
+    if st.button(translate("Open its heads in the lessons"), key="open_heads"):
         try:
             said = show_in_lessons(settings)
         except ValueError as error:
-            show_notes(say("This run cannot be shown in the lessons: {why}.", why=reason(error)))
+            show_notes(message("This run cannot be shown in the lessons: {why}.", why=reason(error)))
         else:
             open_entry(CONTENTS[0], **said)
 
@@ -53,7 +53,9 @@ def draw_ablations(run: TrainingRun, view: RunView) -> None:
 def draw_keep(run: TrainingRun, view: RunView) -> None:
     """Downloads of the model and of its history. The address of this page trains the same again."""
     st.text(
-        tell("The address of this page holds all settings and the seed: who opens it and presses Start sees this run.")
+        translate(
+            "The address of this page holds all settings and the seed: who opens it and presses Start sees this run."
+        )
     )
     with st.container(horizontal=True):
         download_model(lambda: run_checkpoint(view))

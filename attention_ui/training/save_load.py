@@ -6,8 +6,8 @@ import streamlit as st
 
 from attention_ui.session.chart import show_notes
 from attention_ui.session.state import get_state, set_state
-from lessons.screen.format import tell, together
-from lessons.screen.message import reason, say
+from lessons.screen.format import render_all, translate
+from lessons.screen.message import message, reason
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.run import RunView
 
@@ -24,16 +24,16 @@ def run_checkpoint(view: RunView) -> Checkpoint:
 def download_model(model: Callable[[], Checkpoint]) -> None:
     """A button that saves the model; the file is made at the click."""
     st.download_button(
-        tell("Download the model"), lambda: save_checkpoint(model()), "attention-lab-model.safetensors",
+        translate("Download the model"), lambda: save_checkpoint(model()), "attention-lab-model.safetensors",
         "application/octet-stream", key="download_model", on_click="ignore",
     )  # fmt: skip
 
 
 def download_history(history: Callable[[], str] | None) -> None:
     """A button that saves the history as CSV; None where there is none."""
-    why_not = None if history is not None else tell("A file holds the model, not the way to it.")
+    why_not = None if history is not None else translate("A file holds the model, not the way to it.")
     st.download_button(
-        tell("Download the history (CSV)"), history or "", "attention-lab-history.csv", "text/csv",
+        translate("Download the history (CSV)"), history or "", "attention-lab-history.csv", "text/csv",
         key="download_history",
         on_click="ignore", disabled=history is None, help=why_not,
     )  # fmt: skip
@@ -42,7 +42,7 @@ def download_history(history: Callable[[], str] | None) -> None:
 def bring_model(then: Callable[[], None]) -> None:
     """Take a model from a file, and do `then`. A file that cannot be used changes nothing but the note."""
     st.file_uploader(
-        tell("Bring a model that was saved here"), type=["safetensors"], max_upload_size=MEGABYTES, key=FILE,
+        translate("Bring a model that was saved here"), type=["safetensors"], max_upload_size=MEGABYTES, key=FILE,
         on_change=take_in, args=(then,),
     )  # fmt: skip
     show_notes(get_state(PROBLEM))
@@ -57,8 +57,8 @@ def take_in(then: Callable[[], None]) -> None:
     try:
         set_state(BROUGHT, load_checkpoint(file.getvalue()))
     except ValueError as error:
-        refused = say("This file cannot be used: {why}", why=reason(error))
-        kept = [] if get_state(BROUGHT) is None else [say("The model you brought before stays.")]
-        set_state(PROBLEM, together([refused, *kept]))
+        refused = message("This file cannot be used: {why}", why=reason(error))
+        kept = [] if get_state(BROUGHT) is None else [message("The model you brought before stays.")]
+        set_state(PROBLEM, render_all([refused, *kept]))
     else:
         then()

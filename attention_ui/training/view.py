@@ -21,8 +21,8 @@ from attention_ui.training.controls import SPANS, Choice
 from attention_ui.training.run_tools import RUN_TOOLS
 from lessons.example.prompt import Beginning, read_probe
 from lessons.kit.head_maps import head_name
-from lessons.screen.format import labelled, listed, spoken, tell, together
-from lessons.screen.message import say
+from lessons.screen.format import labelled, listed, render, render_all, translate
+from lessons.screen.message import message
 from lessons.train.ablation import WithoutHead, heads_by_layer, without_head
 from lessons.train.compare_runs import differences
 from lessons.train.lesson import FILM_WIDTH, Observed, answer_rows, film_steps, train_screen
@@ -45,14 +45,19 @@ def run_buttons(run: TrainingRun | None, choice: Choice) -> bool:
     can_start = choice.settings is not None and (changed or (not training and not (run is not None and run.finished)))
     with st.container(horizontal=True, vertical_alignment="center"):
         press_button(
-            tell("Start") if fresh else tell("Go on"), "start", can_start, start, choice.settings, type="primary"
+            translate("Start") if fresh else translate("Go on"),
+            "start",
+            can_start,
+            start,
+            choice.settings,
+            type="primary",
         )
-        press_button(tell("Pause"), "pause", training, pause)
-        press_button(tell("One step"), "one_step", run is not None and not run.finished, one_step)
-        press_button(tell("Reset"), "reset", choice.settings is not None, reset, choice.settings)
+        press_button(translate("Pause"), "pause", training, pause)
+        press_button(translate("One step"), "one_step", run is not None and not run.finished, one_step)
+        press_button(translate("Reset"), "reset", choice.settings is not None, reset, choice.settings)
     if changed and choice.settings is not None and run.position > 0:
         show_notes(
-            say(
+            message(
                 "Changed since this run: {changed}. Start begins anew.",
                 changed=in_words(run.recording.settings, choice.settings),
             )
@@ -78,13 +83,13 @@ def press(action: Callable, *about: object) -> None:
 
 def in_words(before: TrainingSettings, after: TrainingSettings) -> str:
     """What differs between two runs, in one line."""
-    return "; ".join(spoken(difference.sentence) for difference in differences(before, after))
+    return "; ".join(render(difference.sentence) for difference in differences(before, after))
 
 
 def draw_progress(view: RunView) -> None:
     """How far the run is, and what went wrong."""
     steps = view.settings.steps
-    st.progress(view.position / steps, text=tell("{done} of {steps} updates", done=view.position, steps=steps))
+    st.progress(view.position / steps, text=translate("{done} of {steps} updates", done=view.position, steps=steps))
     show_notes(view.problem)
 
 
@@ -129,7 +134,7 @@ def draw_film_of(
     for figure in (*film.curves, film.frames[-1]):
         draw_notice(None, figure.notice)
     if remarks := [remark for remark in screen.remarks if less is None or remark != less.sentence]:
-        show_notes(together(remarks))
+        show_notes(render_all(remarks))
     draw_answers(moments[-1], view.settings.task.vocabulary.tokens, which)
     for figure in of_task:
         draw_notice(None, figure.notice)
@@ -144,8 +149,8 @@ def head_to_leave_out(view: RunView, which: str) -> tuple[int, int] | None:
     """
     heads = [head for layer in heads_by_layer(view.settings.model) for head in layer]
     chosen = st.pills(
-        tell("Leave out a head: click its map, or press here"), heads,
-        format_func=lambda head: spoken(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
+        translate("Leave out a head: click its map, or press here"), heads,
+        format_func=lambda head: render(head_name(*head)), key=f"{HEAD_LEFT_OUT}{which}",
     )  # fmt: skip
     return chosen if chosen in heads else None
 
@@ -183,9 +188,9 @@ def probe_controls() -> tuple[str, float]:
     """Which piece of text to look at, and how warm the sample is."""
     with st.container(horizontal=True):
         probe = st.text_input(
-            tell("Look at the attention on"), "", key="probe", placeholder=tell("a piece of the text")
+            translate("Look at the attention on"), "", key="probe", placeholder=translate("a piece of the text")
         )
-        span, label = SPANS["heat"], tell("Temperature of the sample")
+        span, label = SPANS["heat"], translate("Temperature of the sample")
         heat = st.slider(label, span.least, span.most, 1.0, 0.1, key="heat", bind="query-params", width=HEAT_WIDTH)
     return probe or "", heat
 
@@ -199,7 +204,7 @@ def draw_answers(now: Observed, vocabulary: Sequence[str], which: str) -> None:
         with st.container(key=f"answers{which}"):
             draw_columns(answer_rows(now.example, now.predicted), vocabulary)
     else:
-        st.text(tell("The model writes:"))
+        st.text(translate("The model writes:"))
         st.code(now.sample, language=None, wrap_lines=True)
 
 

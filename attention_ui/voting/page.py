@@ -12,10 +12,10 @@ from attention_ui.voting.watching import in_doubt
 from classes.keeper import NOT_YOURS
 from classes.stages import RefusedError, Room, UnreachableError
 from lessons.class_vote.lesson import HEADING, OPENING
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import reason, say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message, reason
 
-GOES_ON = say("The votes cannot be reached just now. Keep this page open: it goes on by itself.")
+GOES_ON = message("The votes cannot be reached just now. Keep this page open: it goes on by itself.")
 
 
 def class_panel_of_visit() -> None:
@@ -23,7 +23,7 @@ def class_panel_of_visit() -> None:
     show_notes(*link_notes())
     try:
         if seconds := seconds_at_the_door():
-            st.text(tell("One moment. Wrong codes were typed in your network, so this one takes a few seconds."))
+            st.text(translate("One moment. Wrong codes were typed in your network, so this one takes a few seconds."))
             st.fragment(look_again, run_every=seconds)()
             return
         room = opened_room()
@@ -32,7 +32,7 @@ def class_panel_of_visit() -> None:
         else:
             class_view(room)
     except UnreachableError:  # and of this class nothing is known yet
-        st.title(spoken(HEADING), anchor=False)
+        st.title(render(HEADING), anchor=False)
         show_notes(GOES_ON)
     except RefusedError as error:
         show_notes(reason(error))
@@ -59,15 +59,15 @@ def look_again() -> None:
 def lobby() -> None:
     """Join a class, or open one."""
     show_notes(take_state("class_note"))
-    st.title(spoken(HEADING), anchor=False)
-    st.markdown(spoken(OPENING))
+    st.title(render(HEADING), anchor=False)
+    st.markdown(render(OPENING))
     student, teacher = st.columns(2, gap="large")
     with student:
-        st.header(tell("Join a class"), anchor=False)
-        st.text_input(tell("The code that your teacher shows"), key="class_code", max_chars=12, on_change=join_class,
+        st.header(translate("Join a class"), anchor=False)
+        st.text_input(translate("The code that your teacher shows"), key="class_code", max_chars=12, on_change=join_class,
                       args=("class_code",))  # fmt: skip
-        st.button(tell("Join"), key="class_join", on_click=join_class, args=("class_code",), type="primary")
+        st.button(translate("Join"), key="class_join", on_click=join_class, args=("class_code",), type="primary")
     with teacher:
-        st.header(tell("Teach a class"), anchor=False)
-        st.text(tell("You get a code, a link and a QR code for your students, and a key that is yours alone."))
-        st.button(tell("Open a class"), key="class_open", on_click=open_class)
+        st.header(translate("Teach a class"), anchor=False)
+        st.text(translate("You get a code, a link and a QR code for your students, and a key that is yours alone."))
+        st.button(translate("Open a class"), key="class_open", on_click=open_class)

@@ -24,13 +24,13 @@ from classes.keeper import NO_CLASS
 from classes.keys import token_of, typed_code
 from classes.limits import Delays, Held, Limiter
 from classes.stages import RefusedError, Room, UnreachableError, told_as
-from lessons.screen.message import reason, say
+from lessons.screen.message import message, reason
 from words import FIRST, language
 
 # `class` is the code of a class, `teacher` the key of whoever rules it.
 LINK_RULES: dict[str, LinkRule] = {"class": Length(12), "teacher": Length(40)}
 OVER = told_as("This class is over: its teacher has closed it, or its time is up. Nothing of it is kept.")
-PRESS_AGAIN = say("What you pressed last may not have been done: if this page does not show it, press it again.")
+PRESS_AGAIN = message("What you pressed last may not have been done: if this page does not show it, press it again.")
 TOO_FAST = told_as("{count} classes in {minutes} minutes are the most that one network may open. Wait a few minutes, "
                    "then try again.")  # fmt: skip
 TOO_MANY = told_as("{count} classes of your network are open, which is the most. Close one of them, then try again.")

@@ -10,20 +10,22 @@ from attention_ui.session.state import take_state
 from attention_ui.voting.rooms import kept_vote, last_known, leave_class, send_kept_vote, send_vote, voter
 from attention_ui.voting.view import cards_to_read, draw_figures, say_what_is_kept, screen_of
 from classes.stages import Room
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 from lessons.screen.screen import Question
 
-CHOSEN, NOT_SENT = say("✓ your answer"), say("… not sent yet")
-SENT_LATER = say("Your answer could not be sent just now. Keep this page open: it is sent again by itself.")
-VOTED_IN = {1: say("Your first answer"), 2: say("Your second answer")}
+CHOSEN, NOT_SENT = message("✓ your answer"), message("… not sent yet")
+SENT_LATER = message("Your answer could not be sent just now. Keep this page open: it is sent again by itself.")
+VOTED_IN = {1: message("Your first answer"), 2: message("Your second answer")}
 SAYS = {
-    "open": say("Choose an answer. You can change it until the vote is closed."),
-    "again": say("The same question again: talk to your neighbour, then choose. Your first answer stays as it was."),
-    "closed": say("The vote is closed."),
-    "shown": say("The vote is closed: look how the others answered."),
-    "compared": say("Both votes are closed."),
-    "explained": say("This is the answer."),
+    "open": message("Choose an answer. You can change it until the vote is closed."),
+    "again": message(
+        "The same question again: talk to your neighbour, then choose. Your first answer stays as it was."
+    ),
+    "closed": message("The vote is closed."),
+    "shown": message("The vote is closed: look how the others answered."),
+    "compared": message("Both votes are closed."),
+    "explained": message("This is the answer."),
 }
 
 
@@ -31,12 +33,12 @@ def student_view(room: Room) -> None:
     """The page of a student, drawn anew only when the teacher has done something."""
     lower_priority()  # a whole class is drawn anew at the same moment: whoever moves a slider goes first
     if room.stage == "waiting":
-        st.title(tell("You are in the class"), anchor=False)
-        st.text(tell("The question comes when your teacher asks it. Keep this page open."))
+        st.title(translate("You are in the class"), anchor=False)
+        st.text(translate("The question comes when your teacher asks it. Keep this page open."))
     else:
         screen, question = screen_of(room)
         st.title(marked(question.prompt, ROLE_COLOURS), anchor=False)
-        st.text(spoken(SAYS[room.stage]))
+        st.text(render(SAYS[room.stage]))
         token = voter(room.code)
         send_kept_vote()
         if room.voting is not None:
@@ -45,7 +47,7 @@ def student_view(room: Room) -> None:
             draw_own(room, question, token)
         draw_figures(room, screen, question)
     say_what_is_kept(room)
-    st.button(tell("Leave this class"), key="class_leave", on_click=leave_class, type="tertiary")
+    st.button(translate("Leave this class"), key="class_leave", on_click=leave_class, type="tertiary")
 
 
 def vote_cards(room: Room, question: Question, token: str) -> None:
@@ -57,7 +59,7 @@ def vote_cards(room: Room, question: Question, token: str) -> None:
     with st.container(key=f"cards_class_of_{len(question.cards)}"):
         for place, (letter, card) in enumerate(zip(LETTERS, question.cards, strict=False)):
             st.button(
-                f"{letter} · {card_label(card, spoken(mark) if place == own else '')}",
+                f"{letter} · {card_label(card, render(mark) if place == own else '')}",
                 key=f"class_vote_{letter}",
                 on_click=send_vote,
                 args=(room.code, token, room.number, room.stage, place),
@@ -73,8 +75,8 @@ def draw_own(room: Room, question: Question, token: str) -> None:
     own = last_known("own", room.code, token, room.number, otherwise={})
     explained = room.stage == "explained"
     for taken, place in sorted(own.items()):
-        right = "" if not explained else f" · {spoken(RIGHT)}" if place == question.right else " · ✗"
-        st.text(tell("{vote}: {letter}", vote=VOTED_IN[taken], letter=LETTERS[place]) + right)
+        right = "" if not explained else f" · {render(RIGHT)}" if place == question.right else " · ✗"
+        st.text(translate("{vote}: {letter}", vote=VOTED_IN[taken], letter=LETTERS[place]) + right)
     if not own:
-        st.text(tell("You did not answer this question."))
+        st.text(translate("You did not answer this question."))
     cards_to_read(question, explained=explained)

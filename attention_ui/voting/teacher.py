@@ -20,32 +20,32 @@ from attention_ui.voting.rooms import do, join_link, leave_class
 from attention_ui.voting.view import cards_to_read, draw_figures, draw_votes, say_what_is_kept, screen_of, votes_of
 from classes.keeper import UNJOINED_MINUTES
 from classes.stages import NEXT, RefusedError, Room
-from lessons.class_vote.question_link import AskedScreen, askable, first_asked, read_asked, screen_asked, written_asked
-from lessons.screen.format import spoken, tell, written
-from lessons.screen.message import reason, say, say_count
+from lessons.class_vote.question_link import ScreenLink, askable, first_asked, read_asked, screen_asked, written_asked
+from lessons.screen.format import format_value, render, translate
+from lessons.screen.message import message, plural, reason
 
 COUNT_SECONDS = 1.0
 DEEDS = {
-    "closed": say("Close the vote"), "shown": say("Show how the class voted"), "again": say("Vote again"),
-    "compared": say("Close and compare both votes"), "explained": say("Show the answer"),
+    "closed": message("Close the vote"), "shown": message("Show how the class voted"), "again": message("Vote again"),
+    "compared": message("Close and compare both votes"), "explained": message("Show the answer"),
 }  # fmt: skip
-KEY_IN_ADDRESS = say(
+KEY_IN_ADDRESS = message(
     "The address of this page holds your key: whoever has it rules the class. Keep it to come back, and project this "
     "page in full screen."
 )
-WRITTEN_BY_ONE_PAGE = say(
+WRITTEN_BY_ONE_PAGE = message(
     "You come from Generate: its questions are about the text that your page is writing, which the students' screens "
     "do not have. Here are the questions of the other lessons."
 )
 CSV_COLUMNS = (
-    say("question"),
-    say("lesson"),
-    say("asked"),
-    say("answer"),
-    say("right"),
-    say("first vote"),
-    say("second vote"),
-    say("what it means"),
+    message("question"),
+    message("lesson"),
+    message("asked"),
+    message("answer"),
+    message("right"),
+    message("first vote"),
+    message("second vote"),
+    message("what it means"),
 )
 
 
@@ -61,18 +61,25 @@ def teacher_view(room: Room, key: str) -> None:
         if room.shows:
             draw_votes(room, question)
         draw_figures(room, screen, question)
-    with st.expander(tell("How to join"), expanded=not asked, key=f"class_join_{asked}"):
+    with st.expander(translate("How to join"), expanded=not asked, key=f"class_join_{asked}"):
         draw_invitation(room)
     with st.expander(
-        tell("The next question") if asked else tell("The first question"), expanded=True, key=f"class_next_{asked}"
+        translate("The next question") if asked else translate("The first question"),
+        expanded=True,
+        key=f"class_next_{asked}",
     ):
         choose_question(room, key)
     if asked:
-        offer(tell("Save all questions and votes as CSV"), partial(class_csv, room.code), "class_votes.csv", "text/csv")
+        offer(
+            translate("Save all questions and votes as CSV"),
+            partial(class_csv, room.code),
+            "class_votes.csv",
+            "text/csv",
+        )
     say_what_is_kept(room)
-    st.caption(spoken(KEY_IN_ADDRESS))
+    st.caption(render(KEY_IN_ADDRESS))
     st.button(
-        tell("Close this class and forget it now"), key="class_close", on_click=close_class, args=(room.code, key),
+        translate("Close this class and forget it now"), key="class_close", on_click=close_class, args=(room.code, key),
         type="tertiary",
     )  # fmt: skip
 
@@ -88,13 +95,13 @@ def draw_stage(room: Room, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for to in NEXT[room.stage]:
             st.button(
-                spoken(DEEDS[to]), key=f"class_to_{to}", on_click=do,
+                render(DEEDS[to]), key=f"class_to_{to}", on_click=do,
                 args=("step", room.code, key, room.number, room.stage, to), type="primary",
             )  # fmt: skip
         with st.container(width="content"):
             every = COUNT_SECONDS if room.voting else None
             st.fragment(count_answers, run_every=every)(room.code, room.number, room.voting or last_round(room))
-        st.text(tell("Join with the code {code}", code=spaced(room.code)), width="content")
+        st.text(translate("Join with the code {code}", code=spaced(room.code)), width="content")
 
 
 def last_round(room: Room) -> int:
@@ -107,9 +114,9 @@ def count_answers(code: str, number: int, taken: int) -> None:
     try:
         count = class_keeper().answered(code, number, taken)
     except RefusedError as error:
-        st.text(written(reason(error)))
+        st.text(format_value(reason(error)))
         return
-    st.text(spoken(say_count("{count} has answered", "{count} have answered", count)))
+    st.text(render(plural("{count} has answered", "{count} have answered", count)))
 
 
 def spaced(code: str) -> str:
@@ -123,13 +130,13 @@ def draw_invitation(room: Room) -> None:
     picture = segno.make(link, error="m").png_data_uri(scale=8, border=2)
     code, image = st.columns([3, 2], vertical_alignment="center")
     with code:
-        st.text(tell("Open this link, or the page Class vote, and type the code:"))
+        st.text(translate("Open this link, or the page Class vote, and type the code:"))
         st.title(spaced(room.code), anchor=False)
         st.code(link, language=None, wrap_lines=True)
-        st.caption(tell("If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
+        st.caption(translate("If nobody joins within {minutes} minutes, the class ends by itself. From the first student on "
                         "it lasts a day.", minutes=UNJOINED_MINUTES))  # fmt: skip
     with image:
-        text = tell("The link as a QR code")
+        text = translate("The link as a QR code")
         st.markdown(f"![{text}]({picture})")  # an image of Streamlit's own has no alternative text
 
 
@@ -142,17 +149,23 @@ def choose_question(room: Room, key: str) -> None:
         show_notes(WRITTEN_BY_ONE_PAGE)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         lesson = st.selectbox(
-            tell("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260
+            translate("A question of the lesson"), lessons, begin, format_func=titles.get, key="class_lesson", width=260
         )
         lesson = lesson if lesson in lessons else lessons[begin]  # a forged message may name what is none
         asked = chosen_asked(lesson)
         st.button(
-            tell("Another question"), key="class_another", on_click=another_question, args=(lesson,), type="tertiary"
+            translate("Another question"),
+            key="class_another",
+            on_click=another_question,
+            args=(lesson,),
+            type="tertiary",
         )
     if seen_of(lesson) is not None:
-        st.caption(tell("It is about the screen of this lesson that you saw last, with its controls as you left them."))
+        st.caption(
+            translate("It is about the screen of this lesson that you saw last, with its controls as you left them.")
+        )
     else:
-        st.caption(tell("To ask about other numbers, open the lesson, set its controls, and come back."))
+        st.caption(translate("To ask about other numbers, open the lesson, set its controls, and come back."))
     try:
         text = written_asked(asked)
         _, question = screen_asked(text)
@@ -163,12 +176,12 @@ def choose_question(room: Room, key: str) -> None:
     for letter, card in zip(LETTERS, question.cards, strict=False):
         st.markdown(f"{letter} · {marked(card.text)}")
     st.button(
-        tell("Ask the class"), key="class_ask", on_click=ask_class,
+        translate("Ask the class"), key="class_ask", on_click=ask_class,
         args=(lesson, room.code, key, room.number, len(question.cards), text), type="primary",
     )  # fmt: skip
 
 
-def chosen_asked(lesson: str) -> AskedScreen:
+def chosen_asked(lesson: str) -> ScreenLink:
     """The question of a lesson that is offered just now."""
     asked, skipped = seen_of(lesson) or first_asked(lesson), (get_state("class_numbers") or {}).get(lesson)
     return asked if skipped is None else replace(asked, number=skipped)
@@ -191,16 +204,16 @@ def class_csv(code: str) -> bytes:
     """A line for each answer to each question, with how many chose it in both votes."""
     text = io.StringIO()
     lines = csv.writer(text)
-    lines.writerow(map(spoken, CSV_COLUMNS))
+    lines.writerow(map(render, CSV_COLUMNS))
     for number, cards, asked in class_keeper().asked(code):
         _, question = screen_asked(asked)
         votes = class_keeper().votes(code, number, cards)
         lesson = read_asked(asked).lesson
         for place, card in enumerate(question.cards):
             answer, right = (
-                f"{LETTERS[place]}: {spoken(card.text)}",
-                tell("yes") if place == question.right else tell("no"),
+                f"{LETTERS[place]}: {render(card.text)}",
+                translate("yes") if place == question.right else translate("no"),
             )
             counts = votes.first[place], votes.second[place]
-            lines.writerow([number, lesson, spoken(question.prompt), answer, right, *counts, spoken(card.reply)])
+            lines.writerow([number, lesson, render(question.prompt), answer, right, *counts, render(card.reply)])
     return text.getvalue().encode("utf-8-sig")  # so that spreadsheets read it as UTF-8

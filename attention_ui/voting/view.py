@@ -15,8 +15,8 @@ from attention_ui.voting.rooms import last_known, time_of
 from classes.stages import RefusedError, Room, Votes
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
 from lessons.class_vote.question_link import screen_asked
-from lessons.screen.format import spoken, tell, together
-from lessons.screen.message import say
+from lessons.screen.format import render, render_all, translate
+from lessons.screen.message import message
 from lessons.screen.screen import Question, Screen
 
 
@@ -48,7 +48,7 @@ def draw_votes(room: Room, question: Question) -> None:
     """The distribution, and from the first vote to the second how many went where: as pictures and in numbers."""
     votes = votes_of(room)
     if not sum(votes.first) + sum(votes.second):
-        st.text(tell("Nobody has answered."))
+        st.text(translate("Nobody has answered."))
         return
     figures = [distribution_of_votes(question, votes.first, votes.second)]
     if room.stage != "shown" and any(map(sum, votes.moved)):
@@ -64,25 +64,25 @@ def cards_to_read(question: Question, *, explained: bool) -> None:
     columns = st.columns(len(question.cards))
     for place, (column, letter, card) in enumerate(zip(columns, LETTERS, question.cards, strict=False)):
         with column, st.container(border=True, height="stretch", gap="xsmall"):
-            verdict = (f" · {spoken(RIGHT)}" if place == question.right else " · ✗") if explained else ""
+            verdict = (f" · {render(RIGHT)}" if place == question.right else " · ✗") if explained else ""
             st.markdown(f"**{letter}**{verdict}")
             st.markdown(marked(card.text))
             if card.reason is not None:
                 st.caption(marked(card.reason))
             if explained:
-                st.text(spoken(card.reply))
+                st.text(render(card.reply))
 
 
 def say_what_is_kept(room: Room) -> None:
     """What is stored, for how long, and what one vote is."""
-    kept = [say(
+    kept = [message(
         "No name and no address is kept: only counts and, for each vote, a random token of the browser. All is "
         "forgotten on {time}. One vote for each browser: its cookie tells it from others, so whoever opens another "
         "browser can vote once more.",
         time=time_of(room.until),
     )]  # fmt: skip
     if browser_mark() is None:
-        kept.append(say("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
+        kept.append(message("This browser sends no cookie: the vote belongs to this tab, as long as it stays open."))
     if not class_keeper().outlives_process:
-        kept.append(say("This server keeps classes in a temporary folder: if it is started anew, they are gone."))
-    st.caption(together(kept))
+        kept.append(message("This server keeps classes in a temporary folder: if it is started anew, they are gone."))
+    st.caption(render_all(kept))

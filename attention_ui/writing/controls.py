@@ -14,8 +14,8 @@ from attention_ui.writing.writers import WRITERS, Writer
 from lessons.example.example import Limit
 from lessons.example.prompt import Beginning, beginning_of
 from lessons.generate.language_model_tokens import beginning_in_pieces
-from lessons.screen.format import spoken, tell
-from lessons.screen.message import say
+from lessons.screen.format import render, translate
+from lessons.screen.message import message
 
 WRITING_TEMPERATURES = tuple(f"{tenth / 10:g}" for tenth in range(31))
 TOP_KS = (*map(str, range(1, 11)), "15", "20", "30", "50", "all")
@@ -33,9 +33,9 @@ LINK_RULES: dict[str, LinkRule] = {
     "top_p": Spellings((spelling, label) for label in TOP_PS for spelling in (label, f"{float(label):.2f}")),
 }
 HELP = {
-    "temp": say("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
-    "top_k": say("Removes candidates: only so many stay, the likeliest first."),
-    "top_p": say("Removes candidates: the likeliest stay, until their probabilities sum to this."),
+    "temp": message("Changes the odds: scores are divided by it before the softmax. At 0 only the likeliest is left."),
+    "top_k": message("Removes candidates: only so many stay, the likeliest first."),
+    "top_p": message("Removes candidates: the likeliest stay, until their probabilities sum to this."),
 }
 PLAYS, PLAYED_TO = "writing_plays", "writing_played_to"
 DEFAULT_LENGTH = 12
@@ -57,17 +57,17 @@ def writing_controls(writer: Writer) -> Request:
     settle()
     playing = bool(get_state(PLAYS))
     with st.sidebar:
-        st.subheader(tell("How it writes"), anchor=False)
+        st.subheader(translate("How it writes"), anchor=False)
         raw = st.text_input(
-            tell("Begin with"), "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
+            translate("Begin with"), "", key="begin", bind="query-params", max_chars=LONGEST_BEGINNING,
             placeholder=START if writer.task is None else writer.task.tokens[0],
         )  # fmt: skip
-        heat = chosen(tell("Temperature"), WRITING_TEMPERATURES, "1", "temp")
+        heat = chosen(translate("Temperature"), WRITING_TEMPERATURES, "1", "temp")
         most = chosen("Top-k", TOP_KS, "all", "top_k")
         share = chosen("Top-p", TOP_PS, "1", "top_p")
         limit = WRITING_LIMITS["length"]
-        length = bound_number(tell("New tokens"), "length", limit, DEFAULT_LENGTH, disabled=playing)
-        seed = bound_number(tell("Seed"), "draw_seed", WRITING_LIMITS["draw_seed"], 0)
+        length = bound_number(translate("New tokens"), "length", limit, DEFAULT_LENGTH, disabled=playing)
+        seed = bound_number(translate("Seed"), "draw_seed", WRITING_LIMITS["draw_seed"], 0)
     sampling = Sampling(temperature=float(heat), top_k=None if most == "all" else int(most), top_p=float(share))
     start = beginning_in_pieces(raw or "") if writer.task is None else beginning_of(raw or "", writer.task)
     return Request(writer, start, sampling, seed, length)
@@ -77,14 +77,14 @@ def chosen(label: str, options: tuple[str, ...], default: str, key: str) -> str:
     """One of some numbers, or all, named in the address; the default where a forged message says something else."""
     with option_in_link(key, options, default):
         value = st.select_slider(
-            label, options, key=key, help=spoken(HELP[key]), format_func=all_or_number, persist_state="session"
+            label, options, key=key, help=render(HELP[key]), format_func=all_or_number, persist_state="session"
         )
     return value if value in options else default
 
 
 def all_or_number(option: str) -> str:
     """What an option is called."""
-    return tell("all") if option == "all" else option
+    return translate("all") if option == "all" else option
 
 
 def writing_buttons(request: Request) -> None:
@@ -92,21 +92,21 @@ def writing_buttons(request: Request) -> None:
     playing, n, most = bool(get_state(PLAYS)), request.length, WRITING_LIMITS["length"].most
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button(
-            tell("Back"), key="write_back", shortcut="Left", disabled=playing or n <= 1,
+            translate("Back"), key="write_back", shortcut="Left", disabled=playing or n <= 1,
             on_click=set_state, args=("length", n - 1),
         )  # fmt: skip
         st.button(
-            tell("One more"), key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
+            translate("One more"), key="write_more", shortcut="Right", type="primary", disabled=playing or n >= most,
             on_click=set_state, args=("length", n + 1),
         )  # fmt: skip
         st.button(
-            tell("Pause") if playing else tell("Play"),
+            translate("Pause") if playing else translate("Play"),
             key="write_play",
             shortcut="P",
             on_click=play_or_pause,
             args=(n,),
         )
-        st.button(tell("Begin again"), key="write_again", shortcut="B", on_click=begin_again)
+        st.button(translate("Begin again"), key="write_again", shortcut="B", on_click=begin_again)
 
 
 def play_or_pause(length: int) -> None:

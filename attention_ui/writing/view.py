@@ -24,8 +24,8 @@ from attention_ui.writing.controls import PLAYED_TO, PLAYS, Request
 from lessons.generate import lesson as generate
 from lessons.generate.language_model_tokens import written_pieces
 from lessons.generate.lesson import WRITES, Writing, code_of_writing, generate_screen
-from lessons.screen.format import spoken
-from lessons.screen.message import reason, say
+from lessons.screen.format import render
+from lessons.screen.message import message, reason
 from lessons.screen.screen import Code, Part, Parts
 from runs.checkpoint import Checkpoint
 
@@ -85,12 +85,12 @@ def live_writing(request: Request, top: AbstractContextManager) -> None:
     asks = question is not None and not hidden("predict")
     with top:
         if asks:
-            question_panel(ADDRESS, question, about=spoken(generate.HEADING))
+            question_panel(ADDRESS, question, about=render(generate.HEADING))
         else:
             opening(generate)
     st.fragment(draw_writing, run_every=PLAY_SECONDS if playing else None)(request, playing)
     if asks:
-        st.markdown(spoken(generate.OPENING))
+        st.markdown(render(generate.OPENING))
 
 
 def in_no_order(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -124,7 +124,7 @@ def draw_text_of(request: Request, length: int) -> bool:
     try:
         writing = writing_so_far(request, length)
     except ValueError as error:
-        show_notes(say("This model cannot write: {why}.", why=reason(error)))
+        show_notes(message("This model cannot write: {why}.", why=reason(error)))
         return False
     with st.container(key="written"):
         st.code(writing.text_to_see, language=None, wrap_lines=True)
@@ -139,5 +139,5 @@ def draw_text_of(request: Request, length: int) -> bool:
             draw_figure(lesson, figure)
             draw_notice(lesson, figure.notice, charts_below=False)
     for remark in screen.remarks:
-        st.text(spoken(remark))
+        st.text(render(remark))
     return True

@@ -16,17 +16,17 @@ from attention_ui.session.chart import fold
 from attention_ui.session.state import get_state, set_state
 from attention_ui.session.training_runs import RUN
 from attention_ui.training.save_load import BROUGHT, bring_model, download_history, download_model, run_checkpoint
-from lessons.screen.format import tell
-from lessons.screen.message import Sentence, reason, say
+from lessons.screen.format import translate
+from lessons.screen.message import Message, message, reason
 from runs.checkpoint import Checkpoint, check_writes, run_history
 
 NOTEBOOK, SEA_SHELLS = "hello world", "she sells sea shells by the sea shore"
 WRITERS = {
-    "notebook": say("“hello world”, the notebook’s"),
-    "sea": say("“she sells sea shells”"),
-    "language": say("the language model"),
-    "mine": say("the one you trained"),
-    "file": say("from a file"),
+    "notebook": message("“hello world”, the notebook’s"),
+    "sea": message("“she sells sea shells”"),
+    "language": message("the language model"),
+    "mine": message("the one you trained"),
+    "file": message("from a file"),
 }
 
 
@@ -39,7 +39,7 @@ class Writer:
 
     checkpoint: Checkpoint | None
     history: Callable[[], str] | None
-    notes: tuple[Sentence, ...] = ()
+    notes: tuple[Message, ...] = ()
 
     @property
     def task(self) -> CharacterTask | None:
@@ -76,7 +76,7 @@ def shipped(name: str) -> Writer:
 
 def chosen_writer() -> Writer:
     """Draw the choice of the model. What is not there gives way to the notebook's, with a note."""
-    chosen = one_in_row(tell("Who writes?"), "writer", WRITERS)
+    chosen = one_in_row(translate("Who writes?"), "writer", WRITERS)
     if chosen == "mine":
         return own_writer()
     if chosen == "language":
@@ -85,7 +85,7 @@ def chosen_writer() -> Writer:
         return shipped(chosen)
     brought = get_state(BROUGHT)
     if brought is None:
-        return instead(say("No model was brought in this session. Choose a file below."))
+        return instead(message("No model was brought in this session. Choose a file below."))
     return Writer(brought, None)
 
 
@@ -94,38 +94,38 @@ def own_writer() -> Writer:
     run = get_state(RUN)
     if run is None:
         return instead(
-            say("No model was trained in this session. Train one on the page before, or choose the language model.")
+            message("No model was trained in this session. Train one on the page before, or choose the language model.")
         )
     view = run.look()
     try:
         check_writes(view.settings)
     except ValueError as error:
-        return instead(say("Your model cannot write: {why}.", why=reason(error)))
+        return instead(message("Your model cannot write: {why}.", why=reason(error)))
     before = get_state("own_writer")
     same = (view.settings, view.snapshot.step)  # all that decides which weights a run has
     if before is not None and (before.checkpoint.settings, before.checkpoint.updates) == same:
         return before
-    notes = () if view.snapshot.step else (say("Your model had no update yet, so it knows nothing of its text."),)
+    notes = () if view.snapshot.step else (message("Your model had no update yet, so it knows nothing of its text."),)
     writer = Writer(run_checkpoint(view), lambda: run_history(view), notes)
     set_state("own_writer", writer)
     return writer
 
 
-def instead(why: Sentence) -> Writer:
+def instead(why: Message) -> Writer:
     """The notebook's model, and why it stands in."""
     stands_in = shipped("notebook")
-    return Writer(stands_in.checkpoint, stands_in.history, (why, say("Until then the notebook’s model writes.")))
+    return Writer(stands_in.checkpoint, stands_in.history, (why, message("Until then the notebook’s model writes.")))
 
 
 def keep_panel(writer: Writer) -> None:
     """A fold with the downloads of this model and its history, and a place for a file."""
-    fold("keep", tell("Keep this model, or bring one"), "keep_open", functools.partial(draw_keeping, writer))
+    fold("keep", translate("Keep this model, or bring one"), "keep_open", functools.partial(draw_keeping, writer))
 
 
 def draw_keeping(writer: Writer) -> None:
     """The downloads side by side, and below them the place for a file."""
     if writer.checkpoint is None:
-        st.caption(tell("The language model comes with the app, so it is not offered here."))
+        st.caption(translate("The language model comes with the app, so it is not offered here."))
     else:
         draw_downloads(writer)
     bring_model(then=functools.partial(set_state, "writer", "file"))

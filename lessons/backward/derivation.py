@@ -8,9 +8,9 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from lessons.backward.one_prediction import PRONOUN_WORDS, Correction, NumbersByName
+from lessons.backward.one_prediction import PRONOUN_WORDS, NumbersByName, Prediction
 from lessons.screen.arithmetic import Arithmetic, divided, power, sum_of, sum_of_products, term
-from lessons.screen.message import Token, say
+from lessons.screen.message import Token, message
 from lessons.screen.screen import Cells, Step
 
 VECTOR_ROLES = ("q", "k", "v")
@@ -87,28 +87,28 @@ class ChainRule:
 
     def _sum(self, i: int, c: int) -> Step:
         column = [row[c] for row in self.numbers["W_o"]]
-        says = say("{token} after the attention, feature {feature}: x + output · a column of W_o", token=self.names[i],
+        says = message("{token} after the attention, feature {feature}: x + output · a column of W_o", token=self.names[i],
                    feature=c + 1)  # fmt: skip
         arithmetic = term(self.numbers["x"][i][c]) + sum_of_products(self.numbers["output"][i], column)
         return Step(says, arithmetic, self.numbers["after"][i][c])
 
     def _logit(self, i: int, t: int) -> Step:
         column = [row[t] for row in self.numbers["W_unembed"]]
-        says = say("logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b",
+        says = message("logit of {word}: what stands at {token} after the attention, times a column of W_unembed, plus b",
                    word=word_of(t), token=self.names[i])  # fmt: skip
         arithmetic = sum_of_products(self.numbers["after"][i], column) + self.numbers["b_unembed"][0][t]
         return Step(says, arithmetic, self.numbers["logits"][i][t])
 
     def _probability(self, i: int, t: int) -> Step:
         logits = self.numbers["logits"][i]
-        says = say("probability of {word}: its part of the sum over all {count} words", word=word_of(t),
+        says = message("probability of {word}: its part of the sum over all {count} words", word=word_of(t),
                    count=len(logits))  # fmt: skip
         arithmetic = power(logits[t]) / math.fsum(map(math.exp, logits))
         return Step(says, arithmetic, self.numbers["probabilities"][i][t])
 
     def _target(self, i: int, t: int) -> Step:
         value = self.numbers["targets"][i][t]
-        says = say("the answer that was wanted") if value else say("not the answer that was wanted")
+        says = message("the answer that was wanted") if value else message("not the answer that was wanted")
         return Step(says, term(value), value)
 
     def _of_logit(self, i: int, t: int) -> Step:
@@ -118,14 +118,14 @@ class ChainRule:
         probability, target = self.numbers["probabilities"][i][t], self.numbers["targets"][i][t]
         difference = term(probability) - target
         if len(self.asked) == 1:
-            says = say("d_logit of {word}: its probability, minus 1 for the right word", word=word_of(t))
+            says = message("d_logit of {word}: its probability, minus 1 for the right word", word=word_of(t))
             return Step(says, difference, value)
-        says = say("d_logit of {word} at {token}: its probability, minus 1 for the right word; the loss is a mean over "
+        says = message("d_logit of {word} at {token}: its probability, minus 1 for the right word; the loss is a mean over "
                    "{count} positions", word=word_of(t), token=self.names[i], count=len(self.asked))  # fmt: skip
         return Step(says, difference / len(self.asked), value)
 
     def _of_sum(self, i: int, c: int) -> Step:
-        says = say("d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed", token=self.names[i],
+        says = message("d_after of {token}, feature {feature}: d_logits · row {feature} of W_unembed", token=self.names[i],
                    feature=c + 1)  # fmt: skip
         arithmetic = sum_of_products(self.numbers["d_logits"][i], self.numbers["W_unembed"][c])
         return Step(says, arithmetic, self.numbers["d_after"][i][c])
@@ -134,12 +134,14 @@ class ChainRule:
         value = self.numbers["d_output"][i][c]
         if i not in self.asked:
             return self._nothing(i, value)
-        says = say("d_output of {token}, feature {feature}: d_after · row {feature} of W_o", token=self.names[i],
+        says = message("d_output of {token}, feature {feature}: d_after · row {feature} of W_o", token=self.names[i],
                    feature=c + 1)  # fmt: skip
         return Step(says, sum_of_products(self.numbers["d_after"][i], self.numbers["W_o"][c]), value)
 
     def _nothing(self, i: int, value: float) -> Step:
-        says = say("the prediction at {token} does not count, so nothing comes back to its output", token=self.names[i])
+        says = message(
+            "the prediction at {token} does not count, so nothing comes back to its output", token=self.names[i]
+        )
         return Step(says, term(value), value)
 
     # Through the softmax.
@@ -148,7 +150,7 @@ class ChainRule:
         value = self.numbers["d_weights"][i][j]
         if i not in self.asked:
             return self._nothing(i, value)
-        says = say("d_weight of {key} for {query}: d_output · value of {key}", **self._pair(i, j))
+        says = message("d_weight of {key} for {query}: d_output · value of {key}", **self._pair(i, j))
         return Step(says, sum_of_products(self.numbers["d_output"][i], self.numbers["v"][j]), value)
 
     def mean(self, i: int) -> Step:
@@ -156,7 +158,7 @@ class ChainRule:
         seen = self._seen_by(i)
         weights, gradients = ([self.numbers[name][i][m] for m in seen] for name in ("weights", "d_weights"))
         value = math.fsum(w * d for w, d in zip(weights, gradients, strict=True))
-        says = say("mean of the d_weights of {query}, weighted by its weights", query=self.names[i])
+        says = message("mean of the d_weights of {query}, weighted by its weights", query=self.names[i])
         return Step(says, sum_of_products(weights, gradients), value)
 
     def _less_mean(self, i: int, j: int) -> Arithmetic:
@@ -168,17 +170,17 @@ class ChainRule:
         if i not in self.asked:
             return self._nothing(i, value)
         if self.divisor is None:
-            says = say("d_score of {key} for {query}: weight · (d_weight − mean)", **self._pair(i, j))
+            says = message("d_score of {key} for {query}: weight · (d_weight − mean)", **self._pair(i, j))
             return Step(says, self._less_mean(i, j), value)
-        says = say("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=self.divisor,
+        says = message("d_score of {key} for {query}: weight · (d_weight − mean), ÷ {divisor}", divisor=self.divisor,
                    **self._pair(i, j))  # fmt: skip
         return Step(says, divided(self._less_mean(i, j), self.divisor), value)
 
     def _masked(self, matrix: str, i: int, j: int) -> Step:
         value = self.numbers[matrix][i][j]
-        says = say("{key} is masked for {query}: weight 0, so its score has gradient 0", **self._pair(i, j))
+        says = message("{key} is masked for {query}: weight 0, so its score has gradient 0", **self._pair(i, j))
         if matrix == "d_weights":
-            says = say("{key} is masked for {query}: its weight is 0 whatever happens", **self._pair(i, j))
+            says = message("{key} is masked for {query}: its weight is 0 whatever happens", **self._pair(i, j))
         return Step(says, term(value), value)
 
     # Queries, keys, values, and what they are made of.
@@ -187,7 +189,7 @@ class ChainRule:
         value, seen = self.numbers["d_q"][i][c], self._seen_by(i)
         if i not in self.asked:
             return self._nothing(i, value)
-        says = say("d_q of {query}, feature {feature}: d_scores · keys", query=self.names[i], feature=c + 1)
+        says = message("d_q of {query}, feature {feature}: d_scores · keys", query=self.names[i], feature=c + 1)
         arithmetic = sum_of_products([self.numbers["d_scores"][i][m] for m in seen],
                                      [self.numbers["k"][m][c] for m in seen])  # fmt: skip
         return Step(says, arithmetic, value)
@@ -202,12 +204,12 @@ class ChainRule:
         value, asking = self.numbers[matrix][j][c], self.asking(j)
         about = {"key": self.names[j], "feature": c + 1}
         if not asking:
-            says = say("no query that counts may look at {key}, so nothing comes back", key=self.names[j])
+            says = message("no query that counts may look at {key}, so nothing comes back", key=self.names[j])
             return Step(says, term(value), value)
         if matrix == "d_k":
-            says = say("d_k of {key}, feature {feature}: summed over the queries, d_score · query", **about)
+            says = message("d_k of {key}, feature {feature}: summed over the queries, d_score · query", **about)
         else:
-            says = say("d_v of {key}, feature {feature}: summed over the queries, weight · d_output", **about)
+            says = message("d_v of {key}, feature {feature}: summed over the queries, weight · d_output", **about)
         arithmetic = sum_of_products([self.numbers[pairs][i][j] for i in asking],
                                      [self.numbers[rows][i][c] for i in asking])  # fmt: skip
         return Step(says, arithmetic, value)
@@ -215,7 +217,7 @@ class ChainRule:
     def _of_map(self, matrix: str, a: int, c: int) -> Step:
         role = matrix.removeprefix("d_W_")
         rows = [m for m in range(len(self.names)) if self._moves(role, m)]
-        says = say("{matrix}, row {row}, column {column}: summed over the tokens, feature {row} of x · feature "
+        says = message("{matrix}, row {row}, column {column}: summed over the tokens, feature {row} of x · feature "
                    "{column} of {gradient}", matrix=matrix, gradient=f"d_{role}", row=a + 1, column=c + 1)  # fmt: skip
         arithmetic = sum_of_products([self.numbers["x"][m][a] for m in rows],
                                      [self.numbers[f"d_{role}"][m][c] for m in rows])  # fmt: skip
@@ -230,10 +232,10 @@ class ChainRule:
         about, value = {"token": self.names[i], "feature": a + 1}, self.numbers["d_x"][i][a]
         if i in self.asked:
             ways = [term(self.numbers["d_after"][i][a]), *ways]
-            says = say("d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v",
+            says = message("d_x of {token}, feature {feature}: d_after over the shortcut, and what comes through q, k, v",
                        **about)  # fmt: skip
             return Step(says, sum_of(ways), value)
-        says = say("d_x of {token}, feature {feature}: what comes through k and v", **about)
+        says = message("d_x of {token}, feature {feature}: what comes through k and v", **about)
         return Step(says, sum_of(ways), value)
 
     # What leads there.
@@ -279,7 +281,7 @@ class ChainRule:
         return {"query": self.names[i], "key": self.names[j]}
 
 
-def chain_rule(correction: Correction) -> ChainRule:
+def chain_rule(correction: Prediction) -> ChainRule:
     """For all gradients of a correction."""
     visible = correction.attention.visible.tolist()
     return ChainRule(correction.names, correction.numbers, visible, correction.asked, correction.divisor)

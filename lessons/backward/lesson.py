@@ -17,7 +17,7 @@ from lessons.backward.check_view import Checked, check_figures
 from lessons.backward.derivation import chain_rule
 from lessons.backward.finite_differences import central_differences, losses_at
 from lessons.backward.gradients_view import StageBack, way_figure
-from lessons.backward.one_prediction import Correction, one_mistake, settings_of_learner
+from lessons.backward.one_prediction import Prediction, predict_one, settings_of_learner
 from lessons.backward.program import ran_check, ran_softmax, ran_sums, ran_update, ran_way
 from lessons.backward.questions import QUESTIONS
 from lessons.backward.softmax_view import softmax_figures
@@ -25,13 +25,13 @@ from lessons.backward.sums_view import sums_figures
 from lessons.backward.update_view import update_figures
 from lessons.example.example import ExampleTrace
 from lessons.kit.formulas import A, K, Q, V
-from lessons.kit.questions import asking
-from lessons.screen.message import say
+from lessons.kit.questions import question_picker
+from lessons.screen.message import message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Figure, Screen
 
-HEADING = say("How does it learn from a mistake?")
-OPENING = say(
+HEADING = message("How does it learn from a mistake?")
+OPENING = message(
     "A small model guesses what a pronoun stands for. Its **loss** says how wrong it was; a **gradient** says how the "
     "loss changes as a number grows. A name with d_ before it, such as d_scores, is the gradient of the loss with "
     "respect to what has that name: here the scores."
@@ -60,23 +60,23 @@ class Choices:
 
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """One view of one mistake. Of the running example this lesson takes the seed, the mask and the scaling."""
-    mistake = one_mistake(settings_of_learner(example.example), choices.updates, choices.sentence)
+    mistake = predict_one(settings_of_learner(example.example), choices.updates, choices.sentence)
     return Screen(
         formula=formula_of(choices, mistake),
         figures=tuple(FIGURES[choices.view](mistake, choices)),
         code=code_back(mistake, choices),
-        ask=asking("backward", QUESTIONS, example.example.seed, mistake),
+        ask=question_picker("backward", QUESTIONS, example.example.seed, mistake),
         derive=chain_rule(mistake).derive)  # fmt: skip
 
 
-FIGURES: dict[BackView, Callable[[Correction, Choices], Iterator[Figure]]] = {
+FIGURES: dict[BackView, Callable[[Prediction, Choices], Iterator[Figure]]] = {
     "way": lambda mistake, choices: iter((way_figure(mistake, choices.stage),)),
     "softmax": lambda mistake, choices: softmax_figures(mistake, choices.size),
     "sums": lambda mistake, choices: sums_figures(mistake, choices.sentence, choices.key),
     "update": lambda mistake, choices: update_figures(mistake, choices.rate),
     "check": lambda mistake, choices: check_figures(mistake, choices.matrix),
 }
-RAN_BACK: dict[BackView, Callable[[Correction, Choices], Ran]] = {
+RAN_BACK: dict[BackView, Callable[[Prediction, Choices], Ran]] = {
     "way": lambda mistake, choices: ran_way(mistake),
     "softmax": lambda mistake, choices: ran_softmax(mistake, choices.size),
     "sums": lambda mistake, choices: ran_sums(mistake),
@@ -92,7 +92,7 @@ CODE_BACK: dict[BackView, tuple[Callable, ...]] = {
 }
 
 
-def code_back(mistake: Correction, choices: Choices) -> Code:
+def code_back(mistake: Prediction, choices: Choices) -> Code:
     """The functions of a view, and how they were called."""
     return Code(CODE_BACK[choices.view], ran=partial(RAN_BACK[choices.view], mistake, choices))
 
@@ -108,7 +108,7 @@ STAGE_FORMULAS: dict[StageBack, str] = {
 }
 
 
-def formula_of(choices: Choices, mistake: Correction) -> str:
+def formula_of(choices: Choices, mistake: Prediction) -> str:
     """The line of the chain rule that the view is about."""
     if choices.view == "way" and choices.stage != "scores":
         return STAGE_FORMULAS[choices.stage]

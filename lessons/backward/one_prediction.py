@@ -19,7 +19,7 @@ from attention_core.weights import model_with
 from lessons.example.example import Example, learnt_example, model_settings
 from lessons.example.task_models import TASK_SOURCES, recorded
 from lessons.screen.format import names
-from lessons.screen.message import Sentence, Share, Token, say
+from lessons.screen.message import Message, Percent, Token, message
 
 PRONOUNS: PronounTask = TASK_SOURCES["pronouns"].task
 PRONOUN_WORDS = PRONOUNS.vocabulary.tokens
@@ -64,15 +64,15 @@ def learner_after(settings: TrainingSettings, updates: int) -> Learner:
     return Learner(settings, updates, recorded(settings, updates).weights[updates].astype(np.float64))
 
 
-def whose_gradients(learner: Learner) -> Sentence:
+def whose_gradients(learner: Learner) -> Message:
     """What made these weights: chance, or training, and how well it has done."""
     seed = learner.settings.seed
     if learner.updates == 0:
-        return say("Untrained: random weights (seed {seed}).", seed=seed)
-    return say(
+        return message("Untrained: random weights (seed {seed}).", seed=seed)
+    return message(
         "Trained to find the word that a pronoun stands for, {updates} updates from seed {seed}: right on {share} of "
         "{count} newly drawn sentences.",
-        updates=learner.updates, seed=seed, share=Share(learner.accuracy), count=HELD_OUT,
+        updates=learner.updates, seed=seed, share=Percent(learner.accuracy), count=HELD_OUT,
     )  # fmt: skip
 
 
@@ -92,7 +92,7 @@ def next_words(batch: Batch) -> Batch:
 
 
 @dataclass(frozen=True, eq=False)
-class Correction:
+class Prediction:
     """What a model said of some sentences, how wrong it was, and every gradient of the loss."""
 
     learner: Learner
@@ -154,13 +154,13 @@ class Correction:
         return self.gradients.vector()
 
 
-def correct(learner: Learner, batch: Batch) -> Correction:
+def correct(learner: Learner, batch: Batch) -> Prediction:
     """Run the model and go back through it."""
     trace, loss = predict(learner.model, batch)
-    return Correction(learner, batch, trace, loss, model_backward(learner.model, trace, loss_backward(loss)))
+    return Prediction(learner, batch, trace, loss, model_backward(learner.model, trace, loss_backward(loss)))
 
 
 @lru_cache(maxsize=128)
-def one_mistake(settings: TrainingSettings, updates: int, number: int) -> Correction:
+def predict_one(settings: TrainingSettings, updates: int, number: int) -> Prediction:
     """The model's answer at the pronoun of one sentence, and what it is to learn from it."""
     return correct(learner_after(settings, updates), sentence_with_pronoun(number))

@@ -15,14 +15,14 @@ from attention_core.training import gradient_by_autograd, predict
 from attention_core.weights import model_with
 from lessons.backward.check_view import USUAL_STEP, Checked, checked
 from lessons.backward.finite_differences import central_differences
-from lessons.backward.one_prediction import Correction
+from lessons.backward.one_prediction import Prediction
 from lessons.backward.softmax_view import row_backward
 from lessons.backward.sums_view import asked_everywhere
 from lessons.backward.update_view import loss_after
 from lessons.screen.program import ATTENDS, Ran, inputs_of_attention
 
 
-def ran_way(mistake: Correction) -> Ran:
+def ran_way(mistake: Prediction) -> Ran:
     """From the loss back to W_q."""
     number = {name: np.array(numbers) for name, numbers in mistake.numbers.items()}
     values = {
@@ -42,7 +42,7 @@ def ran_way(mistake: Correction) -> Ran:
     return Ran(values, lines, shows | {"d_W_q": number["d_W_q"]}, uses)
 
 
-def ran_softmax(mistake: Correction, size: float) -> Ran:
+def ran_softmax(mistake: Prediction, size: float) -> Ran:
     """One row of scores times `size`, and the gradient of each."""
     row = row_backward(mistake, size)
     lines = (
@@ -53,7 +53,7 @@ def ran_softmax(mistake: Correction, size: float) -> Ran:
                {"weights": row.weights, "d_sized": row.d_sized}, (softmax_rows, softmax_backward))  # fmt: skip
 
 
-def ran_sums(mistake: Correction) -> Ran:
+def ran_sums(mistake: Prediction) -> Ran:
     """The same sentence with every position asked."""
     everywhere = asked_everywhere(mistake)
     inputs = inputs_of_attention(everywhere.attention, scale_of_learner(everywhere))
@@ -62,7 +62,7 @@ def ran_sums(mistake: Correction) -> Ran:
     return Ran(values, (ATTENDS, "back = attend_backward(trace, d_output, scale)"), shows, (attend, attend_backward))
 
 
-def ran_update(mistake: Correction, rate: float) -> Ran:
+def ran_update(mistake: Prediction, rate: float) -> Ran:
     """One step against the gradient, and the loss there."""
     lines = (
         "model = model_with(config, weights)",
@@ -74,7 +74,7 @@ def ran_update(mistake: Correction, rate: float) -> Ran:
     return Ran({**before_the_step(mistake), "rate": rate}, lines, shows, (model_with, predict, loss_backward, Batch))
 
 
-def ran_check(mistake: Correction, matrix: Checked) -> Ran:
+def ran_check(mistake: Prediction, matrix: Checked) -> Ran:
     """The gradients of one matrix by three ways."""
     check = checked(mistake, matrix)
     lines = (
@@ -87,12 +87,12 @@ def ran_check(mistake: Correction, matrix: Checked) -> Ran:
     return Ran(values, lines, shows, (central_differences, gradient_by_autograd, model_with, Batch))
 
 
-def before_the_step(mistake: Correction) -> dict[str, object]:
+def before_the_step(mistake: Prediction) -> dict[str, object]:
     """The model before its step, and what it is asked."""
     return {"config": mistake.learner.settings.model, "weights": mistake.learner.weights, "batch": mistake.batch}
 
 
-def scale_of_learner(mistake: Correction) -> float:
+def scale_of_learner(mistake: Prediction) -> float:
     """What the scores were multiplied by."""
     config = mistake.learner.settings.model
     return config.query_features**-0.5 if config.scaling else 1.0

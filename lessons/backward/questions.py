@@ -11,11 +11,19 @@ from torch import Generator
 
 from lessons.backward.derivation import word_of
 from lessons.backward.gradients_view import loss_of_one, said_and_wanted
-from lessons.backward.one_prediction import Correction
+from lessons.backward.one_prediction import Prediction
 from lessons.backward.sums_view import asked_everywhere
 from lessons.backward.update_view import RATES, loss_after, promised, rate_as_written
-from lessons.kit.questions import Asked, among, among_numbers, among_tokens, asks_about, below, one_of
-from lessons.screen.message import Number, Size, say
+from lessons.kit.questions import (
+    Asked,
+    asks_about,
+    below,
+    multiple_choice,
+    multiple_choice_of_numbers,
+    multiple_choice_of_tokens,
+    one_of,
+)
+from lessons.screen.message import Fixed, Magnitude, message
 from lessons.screen.screen import Card
 
 WORTH_ASKING = 0.05  # how much a step must change the loss
@@ -23,7 +31,7 @@ CLEARLY_LONGER = 1.1  # times as long as the next
 LEAST_LOSS = 0.01  # less looks like nothing
 
 
-def most_raised(mistake: Correction, random: Generator) -> Asked:
+def most_raised(mistake: Prediction, random: Generator) -> Asked:
     """A score goes up where its weight and its d_weight together say so."""
     asked, names = mistake.asked[-1], mistake.names
     d_scores, d_weights, weights = (
@@ -31,27 +39,27 @@ def most_raised(mistake: Correction, random: Generator) -> Asked:
     )
     right = mistake.tokens.index(said_and_wanted_word(mistake))
     lowest, heaviest = int(d_weights.argmin()), int(weights.argmax())
-    return asks_about("d_scores", (asked, int(d_scores.argmin())), among_tokens(
-        say("d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
+    return asks_about("d_scores", (asked, int(d_scores.argmin())), multiple_choice_of_tokens(
+        message("d_scores is the gradient of the loss with respect to the scores, and the model takes one small step "
             "against it. Which key's score does {query} raise most?", query=names[asked]),
         names, -d_scores,
-        say("weight · (d_weight − mean) is lowest there, and a step goes against it."),
-        [(lowest, say("Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
-                      "the weight as a factor.", weight=Number(float(weights[lowest])))),
-         (heaviest, say("It has the largest weight already. What counts as well is how far its d_weight is below the "
+        message("weight · (d_weight − mean) is lowest there, and a step goes against it."),
+        [(lowest, message("Its d_weight is the lowest, but its weight is only {weight}, and the gradient of a score has "
+                      "the weight as a factor.", weight=Fixed(float(weights[lowest])))),
+         (heaviest, message("It has the largest weight already. What counts as well is how far its d_weight is below the "
                         "mean.")),
-         (right, say("The answer stands there. But the gradient asks what lowers the loss of this model now, and "
+         (right, message("The answer stands there. But the gradient asks what lowers the loss of this model now, and "
                      "for that another score counts more."))],
-        lambda p: say("The d_score of {key} is {gradient}; another is lower.", key=names[p],
-                      gradient=Size(float(d_scores[p])))))  # fmt: skip
+        lambda p: message("The d_score of {key} is {gradient}; another is lower.", key=names[p],
+                      gradient=Magnitude(float(d_scores[p])))))  # fmt: skip
 
 
-def said_and_wanted_word(mistake: Correction) -> str:
+def said_and_wanted_word(mistake: Prediction) -> str:
     """The right word as it stands in the sentence."""
     return word_of(said_and_wanted(mistake)[1]).text
 
 
-def hidden_from_gradients(mistake: Correction, random: Generator) -> Asked:
+def hidden_from_gradients(mistake: Prediction, random: Generator) -> Asked:
     """What is masked has no gradient: which key is it?"""
     everywhere = asked_everywhere(mistake)
     visible, names = torch.tensor(everywhere.attention.visible), mistake.names
@@ -59,100 +67,100 @@ def hidden_from_gradients(mistake: Correction, random: Generator) -> Asked:
     hidden = one_of(~visible[query], random)
     weights = everywhere.attention.weights[query]
     others = [j for j in torch.randperm(len(names), generator=random).tolist() if visible[query, j] and j != query]
-    return among(
-        say("Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
+    return multiple_choice(
+        message("Suppose every position is asked for its next word. A d_score is the gradient of the loss with respect to "
             "a score: which of these keys gets a d_score of exactly 0 from {query}?", query=names[query]),
-        Card(say("{token}", token=names[hidden]),
-             say("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.")),
-        Card(say("{token}", token=names[query]), say("A token may look at itself, so its own score learns, too.")),
-        *(Card(say("{token}", token=names[j]),
-               say("It is visible, with the weight {weight}, so its score gets a gradient.",
-                   weight=Number(float(weights[j])))) for j in others))  # fmt: skip
+        Card(message("{token}", token=names[hidden]),
+             message("It comes later, so the mask hides it: weight 0, and the gradient has the weight as a factor.")),
+        Card(message("{token}", token=names[query]), message("A token may look at itself, so its own score learns, too.")),
+        *(Card(message("{token}", token=names[j]),
+               message("It is visible, with the weight {weight}, so its score gets a gradient.",
+                   weight=Fixed(float(weights[j])))) for j in others))  # fmt: skip
 
 
-def only_one_was_asked(mistake: Correction, random: Generator) -> Asked:
+def only_one_was_asked(mistake: Prediction, random: Generator) -> Asked:
     """A token that was asked nothing still has a key and a value that were read."""
     asked = mistake.asked[-1]
     other = below(asked, random)
     about = {"token": mistake.names[other], "query": mistake.names[asked]}
-    return among(
-        say("The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
+    return multiple_choice(
+        message("The loss looks at the prediction at {query} alone. Its gradient with respect to q is called d_q, and so "
             "on. Which of these is 0 for {token}?", **about),
-        Card(say("d_q of {token}", token=about["token"]),
-             say("Its query served its own prediction only, and that does not count here.")),
-        Card(say("d_k of {token}", token=about["token"]),
-             say("{query} compared its query with this key, so the key has a part in the loss.", query=about["query"])),
-        Card(say("d_v of {token}", token=about["token"]),
-             say("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"])),
-        Card(say("d_x of {token}", token=about["token"]),
-             say("Key and value are made of x, and both have a part in the loss.")))  # fmt: skip
+        Card(message("d_q of {token}", token=about["token"]),
+             message("Its query served its own prediction only, and that does not count here.")),
+        Card(message("d_k of {token}", token=about["token"]),
+             message("{query} compared its query with this key, so the key has a part in the loss.", query=about["query"])),
+        Card(message("d_v of {token}", token=about["token"]),
+             message("{query} mixed this value into its output, so it has a part in the loss.", query=about["query"])),
+        Card(message("d_x of {token}", token=about["token"]),
+             message("Key and value are made of x, and both have a part in the loss.")))  # fmt: skip
 
 
-def map_that_moves_most(mistake: Correction, random: Generator) -> Asked:
+def map_that_moves_most(mistake: Prediction, random: Generator) -> Asked:
     """The learning rate is the same for all; the gradients are not."""
     lengths = {f"W_{role}": float(np.linalg.norm(mistake.numbers[f"d_W_{role}"])) for role in "qkv"}
     *others, second, most = sorted(lengths, key=lengths.__getitem__)
     if lengths[most] < CLEARLY_LONGER * lengths[second]:
         return None
-    return among(
-        say("Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v "
+    return multiple_choice(
+        message("Take one step of plain gradient descent, with the same learning rate for all. Which of W_q, W_k and W_v "
             "moves most?"),
-        Card(say("{matrix}", matrix=most),
-             say("Each moves by the learning rate times its own gradient, and this one is the longest: {length}.",
-                 length=Size(lengths[most]))),
-        Card(say("all alike"), say("The rate is the same, but each moves by the rate times its own gradient.")),
-        *(Card(say("{matrix}", matrix=matrix),
-               say("Its gradient has length {length}, and another is longer.", length=Size(lengths[matrix])))
+        Card(message("{matrix}", matrix=most),
+             message("Each moves by the learning rate times its own gradient, and this one is the longest: {length}.",
+                 length=Magnitude(lengths[most]))),
+        Card(message("all alike"), message("The rate is the same, but each moves by the rate times its own gradient.")),
+        *(Card(message("{matrix}", matrix=matrix),
+               message("Its gradient has length {length}, and another is longer.", length=Magnitude(lengths[matrix])))
           for matrix in (second, *others)))  # fmt: skip
 
 
-def twice_the_rate(mistake: Correction, random: Generator) -> Asked:
+def twice_the_rate(mistake: Prediction, random: Generator) -> Asked:
     """Twice the step, not twice the gain."""
     rate = RATES[3 + below(4, random)]
     before, after, then = loss_of_one(mistake), loss_after(mistake, rate), loss_after(mistake, 2 * rate)
     if abs(before - after) < WORTH_ASKING or then < LEAST_LOSS:
         return None
     doubled, line = before - 2 * (before - after), promised(mistake, 2 * rate)
-    return among_numbers(
-        lambda shown: say("One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
+    return multiple_choice_of_numbers(
+        lambda shown: message("One step at learning rate {rate} takes the loss from {before} to {after}. What is the loss "
                           "after one step at twice that rate, from the same weights?",
                           rate=rate_as_written(rate), before=shown(before), after=shown(after)),
-        (then, say("The step is twice as long, and the loss was measured there: it bends on the way."),
-               say("twice the step, along a curve")),
+        (then, message("The step is twice as long, and the loss was measured there: it bends on the way."),
+               message("twice the step, along a curve")),
         (doubled if doubled > 0 else math.nan,
-         say("Twice the rate doubles the step, not the change: the loss is no straight line."),
-         say("twice the step, twice the change")),
+         message("Twice the rate doubles the step, not the change: the loss is no straight line."),
+         message("twice the step, twice the change")),
         (line if line > 0 else math.nan,
-         say("That is the straight line of the gradient. The loss leaves it."),
-         say("down the straight line of the gradient")),
-        (after, say("A step twice as long ends somewhere else."), say("the same direction, the same loss")),
-        (after**2 / before, say("A second step does not change the loss by the same factor, nor does one twice as "
-                                "long."), say("the same factor once more")),
-        ((before + after) / 2, say("That is half the change. The step is twice as long, not half."),
-                               say("twice the rate, half the change")),
-        (0.0, say("A longer step need not end where the loss is 0: it was measured there."),
-              say("a longer step arrives at the bottom")))  # fmt: skip
+         message("That is the straight line of the gradient. The loss leaves it."),
+         message("down the straight line of the gradient")),
+        (after, message("A step twice as long ends somewhere else."), message("the same direction, the same loss")),
+        (after**2 / before, message("A second step does not change the loss by the same factor, nor does one twice as "
+                                "long."), message("the same factor once more")),
+        ((before + after) / 2, message("That is half the change. The step is twice as long, not half."),
+                               message("twice the rate, half the change")),
+        (0.0, message("A longer step need not end where the loss is 0: it was measured there."),
+              message("a longer step arrives at the bottom")))  # fmt: skip
 
 
-def gradient_of_the_right_logit(mistake: Correction, random: Generator) -> Asked:
+def gradient_of_the_right_logit(mistake: Prediction, random: Generator) -> Asked:
     """The probability minus 1. Always possible."""
     probabilities, right = said_and_wanted(mistake)
     p = probabilities[right]
-    return asks_about("d_logits", (mistake.asked[-1], right), among_numbers(
-        lambda shown: say("The model gives the right word, {right}, the probability {p}. What is its "
+    return asks_about("d_logits", (mistake.asked[-1], right), multiple_choice_of_numbers(
+        lambda shown: message("The model gives the right word, {right}, the probability {p}. What is its "
                           "d_logit, the gradient of the loss with respect to its logit?",
                           right=word_of(right), p=shown(p)),
-        (p - 1, say("Probability minus 1: negative, so a step against it raises the logit."),
-                say("the probability, minus 1")),
-        (p, say("So it would be for a wrong word. For the right one 1 is taken away."),
-            say("the probability, just as it is")),
-        (1 - p, say("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
-                say("1, minus the probability")),
-        (-float(np.log(p)), say("That is the loss itself, not its gradient."), say("minus ln of the probability")),
-        (float(np.log(p)), say("That is ln of the probability. Asked for is the gradient of minus that."),
-                           say("ln of the probability")),
-        (-1.0, say("That would be so if it gave the right word no probability at all."),
-               say("minus 1, whatever the probability"))))  # fmt: skip
+        (p - 1, message("Probability minus 1: negative, so a step against it raises the logit."),
+                message("the probability, minus 1")),
+        (p, message("So it would be for a wrong word. For the right one 1 is taken away."),
+            message("the probability, just as it is")),
+        (1 - p, message("That is how far the logit is pushed up. A step goes against the gradient, so it has a minus."),
+                message("1, minus the probability")),
+        (-float(np.log(p)), message("That is the loss itself, not its gradient."), message("minus ln of the probability")),
+        (float(np.log(p)), message("That is ln of the probability. Asked for is the gradient of minus that."),
+                           message("ln of the probability")),
+        (-1.0, message("That would be so if it gave the right word no probability at all."),
+               message("minus 1, whatever the probability"))))  # fmt: skip
 
 
 QUESTIONS = (

@@ -10,11 +10,11 @@ from jaxtyping import Float
 from attention_core.attention import softmax_rows
 from attention_core.backward import softmax_backward
 from lessons.backward.derivation import ChainRule, chain_rule
-from lessons.backward.one_prediction import Correction, whose_gradients
+from lessons.backward.one_prediction import Prediction, whose_gradients
 from lessons.kit.matrices import single_axis, token_axis
 from lessons.screen.arithmetic import power, sum_of_products, term
-from lessons.screen.format import leaders, magnitude
-from lessons.screen.message import All, Number, Sentence, Share, Size, Token, say, say_count
+from lessons.screen.format import argmax_ties, magnitude
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.screen import Cells, Curves, Figure, Line, Matrices, Matrix, Step
 
 # What the row of scores is multiplied by; all of them exact in single precision, in which curves are drawn.
@@ -63,7 +63,7 @@ class RowBackward:
         return float(np.abs(self.d_sized).max())
 
 
-def row_backward(correction: Correction, size: float) -> RowBackward:
+def row_backward(correction: Prediction, size: float) -> RowBackward:
     """The row of the query that was asked."""
     asked, attention = correction.asked[-1], correction.attention
     seen = attention.visible[asked].nonzero()[0].tolist()
@@ -71,22 +71,22 @@ def row_backward(correction: Correction, size: float) -> RowBackward:
     return RowBackward(tuple(correction.names[j] for j in seen), attention.scaled[asked][seen], d_weights, size)
 
 
-def softmax_figures(correction: Correction, size: float) -> Iterator[Figure]:
+def softmax_figures(correction: Prediction, size: float) -> Iterator[Figure]:
     """The row step by step; then the largest gradient and the largest weight over the size of the scores."""
     row, rule = row_backward(correction, size), chain_rule(correction)
     yield Matrices(
-        key="softmax_back", name=say("The softmax backwards, for one row"), first="d_sized", numbered=True, height=330,
+        key="softmax_back", name=message("The softmax backwards, for one row"), first="d_sized", numbered=True, height=330,
         bands=tuple(row_lines(correction, row, rule)), notice=tuple(notice_row_back(row)),
         weights=whose_gradients(correction.learner))  # fmt: skip
     rows = [row_backward(correction, times) for times in measured_sizes()]
     notice = tuple(notice_sizes(correction, row))
     curves = (
-        ("gradient_over_size", say("largest |d_scaled|"), [one.largest for one in rows], False, "ink"),
-        ("weight_over_size", say("largest weight"), [float(one.weights.max()) for one in rows], True, "weight"),
+        ("gradient_over_size", message("largest |d_scaled|"), [one.largest for one in rows], False, "ink"),
+        ("weight_over_size", message("largest weight"), [float(one.weights.max()) for one in rows], True, "weight"),
     )
     for place, (key, title, values, percent, colour) in enumerate(curves):
         yield Curves(
-            key=key, name=say("A measure over the size of the scores"), notice=notice, x=say("scores times"), y=title,
+            key=key, name=message("A measure over the size of the scores"), notice=notice, x=message("scores times"), y=title,
             lines=(Line(key=key, name=title, x=[one.size for one in rows], y=values, colour=colour),), above=True,
             logarithmic=True, percent=percent, chosen=size, beside=place > 0, width=480, height=220)  # fmt: skip
 
@@ -97,17 +97,17 @@ def measured_sizes() -> list[float]:
     return sorted({*map(float, between), *map(float, SIZES_OF_SCORES)})
 
 
-def row_lines(correction: Correction, row: RowBackward, rule: ChainRule) -> Iterator[tuple[Matrix]]:
+def row_lines(correction: Prediction, row: RowBackward, rule: ChainRule) -> Iterator[tuple[Matrix]]:
     """Scores, weights, gradients of the weights, these less their mean, and gradients of the scores."""
     asked = correction.asked[-1]
     axis = single_axis(correction.tokens[asked], named=True)
-    columns = token_axis(tuple(name.text for name in row.names), say("keys"))
+    columns = token_axis(tuple(name.text for name in row.names), message("keys"))
     looks = {
-        "sized": {"title": say("score × {size}", size=size_as_written(row.size)), "given": True},
-        "weights": {"title": say("weight"), "scale": "weight", "colour": "weight", "given": True},
-        "d_weights": {"title": say("d_weight"), "scale": "gradient", "colour": "weight", "given": True},
-        "less_mean": {"title": say("less mean"), "scale": "gradient"},
-        "d_sized": {"title": say("d_scaled"), "scale": "gradient"},
+        "sized": {"title": message("score × {size}", size=size_as_written(row.size)), "given": True},
+        "weights": {"title": message("weight"), "scale": "weight", "colour": "weight", "given": True},
+        "d_weights": {"title": message("d_weight"), "scale": "gradient", "colour": "weight", "given": True},
+        "less_mean": {"title": message("less mean"), "scale": "gradient"},
+        "d_sized": {"title": message("d_scaled"), "scale": "gradient"},
     }  # fmt: skip
     way = RowWayBack(row, rule, asked, correction)
     for key in ROWS_BACK:
@@ -115,9 +115,9 @@ def row_lines(correction: Correction, row: RowBackward, rule: ChainRule) -> Iter
         yield (Matrix(key=key, values=getattr(row, key)[None], rows=axis, columns=columns, **look),)
 
 
-def size_as_written(size: float) -> Number:
+def size_as_written(size: float) -> Fixed:
     """A whole number, or one with three decimals."""
-    return Number(size, 0 if float(size).is_integer() else 3)
+    return Fixed(size, 0 if float(size).is_integer() else 3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class RowWayBack:
     row: RowBackward
     rule: ChainRule
     asked: int
-    correction: Correction
+    correction: Prediction
 
     def followed(self, key: str) -> dict[str, object]:
         """Step, what comes before it, and its sources, as a `Matrix` takes them."""
@@ -152,15 +152,15 @@ class RowWayBack:
             return self.rule.step("d_weights", self.asked, self.correction.names.index(name))
         if key == "sized":
             arithmetic = term(float(row.scaled[j])) * row.size
-            return Step(say("scaled score of {key}, times the size", key=name), arithmetic, float(row.sized[j]))
+            return Step(message("scaled score of {key}, times the size", key=name), arithmetic, float(row.sized[j]))
         if key == "weights":
             total = float(np.exp(row.sized).sum())
-            return Step(say("weight of {key}: its part of the sum", key=name),
+            return Step(message("weight of {key}: its part of the sum", key=name),
                         power(float(row.sized[j])) / total, float(row.weights[j]))  # fmt: skip
         less = term(float(row.d_weights[j])) - row.mean
         if key == "less_mean":
-            return Step(say("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
-        return Step(say("weight of {key} · (d_weight − mean)", key=name), term(float(row.weights[j])) * less,
+            return Step(message("d_weight of {key}, less the mean", key=name), less, float(row.less_mean[j]))
+        return Step(message("weight of {key} · (d_weight − mean)", key=name), term(float(row.weights[j])) * less,
                     float(row.d_sized[j]))  # fmt: skip
 
     def before(self, key: str, j: int) -> Iterator[Step]:
@@ -177,51 +177,51 @@ class RowWayBack:
     def mean(self) -> Step:
         """The weighted mean."""
         arithmetic = sum_of_products(self.row.weights.tolist(), self.row.d_weights.tolist())
-        return Step(say("mean: each d_weight counted by its weight"), arithmetic, self.row.mean)
+        return Step(message("mean: each d_weight counted by its weight"), arithmetic, self.row.mean)
 
 
-def notice_row_back(row: RowBackward) -> Iterator[Sentence]:
+def notice_row_back(row: RowBackward) -> Iterator[Message]:
     """Which scores go up: those whose d_weight lies below the mean."""
-    up = All(tuple(name for name, d in zip(row.names, row.d_sized.tolist(), strict=True) if d < 0))
-    yield say("The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
-              "mean moves a score.", mean=Size(row.mean))  # fmt: skip
+    up = ListOf(tuple(name for name, d in zip(row.names, row.d_sized.tolist(), strict=True) if d < 0))
+    yield message("The d_weights of the row have the mean {mean}, each counted by its weight. Only what differs from that "
+              "mean moves a score.", mean=Magnitude(row.mean))  # fmt: skip
     if up.items and any(row.d_sized > 0):
-        yield say_count(
+        yield plural(
             "Below the mean is {keys}: a step raises its score. The others go down.",
             "Below the mean are {keys}: a step raises their scores. The others go down.",
             len(up.items), keys=up,
         )  # fmt: skip
-    most = [j for (j,) in leaders(np.abs(row.d_sized), magnitude)]
-    yield say_count(
+    most = [j for (j,) in argmax_ties(np.abs(row.d_sized), magnitude)]
+    yield plural(
         "The largest gradient is that of {keys}: {value} without its sign.",
         "The largest gradients are those of {keys}: {value} without the sign.",
-        len(most), keys=All(tuple(row.names[j] for j in most)), value=Size(row.largest),
+        len(most), keys=ListOf(tuple(row.names[j] for j in most)), value=Magnitude(row.largest),
     )  # fmt: skip
 
 
-def notice_sizes(correction: Correction, row: RowBackward) -> Iterator[Sentence]:
+def notice_sizes(correction: Prediction, row: RowBackward) -> Iterator[Message]:
     """How much gradient is left where one key has nearly all the weight; and what √d_k has to do with it."""
     one, last = row_backward(correction, 1), row_backward(correction, SIZES_OF_SCORES[-1])
-    yield say("With scores times {size}, the largest weight is {share} and the largest gradient {value}.",
-              size=size_as_written(row.size), share=Share(float(row.weights.max())),
-              value=Size(row.largest))  # fmt: skip
+    yield message("With scores times {size}, the largest weight is {share} and the largest gradient {value}.",
+              size=size_as_written(row.size), share=Percent(float(row.weights.max())),
+              value=Magnitude(row.largest))  # fmt: skip
     rows = (row_backward(correction, size) for size in measured_sizes())
     first = next((row for row in rows if row.weights.max() >= NEARLY_CERTAIN), None)
-    nearly = Share(NEARLY_CERTAIN)
+    nearly = Percent(NEARLY_CERTAIN)
     if first is None:
-        yield say("Even times {size} no weight reaches {nearly}.", size=size_as_written(last.size), nearly=nearly)
+        yield message("Even times {size} no weight reaches {nearly}.", size=size_as_written(last.size), nearly=nearly)
     elif first.size > 1 and first.largest < one.largest / 2:
-        yield say(
+        yield message(
             "At the scores' own size the largest gradient is {now}. From times {size} on one weight is {nearly} or "
             "more, and the largest gradient there is {then}: a row that is certain hardly learns.",
-            now=Size(one.largest), size=Number(first.size), nearly=nearly, then=Size(first.largest))  # fmt: skip
+            now=Magnitude(one.largest), size=Fixed(first.size), nearly=nearly, then=Magnitude(first.largest))  # fmt: skip
     else:
-        yield say("From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
-                  size=Number(first.size), nearly=nearly, then=Size(first.largest))  # fmt: skip
+        yield message("From times {size} on one weight is {nearly} or more, and there the largest gradient is {then}.",
+                  size=Fixed(first.size), nearly=nearly, then=Magnitude(first.largest))  # fmt: skip
     d_k = correction.learner.settings.model.query_features
     if correction.divisor is None:
-        yield say("Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.",
-                  d_k=d_k, factor=Number(d_k**-0.5))  # fmt: skip
+        yield message("Scaling is off: divided by √{d_k}, these scores would be {factor} times as large.",
+                  d_k=d_k, factor=Fixed(d_k**-0.5))  # fmt: skip
     else:
-        yield say("Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it "
-                  "would be 8 times.", d_k=d_k, factor=Number(d_k**0.5))  # fmt: skip
+        yield message("Without the division by √{d_k} these scores would be {factor} times as large; with d_k = 64 it "
+                  "would be 8 times.", d_k=d_k, factor=Fixed(d_k**0.5))  # fmt: skip

@@ -10,7 +10,7 @@ from lessons.backward.derivation import ChainRule, chain_rule
 from lessons.backward.gradients_view import forward_matrix, gradient_matrix, sentence_and_answer
 from lessons.backward.one_prediction import (
     PRONOUN_WORDS,
-    Correction,
+    Prediction,
     correct,
     next_words,
     sentence_with_pronoun,
@@ -18,48 +18,48 @@ from lessons.backward.one_prediction import (
 )
 from lessons.kit.matrices import QUERIES, feature_axis, single_axis, token_axis
 from lessons.screen.arithmetic import term
-from lessons.screen.format import leaders, magnitude
-from lessons.screen.message import All, Sentence, Size, Token, say, say_count
+from lessons.screen.format import argmax_ties, magnitude
+from lessons.screen.message import ListOf, Magnitude, Message, Token, message, plural
 from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step
 
 MOST_LOOKED_THROUGH = 200  # sentences, until one shares a word
 
 
-def sums_figures(correction: Correction, number: int, key: int) -> Iterator[Figure]:
+def sums_figures(correction: Prediction, number: int, key: int) -> Iterator[Figure]:
     """The mask, one value, one word: `correction` is that of one sentence, `key` the position of the value."""
     everywhere = asked_everywhere(correction)
     rule = chain_rule(everywhere)
     yield Matrices(
-        key="mask_back", name=say("Weights and the gradients of the scores, with every position asked"),
+        key="mask_back", name=message("Weights and the gradients of the scores, with every position asked"),
         bands=((forward_matrix(everywhere, "weights"), gradient_matrix(everywhere, rule, "d_scores")),),
         first="d_scores", heading=sentence_and_answer(correction), notice=tuple(notice_mask(everywhere)),
         weights=whose_gradients(correction.learner), height=300, width=560)  # fmt: skip
     yield Matrices(
-        key="value_back", name=say("What each query adds to the gradient of one value"), first="d_v", beside=True,
+        key="value_back", name=message("What each query adds to the gradient of one value"), first="d_v", beside=True,
         bands=((added_by_queries(everywhere, rule, key),), (value_gradient(everywhere, rule, key),)),
         notice=tuple(notice_value(everywhere, key)), numbered=True, height=300, width=440,
     )  # fmt: skip
     yield word_figure(correction, number)
 
 
-def asked_everywhere(correction: Correction) -> Correction:
+def asked_everywhere(correction: Prediction) -> Prediction:
     """The same model and sentence, with the next word as the answer at every position."""
     return correct(correction.learner, next_words(correction.batch))
 
 
-def notice_mask(everywhere: Correction) -> Iterator[Sentence]:
+def notice_mask(everywhere: Prediction) -> Iterator[Message]:
     """What the mask does on the way back."""
-    yield say("Here the model is asked for the next word at all {count} positions, as language models are; the loss is "
+    yield message("Here the model is asked for the next word at all {count} positions, as language models are; the loss is "
               "the mean.", count=len(everywhere.asked))  # fmt: skip
     hidden = int((~everywhere.attention.visible).sum())
     if hidden:
-        yield say("The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
+        yield message("The {count} masked scores get a gradient of exactly 0: their weight is 0, and the gradient of a "
                   "score has the weight as a factor.", count=hidden)  # fmt: skip
     else:
-        yield say("The mask is off, so every score gets a gradient, those of later words among them.")
+        yield message("The mask is off, so every score gets a gradient, those of later words among them.")
 
 
-def added_by_queries(everywhere: Correction, rule: ChainRule, key: int) -> Matrix:
+def added_by_queries(everywhere: Prediction, rule: ChainRule, key: int) -> Matrix:
     """A row for each query: its weight on the key, times its d_output."""
     weights, d_output = (np.array(everywhere.numbers[name]) for name in ("weights", "d_output"))
     values = weights[:, key, None] * d_output
@@ -68,46 +68,46 @@ def added_by_queries(everywhere: Correction, rule: ChainRule, key: int) -> Matri
     def step(i: int, c: int) -> Step:
         about = {"query": everywhere.names[i], "key": everywhere.names[key]}
         if not rule.visible[i][key]:
-            return Step(say("{key} is masked for {query}, so {query} adds nothing", **about), term(0), 0.0)
-        says = say("what {query} adds: its weight on {key} · d_output, feature {feature}", feature=c + 1, **about)
+            return Step(message("{key} is masked for {query}, so {query} adds nothing", **about), term(0), 0.0)
+        says = message("what {query} adds: its weight on {key} · d_output, feature {feature}", feature=c + 1, **about)
         return Step(says, term(float(weights[i, key])) * float(d_output[i, c]), float(values[i, c]))
 
     def before(i: int, c: int) -> Iterator[Step]:
         return rule.before("d_output", i, c) if rule.visible[i][key] else iter(())
 
     return Matrix(
-        key="added", title=say("weight · d_output"), values=values, scale="gradient", colour="v", visible=visible,
+        key="added", title=message("weight · d_output"), values=values, scale="gradient", colour="v", visible=visible,
         rows=token_axis(everywhere.tokens, QUERIES), columns=feature_axis(values.shape[1]), step=step, before=before,
         sources=lambda i, c: (Cells("d_v", 0, c),))  # fmt: skip
 
 
-def value_gradient(everywhere: Correction, rule: ChainRule, key: int) -> Matrix:
+def value_gradient(everywhere: Prediction, rule: ChainRule, key: int) -> Matrix:
     """The sum over all queries: the gradient of the value."""
     values = np.array(everywhere.numbers["d_v"][key])[None]
     return Matrix(
-        key="d_v", title=say("sum: d_v of {key}", key=everywhere.names[key]), values=values, scale="gradient",
+        key="d_v", title=message("sum: d_v of {key}", key=everywhere.names[key]), values=values, scale="gradient",
         colour="v", rows=single_axis(everywhere.tokens[key], named=True), columns=feature_axis(values.shape[1]),
         step=lambda _, c: rule.step("d_v", key, c), before=lambda _, c: rule.before("d_v", key, c),
         sources=lambda _, c: (Cells("added", column=c),),
     )  # fmt: skip
 
 
-def notice_value(everywhere: Correction, key: int) -> Iterator[Sentence]:
+def notice_value(everywhere: Prediction, key: int) -> Iterator[Message]:
     """How many queries have a part in it, and whose is the largest."""
     looked = everywhere.attention.visible[:, key].nonzero()[0].tolist()
     name = everywhere.names[key]
-    yield say_count(
+    yield plural(
         "One query may look at {key}, so one row makes its d_v.",
         "{count} queries may look at {key}: what they add is summed to its d_v.",
         len(looked), key=name)  # fmt: skip
     weights, d_output = (np.array(everywhere.numbers[each]) for each in ("weights", "d_output"))
     lengths = weights[:, key] * np.linalg.norm(d_output, axis=-1)
-    longest = [i for (i,) in leaders(lengths, magnitude)]
+    longest = [i for (i,) in argmax_ties(lengths, magnitude)]
     if len(looked) > 1:
-        yield say_count(
+        yield plural(
             "{queries} adds the longest row, of length {length}.",
             "{queries} add the longest rows, of length {length}.",
-            len(longest), queries=All(tuple(everywhere.names[i] for i in longest)), length=Size(float(lengths.max())),
+            len(longest), queries=ListOf(tuple(everywhere.names[i] for i in longest)), length=Magnitude(float(lengths.max())),
         )  # fmt: skip
 
 
@@ -122,14 +122,14 @@ def sentence_that_shares(number: int) -> int:
     return next(n for n in later if words & set(sentence_with_pronoun(n).inputs[0].tolist()))
 
 
-def two_sentences(correction: Correction, number: int) -> Correction:
+def two_sentences(correction: Prediction, number: int) -> Prediction:
     """This sentence and one that shares a word with it, as one batch."""
     both = correction.batch, sentence_with_pronoun(sentence_that_shares(number))
     inputs, targets = (np.concatenate([getattr(one, name) for one in both]) for name in ("inputs", "targets"))
     return correct(correction.learner, Batch(inputs, targets))
 
 
-def word_figure(correction: Correction, number: int) -> Matrices:
+def word_figure(correction: Prediction, number: int) -> Matrices:
     """The gradient of the row of the embedding table that both sentences read."""
     pair = two_sentences(correction, number)
     first, second = (row.tolist() for row in pair.batch.inputs)
@@ -141,29 +141,29 @@ def word_figure(correction: Correction, number: int) -> Matrices:
     word = Token(PRONOUN_WORDS[shared], shared)
 
     def part(which: int) -> Matrix:
-        says = say("d_x of {word} in sentence {which}", word=word, which=which + 1)
-        return one_row(f"part_{which}", say("sentence {which}", which=which + 1), parts[which],
+        says = message("d_x of {word} in sentence {which}", word=word, which=which + 1)
+        return one_row(f"part_{which}", message("sentence {which}", which=which + 1), parts[which],
                        lambda _, c: Step(says, term(parts[which][c]), parts[which][c]))  # fmt: skip
 
     def total(_: int, c: int) -> Step:
         arithmetic = term(parts[0][c]) + parts[1][c]
-        return Step(say("the row of {word} was read twice, so both are added", word=word), arithmetic, whole[c])
+        return Step(message("the row of {word} was read twice, so both are added", word=word), arithmetic, whole[c])
 
-    def one_row(key: str, title: Sentence, values: list[float], step) -> Matrix:
+    def one_row(key: str, title: Message, values: list[float], step) -> Matrix:
         return Matrix(key=key, title=title, values=np.array(values)[None], rows=single_axis(word.text, named=True),
                       columns=feature_axis(len(values)), scale="gradient", step=step)  # fmt: skip
 
     return Matrices(
-        key="word_back", name=say("The gradient of one row of the embedding table"), heading=say("A word twice"),
-        bands=((part(0),), (part(1),), (one_row("row", say("table row"), whole, total),)), first="row",
+        key="word_back", name=message("The gradient of one row of the embedding table"), heading=message("A word twice"),
+        bands=((part(0),), (part(1),), (one_row("row", message("table row"), whole, total),)), first="row",
         notice=tuple(notice_word(correction, pair, word)), numbered=True, height=240)  # fmt: skip
 
 
-def notice_word(correction: Correction, pair: Correction, word: Token) -> Iterator[Sentence]:
+def notice_word(correction: Prediction, pair: Prediction, word: Token) -> Iterator[Message]:
     """No word comes twice in a sentence of this task, so a batch has to show it."""
     other = " ".join(PRONOUN_WORDS[i] for i in pair.batch.inputs[1].tolist())
-    yield say("No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
+    yield message("No word repeats in “{sentence}”. So take two sentences at once, as training takes {batch}: the second "
               "is “{other}”.", sentence=" ".join(correction.tokens), other=other,
               batch=correction.learner.settings.batch_size)  # fmt: skip
-    yield say("{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both "
+    yield message("{word} stands in both, and both read the same row of the embedding table: the row gets the sum of both "
               "gradients. Each is half as large as alone, because the loss is the mean of two.", word=word)  # fmt: skip

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import torch
 
-from lessons.screen.format import leaders
-from lessons.screen.message import All, Sentence, say
+from lessons.screen.format import argmax_ties
+from lessons.screen.message import ListOf, Message, message
 from lessons.screen.screen import Card, Code, Figure, Part, Parts, Question, Table
 
-HEADING = say("What does the room think?")
-OPENING = say(
+HEADING = message("What does the room think?")
+OPENING = message(
     "A question from any lesson for a whole class: everybody answers, sees how the others answered, talks it over with "
     "a neighbour, and answers again. Then the figure shows who was right."
 )
@@ -25,7 +25,7 @@ class Flow(Figure):
     seen.
     """
 
-    cards: tuple[Sentence, ...]
+    cards: tuple[Message, ...]
     moved: tuple[tuple[int, ...], ...]
     right: int | None = None
 
@@ -33,7 +33,7 @@ class Flow(Figure):
 def distribution_of_votes(question: Question, first: Sequence[int], second: Sequence[int]) -> Parts:
     """A bar for each card: of the first vote and, where there was one, of the second. Somebody has voted."""
     rounds = [votes for votes in (first, second) if sum(votes)]
-    names = [say("First vote"), say("Second vote")] if sum(second) and sum(first) else [say("The vote")]
+    names = [message("First vote"), message("Second vote")] if sum(second) and sum(first) else [message("The vote")]
     parts = tuple(
         Part(
             name=CARD_LETTERS[place],
@@ -43,22 +43,22 @@ def distribution_of_votes(question: Question, first: Sequence[int], second: Sequ
         for place, card in enumerate(question.cards)
     )
     notice = tuple(most_chosen(name, votes) for name, votes in zip(names, rounds, strict=True))
-    return Parts(key="class_votes", name=say("How the class voted"), rows=tuple(names), parts=parts, notice=notice)
+    return Parts(key="class_votes", name=message("How the class voted"), rows=tuple(names), parts=parts, notice=notice)
 
 
-def chosen_by(card: Card, count: int, voters: int) -> Sentence:
+def chosen_by(card: Card, count: int, voters: int) -> Message:
     """How many chose a card."""
-    return say("{count} of {voters} chose {card}.", count=count, voters=voters, card=card.text)
+    return message("{count} of {voters} chose {card}.", count=count, voters=voters, card=card.text)
 
 
-def most_chosen(name: Sentence, votes: Sequence[int]) -> Sentence:
+def most_chosen(name: Message, votes: Sequence[int]) -> Message:
     """The card that most chose, or all that tie."""
-    first, voters = [place for (place,) in leaders(torch.tensor(votes), str)], sum(votes)
-    most, letters = max(votes), All(tuple(CARD_LETTERS[place] for place in first))
+    first, voters = [place for (place,) in argmax_ties(torch.tensor(votes), str)], sum(votes)
+    most, letters = max(votes), ListOf(tuple(CARD_LETTERS[place] for place in first))
     if len(first) == 1:
-        return say("{name}: {letter} was chosen most, by {most} of {voters}.", name=name,
+        return message("{name}: {letter} was chosen most, by {most} of {voters}.", name=name,
                    letter=CARD_LETTERS[first[0]], most=most, voters=voters)  # fmt: skip
-    return say("{name}: {letters} were chosen most, each by {most} of {voters}.", name=name, letters=letters, most=most,
+    return message("{name}: {letters} were chosen most, each by {most} of {voters}.", name=name, letters=letters, most=most,
                voters=voters)  # fmt: skip
 
 
@@ -66,28 +66,28 @@ def flow(question: Question, moved: Sequence[Sequence[int]], *, explained: bool)
     """How those moved who voted twice; somebody did. The right card is named only once it is explained."""
     right = question.right if explained else None
     cards = tuple(card.text for card in question.cards)
-    return Flow(key="class_flow", name=say("From the first vote to the second"), cards=cards, right=right,
+    return Flow(key="class_flow", name=message("From the first vote to the second"), cards=cards, right=right,
                 moved=tuple(map(tuple, moved)), notice=(who_moved(moved, right),))  # fmt: skip
 
 
-def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Sentence:
+def who_moved(moved: Sequence[Sequence[int]], right: int | None) -> Message:
     """How many changed their answer and, once it is explained, how many of them to the right one and away from it."""
     voters = sum(map(sum, moved))
     changed = voters - sum(row[place] for place, row in enumerate(moved))
-    said = say("Of {voters} who voted twice, {changed} changed the answer.", voters=voters, changed=changed)
+    said = message("Of {voters} who voted twice, {changed} changed the answer.", voters=voters, changed=changed)
     if right is None or not changed:
         return said
     found = sum(row[right] for place, row in enumerate(moved) if place != right)
     lost = sum(moved[right]) - moved[right][right]
-    return say("{said} {found} of them found the right one, {lost} left it.", said=said, found=found, lost=lost)
+    return message("{said} {found} of them found the right one, {lost} left it.", said=said, found=found, lost=lost)
 
 
 def flow_table(figure: Flow) -> Table:
     """The same in numbers: a line for each first answer."""
     letters = CARD_LETTERS[: len(figure.cards)]
-    columns = (say("first answer"), *(say("then {letter}", letter=letter) for letter in letters))
+    columns = (message("first answer"), *(message("then {letter}", letter=letter) for letter in letters))
     cells = tuple((letter, *row) for letter, row in zip(letters, figure.moved, strict=True))
-    return Table(key="class_flow_numbers", name=say("From the first vote to the second, in numbers"), columns=columns,
+    return Table(key="class_flow_numbers", name=message("From the first vote to the second, in numbers"), columns=columns,
                  cells=cells, folded=True)  # fmt: skip
 
 

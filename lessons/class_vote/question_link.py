@@ -21,7 +21,7 @@ MOST_SCREENS_ASKED = 16  # kept at a time; a class looks at one
 
 
 @dataclass(frozen=True, eq=False)
-class AskedScreen:
+class ScreenLink:
     """The question with this `number` on one screen of a lesson."""
 
     lesson: str
@@ -41,12 +41,12 @@ def askable() -> dict[str, tuple[ModuleType, object]]:
     return {module.__name__.split(".")[1]: (module, choices) for module, choices in path}
 
 
-def first_asked(lesson: str) -> AskedScreen:
+def first_asked(lesson: str) -> ScreenLink:
     """The first question of a lesson that nobody has opened yet, on the model that a visit begins with."""
-    return AskedScreen(lesson, learnt_example("pronouns"), 0, askable()[lesson][1])
+    return ScreenLink(lesson, learnt_example("pronouns"), 0, askable()[lesson][1])
 
 
-def written_asked(asked: AskedScreen) -> str:
+def written_asked(asked: ScreenLink) -> str:
     """The question as a text. Raises ValueError, with a sentence, for a screen that nobody else can make."""
     if asked.example.source == MINE:
         raise InputError("This screen shows a model of your own, which the students' screens do not have.")
@@ -65,7 +65,7 @@ def mask_of_rows(kind: type, value: object) -> Tensor:
     return torch.tensor(value, dtype=torch.bool)
 
 
-def read_asked(text: str) -> AskedScreen:
+def read_asked(text: str) -> ScreenLink:
     """The question that was written so. Raises ValueError for any other text."""
     try:
         parts = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
@@ -78,7 +78,7 @@ def read_asked(text: str) -> AskedScreen:
         raise InputError(
             "a question was expected as this version of the app writes it, but got another text"
         ) from error
-    return AskedScreen(lesson, **read)
+    return ScreenLink(lesson, **read)
 
 
 @functools.lru_cache(maxsize=MOST_SCREENS_ASKED)
@@ -89,7 +89,7 @@ def screen_asked(text: str) -> tuple[Screen, Question]:
     return screen, screen.ask(asked.number)
 
 
-def screen_of_lesson(asked: AskedScreen) -> Screen:
+def screen_of_lesson(asked: ScreenLink) -> Screen:
     """The screen; where numbers were changed by hand, with what that changed in it."""
     lesson, _ = askable()[asked.lesson]
     if asked.lesson == "read":  # which has a model and a text of its own

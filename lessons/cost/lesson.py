@@ -20,13 +20,13 @@ from lessons.cost.published_models import PUBLISHED
 from lessons.cost.questions import BLOCK_QUESTIONS, COUNT_QUESTIONS, QUESTIONS
 from lessons.cost.timings import Timing, fitted_slope, fused, in_blocks, written_out
 from lessons.example.example import ExampleTrace
-from lessons.kit.questions import asking
-from lessons.screen.message import say
+from lessons.kit.questions import question_picker
+from lessons.screen.message import message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Screen
 
-HEADING = say("What does it cost?")
-OPENING = say(
+HEADING = message("What does it cost?")
+OPENING = message(
     "Every token is compared with every other: twice as many tokens, four times as many scores. What that takes, and "
     "how to do it without ever holding all the scores."
 )
@@ -65,7 +65,7 @@ def blocks_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=BLOCK_FORMULA, figures=online_figures(row),
         code=Code((attend_in_blocks, take_block), ran=partial(ran_online, row)),
-        ask=asking("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
+        ask=question_picker("cost", BLOCK_QUESTIONS, example.example.seed, row))  # fmt: skip
 
 
 def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
@@ -74,7 +74,7 @@ def measured_screen(example: ExampleTrace, head: int, choices: Choices) -> Scree
     return Screen(
         figures=tuple(measured_figures(choices.timings)), remarks=(said_of_machine(choices.timings, choices.machine),),
         code=Code((written_out, in_blocks, fused, fitted_slope), ran=partial(ran_slope, example, choices.timings)),
-        ask=asking("cost", COUNT_QUESTIONS, example.example.seed, sizes))  # fmt: skip
+        ask=question_picker("cost", COUNT_QUESTIONS, example.example.seed, sizes))  # fmt: skip
 
 
 BLOCK_FORMULA = (
@@ -91,7 +91,7 @@ def counted_screen(example: ExampleTrace, head: int, choices: Choices) -> Screen
         formula=cost_formula(sizes), figures=tuple(counted_figures(sizes, model)),
         code=Code((multiplications, numbers_moved, layer_parameters, cached_numbers, squared_from),
                   ran=partial(ran_counts, sizes)),
-        ask=asking("cost", QUESTIONS, example.example.seed, sizes))  # fmt: skip
+        ask=question_picker("cost", QUESTIONS, example.example.seed, sizes))  # fmt: skip
 
 
 def cost_formula(s: LayerSizes) -> str:

@@ -18,26 +18,26 @@ from lessons.cost.timings import (
     slope_of,
 )
 from lessons.example.example import ExampleTrace
-from lessons.screen.message import Count, Number, Sentence, say
+from lessons.screen.message import Fixed, Integer, Message, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Colour, Curves, Line, Table
 
 MILLISECOND, MEBIBYTE = 1e-3, 2**20
 PARTED = 1.5  # times as long
-WAY_NAMES: dict[Way, Sentence] = {
-    "written": say("written out"), "blocks": say("in blocks"), "fused": say("PyTorch’s own"),
-    "anew": say("all read anew"), "kept": say("keys and values kept"),
+WAY_NAMES: dict[Way, Message] = {
+    "written": message("written out"), "blocks": message("in blocks"), "fused": message("PyTorch’s own"),
+    "anew": message("all read anew"), "kept": message("keys and values kept"),
 }  # fmt: skip
 WAY_LOOKS: dict[Way, tuple[Colour, str]] = {
     "written": ("ink", "line"), "blocks": ("ink", "dashed"), "fused": ("muted", "line"),
     "anew": ("ink", "line"), "kept": ("muted", "line"),
 }  # fmt: skip
-OVER_NAMES: dict[Over, Sentence] = {
-    "tokens": say("tokens n"), "d_k": say("d_k"), "heads": say("heads"), "text": say("tokens of the text so far"),
+OVER_NAMES: dict[Over, Message] = {
+    "tokens": message("tokens n"), "d_k": message("d_k"), "heads": message("heads"), "text": message("tokens of the text so far"),
 }  # fmt: skip
-Measure = tuple[Sentence, Callable[[Timing], float]]
-TIME: Measure = (say("milliseconds of a call"), lambda timing: timing.seconds / MILLISECOND)
-MEMORY: Measure = (say("MiB of tensors held at once"), lambda timing: timing.most_bytes / MEBIBYTE)
+Measure = tuple[Message, Callable[[Timing], float]]
+TIME: Measure = (message("milliseconds of a call"), lambda timing: timing.seconds / MILLISECOND)
+MEMORY: Measure = (message("MiB of tensors held at once"), lambda timing: timing.most_bytes / MEBIBYTE)
 
 
 def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
@@ -47,19 +47,19 @@ def measured_figures(timings: Sequence[Timing]) -> Iterator[Curves | Table]:
     if not timings:
         return
     yield measured_curve(
-        timings, "tokens", TIME, say("Over the number of tokens"), tuple(notice_measured_ways(timings))
+        timings, "tokens", TIME, message("Over the number of tokens"), tuple(notice_measured_ways(timings))
     )
     yield measured_curve(timings, "tokens", MEMORY)
-    yield measured_curve(timings, "d_k", TIME, say("Over the features and the heads"), (said_of_sizes(),))
+    yield measured_curve(timings, "d_k", TIME, message("Over the features and the heads"), (said_of_sizes(),))
     yield measured_curve(timings, "heads", TIME)
     yield slopes_table(timings)
-    yield measured_curve(timings, "text", TIME, say("Writing one more token"), tuple(notice_writing(timings)))
+    yield measured_curve(timings, "text", TIME, message("Writing one more token"), tuple(notice_writing(timings)))
     yield sliding_figure()
 
 
 def measured_curve(
-    timings: Sequence[Timing], over: Over, measure: Measure, heading: Sentence | None = None,
-    notice: tuple[Sentence, ...] = (),
+    timings: Sequence[Timing], over: Over, measure: Measure, heading: Message | None = None,
+    notice: tuple[Message, ...] = (),
 ) -> Curves:  # fmt: skip
     """One measure over one size, a line for each way."""
     title, number = measure
@@ -69,7 +69,7 @@ def measured_curve(
              points=True, x=[timing.size for timing in several], y=[number(timing) for timing in several])
         for way in ways if (several := of_way(timings, over, way)))  # fmt: skip
     return Curves(
-        key=f"cost_{over}_{'time' if measure is TIME else 'memory'}", name=say("What a call takes over a size"),
+        key=f"cost_{over}_{'time' if measure is TIME else 'memory'}", name=message("What a call takes over a size"),
         heading=heading, lines=lines, x=OVER_NAMES[over], y=title, above=True, logarithmic=True, logarithmic_y=True,
         beside=heading is None, notice=notice, width=480, height=280)  # fmt: skip
 
@@ -83,65 +83,65 @@ def slopes_table(timings: Sequence[Timing]) -> Table:
     """To which power of each size the numbers of each way grow in the end."""
     columns = [("tokens", TIME), ("tokens", MEMORY), ("d_k", TIME), ("heads", TIME)]
     return Table(
-        key="cost_slopes", name=say("The slopes of these lines"), heading=say("The slope of each line"), width=760,
-        columns=(say("slope"), say("time over n"), say("memory over n"), say("time over d_k"), say("time over heads")),
+        key="cost_slopes", name=message("The slopes of these lines"), heading=message("The slope of each line"), width=760,
+        columns=(message("slope"), message("time over n"), message("memory over n"), message("time over d_k"), message("time over heads")),
         cells=tuple(
             (name, *(slope_said(slope_of(of_way(timings, over, way), number)) for over, (_, number) in columns))
             for way, name in WAY_NAMES.items() if way in ATTENTION_WAYS),
-        notice=(say("A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
+        notice=(message("A slope of 1 means twice as much for twice the size, a slope of 2 four times as much. Each is "
                     "fitted to the last sizes of its line. What PyTorch’s own holds inside for a moment is not "
                     "seen."),))  # fmt: skip
 
 
-def slope_said(slope: float | None) -> Number | str:
+def slope_said(slope: float | None) -> Fixed | str:
     """A slope with one decimal, where there is one."""
-    return "–" if slope is None else Number(slope, 1)
+    return "–" if slope is None else Fixed(slope, 1)
 
 
-def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Sentence]:
+def notice_measured_ways(timings: Sequence[Timing]) -> Iterator[Message]:
     """What the ways take at the largest size that all of them reached."""
     several = {way: of_way(timings, "tokens", way) for way in ATTENTION_WAYS}
     common = set.intersection(*({one.size for one in of} for of in several.values()))
     for way, of in several.items() if common else ():
         one = next(one for one in of if one.size == max(common))
-        yield say("At n = {tokens}, {way}: {time} ms and {memory} MiB.", tokens=Count(one.tokens), way=WAY_NAMES[way],
-                  time=Number(one.seconds / MILLISECOND), memory=Number(one.most_bytes / MEBIBYTE))  # fmt: skip
+        yield message("At n = {tokens}, {way}: {time} ms and {memory} MiB.", tokens=Integer(one.tokens), way=WAY_NAMES[way],
+                  time=Fixed(one.seconds / MILLISECOND), memory=Fixed(one.most_bytes / MEBIBYTE))  # fmt: skip
 
 
-def said_of_sizes() -> Sentence:
+def said_of_sizes() -> Message:
     """What stays as it is while one size grows."""
-    return say("What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
-               tokens=Count(USUAL_SIZES["tokens"]), d_k=USUAL_SIZES["d_k"], heads=USUAL_SIZES["heads"])  # fmt: skip
+    return message("What is not varied stays at n = {tokens}, d_k = {d_k} and {heads} head, float32, without a mask.",
+               tokens=Integer(USUAL_SIZES["tokens"]), d_k=USUAL_SIZES["d_k"], heads=USUAL_SIZES["heads"])  # fmt: skip
 
 
-def notice_writing(timings: Sequence[Timing]) -> Iterator[Sentence]:
+def notice_writing(timings: Sequence[Timing]) -> Iterator[Message]:
     """Where the curves part, and how far they are apart in the end."""
     anew, kept = (of_way(timings, "text", way) for way in WRITING_WAYS)
-    yield say("A model of {layers} layers, {features} features and random weights writes one token more.",
+    yield message("A model of {layers} layers, {features} features and random weights writes one token more.",
               layers=WRITER.n_layers, features=WRITER.d_model)  # fmt: skip
     common = {one.size for one in anew} & {one.size for one in kept}
     if not common:
         return
     last = max(common)
     long, short = (next(one for one in of if one.size == last) for of in (anew, kept))
-    yield say("After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, "
-              "{kept} ms.", tokens=Count(last), anew=Number(long.seconds / MILLISECOND),
-              kept=Number(short.seconds / MILLISECOND))  # fmt: skip
+    yield message("After {tokens} tokens, reading all anew takes {anew} ms and the newest alone, beside what was kept, "
+              "{kept} ms.", tokens=Integer(last), anew=Fixed(long.seconds / MILLISECOND),
+              kept=Fixed(short.seconds / MILLISECOND))  # fmt: skip
     parted = parted_from(anew, kept, PARTED)
     if parted is None:
-        yield say("Reading anew does not take {times} times as long there: the curves have not parted.",
-                  times=Number(PARTED, 1))  # fmt: skip
+        yield message("Reading anew does not take {times} times as long there: the curves have not parted.",
+                  times=Fixed(PARTED, 1))  # fmt: skip
     else:
-        yield say("The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more "
-                  "at every length that was measured.", tokens=Count(parted), times=Number(PARTED, 1))  # fmt: skip
+        yield message("The curves part at {tokens} tokens: from there on, reading anew takes {times} times as long or more "
+                  "at every length that was measured.", tokens=Integer(parted), times=Fixed(PARTED, 1))  # fmt: skip
 
 
-def said_of_machine(timings: Sequence[Timing], machine: str) -> Sentence:
+def said_of_machine(timings: Sequence[Timing], machine: str) -> Message:
     """Where the numbers come from; before there are any, how one gets them."""
     if not timings:
-        return say("Nobody has measured on this machine yet. It takes about a minute, in the background; everybody "
+        return message("Nobody has measured on this machine yet. It takes about a minute, in the background; everybody "
                    "sees the result.")  # fmt: skip
-    return say("Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
+    return message("Measured on {machine}: the shortest of several calls, as whatever else runs makes a call longer.",
                machine=machine)  # fmt: skip
 
 

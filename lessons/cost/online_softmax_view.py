@@ -13,12 +13,12 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.head_derivation import HeadDerivation, derive_head
 from lessons.kit.matrices import KEYS, feature_axis, single_axis, token_axis
 from lessons.screen.arithmetic import power, sum_of, term
-from lessons.screen.message import All, Number, Sentence, Share, Size, Token, say, say_count
-from lessons.screen.online_softmax import Passed, Passing
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
+from lessons.screen.online_softmax import BlockState, OnlineSoftmaxFigure
 from lessons.screen.program import Ran
 from lessons.screen.screen import Axis, Cells, Matrices, Matrix, Step
 
-BLOCKS = say("blocks")
+BLOCKS = message("blocks")
 ROW_KINDS = ("largest", "rescale", "total", "mixed", "output")
 
 
@@ -70,66 +70,66 @@ class OnlineRow:
         return tuple(b for b in range(1, len(self.steps)) if float(self.steps[b].rescale[0]) < 1 - 1e-5)
 
 
-def online_figures(row: OnlineRow) -> tuple[Passing, Matrices]:
+def online_figures(row: OnlineRow) -> tuple[OnlineSoftmaxFigure, Matrices]:
     """The film, and all its numbers with how each comes about."""
     return passing(row), online_matrices(row)
 
 
-def passing(row: OnlineRow) -> Passing:
+def passing(row: OnlineRow) -> OnlineSoftmaxFigure:
     """Block after block: the scores so far, e to their differences from the largest, their sum, and the output."""
     outputs = [abs(value) for step in row.steps for value in step.output[0].tolist()]
-    return Passing(
-        key="cost_passing", name=say("A softmax that reads its keys block by block"),
+    return OnlineSoftmaxFigure(
+        key="cost_passing", name=message("A softmax that reads its keys block by block"),
         query=row.example.names[row.query], keys=tuple(row.example.names[key] for key in row.keys),
         numbers=row.scores, moments=tuple(known_after(row, b) for b in range(len(row.steps))),
-        titles=(say("score"), say("e to the difference"), say("parts of the sum"), say("values, mixed")),
+        titles=(message("score"), message("e to the difference"), message("parts of the sum"), message("values, mixed")),
         number_domain=max(3.0, *map(abs, row.scores)), output_domain=max(1.0, *outputs),
         notice=tuple(notice_online(row)))  # fmt: skip
 
 
-def known_after(row: OnlineRow, b: int) -> Passed:
+def known_after(row: OnlineRow, b: int) -> BlockState:
     """What is known after a block, and what it says on each line."""
     step, names = row.steps[b], row.example.names
     largest, total = float(step.largest[0]), float(step.total[0])
     powers = [math.exp(score - largest) for score in row.scores[: step.end]]
     says = tuple(
-        say("{key}: score {score}, e to the difference {power}, {share} of the sum so far", key=names[row.keys[j]],
-            score=Number(row.scores[j]), power=Size(power), share=Share(power / total))
+        message("{key}: score {score}, e to the difference {power}, {share} of the sum so far", key=names[row.keys[j]],
+            score=Fixed(row.scores[j]), power=Magnitude(power), share=Percent(power / total))
         for j, power in enumerate(powers))  # fmt: skip
     output = tuple(step.output[0].tolist())
     features = tuple(
-        say("output so far, feature {feature}: {value}", feature=c + 1, value=Number(value, 4))
+        message("output so far, feature {feature}: {value}", feature=c + 1, value=Fixed(value, 4))
         for c, value in enumerate(output))  # fmt: skip
-    rescaled = say("all before × {factor}", factor=Size(float(step.rescale[0])))
-    first = say("from the largest so far")
+    rescaled = message("all before × {factor}", factor=Magnitude(float(step.rescale[0])))
+    first = message("from the largest so far")
     lines = (
-        say("largest so far {largest}", largest=Number(largest)), rescaled if b else first,
-        say("sum so far {total}", total=Number(total)),
-        say_count("output if {count} key were all", "output if {count} keys were all", step.end))  # fmt: skip
-    return Passed(step.begin, step.end, largest, tuple(powers), total, output, says, features, lines)
+        message("largest so far {largest}", largest=Fixed(largest)), rescaled if b else first,
+        message("sum so far {total}", total=Fixed(total)),
+        plural("output if {count} key were all", "output if {count} keys were all", step.end))  # fmt: skip
+    return BlockState(step.begin, step.end, largest, tuple(powers), total, output, says, features, lines)
 
 
-def notice_online(row: OnlineRow) -> Iterator[Sentence]:
+def notice_online(row: OnlineRow) -> Iterator[Message]:
     """When what was summed is rescaled, and that the end is that of the plain softmax."""
     if len(row.steps) == 1:
-        yield say("One block holds all the keys that {query} may look at, so nothing is left to rescale.",
+        yield message("One block holds all the keys that {query} may look at, so nothing is left to rescale.",
                   query=row.example.names[row.query])  # fmt: skip
     elif not row.rises:
-        yield say("No block after the first brings a larger score, so what was summed is never rescaled.")
+        yield message("No block after the first brings a larger score, so what was summed is never rescaled.")
     else:
-        by = tuple(Size(float(row.steps[b].rescale[0])) for b in row.rises)
-        yield say_count(
+        by = tuple(Magnitude(float(row.steps[b].rescale[0])) for b in row.rises)
+        yield plural(
             "Block {blocks} brings a larger score than all before it: what was summed so far is multiplied by {by}, e "
             "to the difference of the two maxima.",
             "Blocks {blocks} each bring a larger score than all before them: what was summed so far is multiplied by "
             "{by} in turn, each e to the difference of two maxima.",
-            len(by), blocks=All(tuple(b + 1 for b in row.rises)), by=All(by))  # fmt: skip
+            len(by), blocks=ListOf(tuple(b + 1 for b in row.rises)), by=ListOf(by))  # fmt: skip
     difference = float((row.steps[-1].output[0] - row.plain).abs().max())
     if difference == 0:
-        yield say("After the last block the output is that of the plain softmax, to the last digit.")
+        yield message("After the last block the output is that of the plain softmax, to the last digit.")
     else:
-        yield say("After the last block the output is that of the plain softmax; by rounding, features differ by up "
-                  "to {difference}.", difference=Size(difference))  # fmt: skip
+        yield message("After the last block the output is that of the plain softmax; by rounding, features differ by up "
+                  "to {difference}.", difference=Magnitude(difference))  # fmt: skip
 
 
 def online_matrices(row: OnlineRow) -> Matrices:
@@ -138,8 +138,8 @@ def online_matrices(row: OnlineRow) -> Matrices:
     blocks = Axis(BLOCKS, tuple(str(b + 1) for b in range(len(row.steps))), named=True)
     tokens = [name.text for name in row.example.names]
     query, n_features = single_axis(tokens[row.query], named=True), row.plain.shape[0]
-    titles = {"largest": say("largest m"), "rescale": say("rescaled by"), "total": say("sum ℓ"),
-              "mixed": say("values so far"), "output": say("÷ ℓ")}  # fmt: skip
+    titles = {"largest": message("largest m"), "rescale": message("rescaled by"), "total": message("sum ℓ"),
+              "mixed": message("values so far"), "output": message("÷ ℓ")}  # fmt: skip
 
     def lines(key: str) -> Matrix:
         values = row_values(row, key)
@@ -151,17 +151,17 @@ def online_matrices(row: OnlineRow) -> Matrices:
             sources=partial(way.sources, key))  # fmt: skip
 
     scores = Matrix(
-        key="scores", title=say("scaled scores"), values=row.example.heads.masked[row.head, row.query, None, row.keys],
+        key="scores", title=message("scaled scores"), values=row.example.heads.masked[row.head, row.query, None, row.keys],
         rows=query, columns=token_axis(tuple(tokens[key] for key in row.keys), KEYS), given=True,
         step=lambda i, j: head.step("masked", row.query, row.keys[j]),
         before=lambda i, j: head.before("masked", row.query, row.keys[j]))  # fmt: skip
     plain = Matrix(
-        key="plain", title=say("output of the plain softmax"), values=row.plain[None], rows=query, colour="v",
+        key="plain", title=message("output of the plain softmax"), values=row.plain[None], rows=query, colour="v",
         columns=feature_axis(n_features), step=lambda i, j: head.step("output", row.query, j),
         before=lambda i, j: head.before("output", row.query, j),
         sources=lambda i, j: (Cells("output", len(row.steps) - 1, j), Cells("scores")))  # fmt: skip
     return Matrices(
-        key="cost_online_figure", name=say("What is known after each block"), heading=say("Every number of it"),
+        key="cost_online_figure", name=message("What is known after each block"), heading=message("Every number of it"),
         bands=((scores,), tuple(map(lines, ROW_KINDS)), (None, None, None, None, plain)), first="output",
         weights=whose_weights(row.example))  # fmt: skip
 
@@ -188,24 +188,24 @@ class OnlineDerivation:
         rescale, block = float(step.rescale[0]), {"block": b + 1}
         if key == "largest":
             who = row.scores.index(max(row.scores[: step.end]))
-            says = say("no score up to block {block} is larger than that of {key}", key=self._name(who), **block)
+            says = message("no score up to block {block} is larger than that of {key}", key=self._name(who), **block)
             return Step(says, term(row.scores[who]), float(step.largest[0]))
         if key == "rescale":
-            says = say("block {block}: e to the difference of the maxima before and after it", **block)
+            says = message("block {block}: e to the difference of the maxima before and after it", **block)
             return Step(says, power(m - float(step.largest[0])), rescale)
         if key == "output":
-            says = say(
+            says = message(
                 "output if the keys up to block {block} were all, feature {feature}", feature=column + 1, **block
             )
             quotient = term(float(step.mixed[0, column])) / float(step.total[0])
             return Step(says, quotient, float(step.output[0, column]))
         powers = [power(score - float(step.largest[0])) for score in row.scores[step.begin : step.end]]
         if key == "total":
-            says = say("sum after block {block}: the sum before, rescaled, and the powers of its scores", **block)
+            says = message("sum after block {block}: the sum before, rescaled, and the powers of its scores", **block)
             return Step(says, sum_of([term(total) * rescale, *powers]), float(step.total[0]))
         values = row.qkv[2][step.begin : step.end, column].tolist()
         terms = [one * value for one, value in zip(powers, values, strict=True)]
-        says = say("values after block {block}, feature {feature}: those before, rescaled, and the powers times the "
+        says = message("values after block {block}, feature {feature}: those before, rescaled, and the powers times the "
                    "values of the block", feature=column + 1, **block)  # fmt: skip
         return Step(says, sum_of([term(mixed[column]) * rescale, *terms]), float(step.mixed[0, column]))
 
@@ -225,7 +225,7 @@ class OnlineDerivation:
         if key == "rescale":
             if b:
                 m, after = row.before(b)[0], float(step.largest[0])
-                says = say("block {block}: difference of the maxima before and after it", block=b + 1)
+                says = message("block {block}: difference of the maxima before and after it", block=b + 1)
                 yield Step(says, term(m) - after, m - after)
             return
         yield self.step("rescale", b, 0)

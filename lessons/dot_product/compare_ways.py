@@ -2,12 +2,12 @@
 
 from attention_core.attention import AttentionTrace
 from lessons.dot_product.loops_and_numpy import compare_references
-from lessons.screen.message import Sentence, Size, say
+from lessons.screen.message import Magnitude, Message, message
 
 
-def compared(attention: AttentionTrace, scale: float) -> Sentence:
+def compared(attention: AttentionTrace, scale: float) -> Message:
     """That all three were run, and how far they are apart."""
     difference = compare_references(attention, scale)
-    return say("All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
+    return message("All three ways were run on these numbers. From PyTorch's weights and output, the plain loops differ by "
                "at most {loops} and NumPy by at most {numpy}.",
-               loops=Size(difference.loops), numpy=Size(difference.numpy))  # fmt: skip
+               loops=Magnitude(difference.loops), numpy=Magnitude(difference.numpy))  # fmt: skip

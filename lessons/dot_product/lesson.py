@@ -15,15 +15,15 @@ from lessons.example.example import ExampleTrace, whose_vectors
 from lessons.kit.attention_notices import notice_row
 from lessons.kit.head_derivation import HeadDerivation, derive_without_weights
 from lessons.kit.matrices import QUERIES, feature_axis, head_matrix, token_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.kit.weighted_sum import View, weighted_sum
 from lessons.screen.arithmetic import term
-from lessons.screen.message import Sentence, Size, say
+from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
 
-HEADING = say("Can tokens attend without learned parameters?")
-OPENING = say(
+HEADING = message("Can tokens attend without learned parameters?")
+OPENING = message(
     "Compare one token with every token by the dot product, turn the scores into weights, and mix the rows by those "
     "weights. This is attention already, without W_q, W_k and W_v."
 )
@@ -53,7 +53,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     view = {"one": one_row, "all": all_rows, "equal": two_ways}[choices.view]
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
-        key="dot_product_figure", name=say("Attention without weights"), notice=(notice,), first=first, bands=bands,
+        key="dot_product_figure", name=message("Attention without weights"), notice=(notice,), first=first, bands=bands,
         weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     formulas = {
         "one": r"a_j = \mathrm{softmax}_j(x_i \cdot x_j), \qquad o_i = \textstyle\sum_j a_j x_j",
@@ -63,7 +63,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formulas[choices.view], figures=(figure,),
         code=Code((attend_without_weights,), attention, 1.0, partial(ran_without_weights, example, attention)),
-        ask=asking("dot_product", QUESTIONS, example.example.seed, example), derive=derivation.derive)  # fmt: skip
+        ask=question_picker("dot_product", QUESTIONS, example.example.seed, example), derive=derivation.derive)  # fmt: skip
 
 
 def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran:
@@ -74,7 +74,7 @@ def ran_without_weights(example: ExampleTrace, attention: AttentionTrace) -> Ran
 
 def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """One query's weighted sum, key by key."""
-    origins = say("a row of X"), say("the rows of X")
+    origins = message("a row of X"), message("the rows of X")
     bands = weighted_sum(derivation, attention, query, origins=origins, given=GIVEN_ROWS)
     return notice_row(example.names, attention, query), "weight", bands
 
@@ -82,10 +82,10 @@ def one_row(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDe
 def all_rows(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """Scores, weights and output of all queries at once; the words are about a row with a strong preference."""
     a, strong = attention, int(attention.weights.max(dim=-1).values.argmax())
-    matrices = (head_matrix(derivation, "x", say("X"), example.x, given=True),
-                head_matrix(derivation, "scores", say("X Xᵀ"), a.scores),
-                head_matrix(derivation, "weights", say("softmax of each row"), a.weights),
-                head_matrix(derivation, "output", say("weights × X"), a.output))  # fmt: skip
+    matrices = (head_matrix(derivation, "x", message("X"), example.x, given=True),
+                head_matrix(derivation, "scores", message("X Xᵀ"), a.scores),
+                head_matrix(derivation, "weights", message("softmax of each row"), a.weights),
+                head_matrix(derivation, "output", message("weights × X"), a.output))  # fmt: skip
     return notice_row(example.names, attention, strong), "weights", (matrices,)
 
 
@@ -96,20 +96,20 @@ def two_ways(example: ExampleTrace, attention: AttentionTrace, derivation: HeadD
     axes = {"rows": token_axis(example.tokens, QUERIES), "columns": feature_axis(attention.output.shape[1])}
 
     def difference(i: int, j: int) -> Step:
-        says = say("output of {token}, feature {feature}: by loops − by matrices",
+        says = message("output of {token}, feature {feature}: by loops − by matrices",
                    token=example.names[i], feature=j + 1)  # fmt: skip
         return Step(says, term(loops[i][j]) - products[i][j], gap[i][j])
 
     def looped(i: int, j: int) -> Step:
-        says = say("output of {token}, feature {feature}: the loop has passed every key",
+        says = message("output of {token}, feature {feature}: the loop has passed every key",
                    token=example.names[i], feature=j + 1)  # fmt: skip
         return Step(says, term(loops[i][j]), loops[i][j])
 
     band = (
-        Matrix(key="loops", title=say("O by loops"), values=ways.loops, step=looped,
+        Matrix(key="loops", title=message("O by loops"), values=ways.loops, step=looped,
                before=lambda i, j: one_loop(derivation, i, j), **axes),
-        head_matrix(derivation, "output", say("O by matrices"), ways.matrices, key="matrices", colour="ink"),
-        Matrix(key="gap", title=say("difference"), values=ways.gap, scale="difference", step=difference, **axes),
+        head_matrix(derivation, "output", message("O by matrices"), ways.matrices, key="matrices", colour="ink"),
+        Matrix(key="gap", title=message("difference"), values=ways.gap, scale="difference", step=difference, **axes),
     )  # fmt: skip
     return notice_ways(ways), "gap", (band,)
 
@@ -120,17 +120,17 @@ def one_loop(derivation: HeadDerivation, i: int, j: int) -> Iterator[Step]:
     for key, weight in enumerate(derivation.numbers["weights"][i]):
         value = derivation.numbers["v"][key][j]
         before, total = total, total + weight * value
-        says = say("add weight · value of {key}", key=derivation.names[key])
+        says = message("add weight · value of {key}", key=derivation.names[key])
         yield Step(says, term(before) + term(weight) * value, total)
 
 
-def notice_ways(ways: LoopsBesideMatrices) -> Sentence:
+def notice_ways(ways: LoopsBesideMatrices) -> Message:
     """How far the two ways are apart, and why it is not exactly nothing."""
     if ways.largest == 0:
-        return say("Loops and matrices give exactly the same weights and output.")
+        return message("Loops and matrices give exactly the same weights and output.")
     if ways.largest > MORE_THAN_ROUNDING:
-        return say("Loops and matrices differ by up to {largest}: more than rounding explains.",
-                   largest=Size(ways.largest))  # fmt: skip
-    return say("Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
+        return message("Loops and matrices differ by up to {largest}: more than rounding explains.",
+                   largest=Magnitude(ways.largest))  # fmt: skip
+    return message("Loops and matrices give the same weights and output: they differ by at most {largest}. That is "
                "rounding: Python's loops compute with about 16 digits, PyTorch's matrices with about 7.",
-               largest=Size(ways.largest))  # fmt: skip
+               largest=Magnitude(ways.largest))  # fmt: skip

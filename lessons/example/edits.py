@@ -13,7 +13,7 @@ from torch import Tensor
 
 from attention_core.errors import InputError
 from attention_core.tokens import clean_text
-from lessons.screen.message import Count, Sentence, reason, say, say_count
+from lessons.screen.message import Integer, Message, message, plural, reason
 
 LETTER_OF = {"x": "x", "W_q": "q", "W_k": "k", "W_v": "v"}  # the matrices that can be edited, as a link spells them
 LARGEST = 1000
@@ -82,7 +82,7 @@ def put_edit(edits: Edits, edit: Edit) -> Edits:
 
 def set_numbers(
     edits: Edits, matrix: str, current: Numbers, typed: Iterable[tuple[int, int, object]], ids: tuple[int, ...] = ()
-) -> tuple[Edits, tuple[Sentence, ...]]:
+) -> tuple[Edits, tuple[Message, ...]]:
     """The edits with what was typed into a matrix: (row, column, value) each. And why some was refused.
 
     A number that is there already is no change; where a number is refused, the old one stays.
@@ -100,7 +100,7 @@ def set_numbers(
                 first = ids.index(ids[row]) if ids else row
                 edits = put_edit(edits, Edit(matrix, first, column, edit.value))
         except ValueError as error:
-            refused.append(say("{matrix}, row {row}, column {column}: {why}. The old number stays.", **where,
+            refused.append(message("{matrix}, row {row}, column {column}: {why}. The old number stays.", **where,
                                why=reason(error)))  # fmt: skip
     return edits, few(refused)
 
@@ -121,14 +121,14 @@ def apply_edits(matrices: dict[str, Numbers], edits: Edits, ids: tuple[int, ...]
     return edited
 
 
-def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Sentence, ...]:
+def waiting_notes(matrices: dict[str, Numbers], edits: Edits) -> tuple[Message, ...]:
     """A sentence for each matrix that is too small for some of its edits."""
     notes = []
     for name, matrix in matrices.items():
         rows, columns = matrix.shape
         waiting = sum(edit.matrix == name and not edit.fits(matrix.shape) for edit in edits)
         if waiting:
-            notes.append(say_count(
+            notes.append(plural(
                 "{matrix} is {rows}×{columns} now, and {count} number changed by hand has no place in it. Nothing is "
                 "lost: what was changed counts again once there is room.",
                 "{matrix} is {rows}×{columns} now, and {count} numbers changed by hand have no place in it. Nothing is "
@@ -144,15 +144,15 @@ def edits_code(edits: Edits) -> str:
                     for edit in edits)  # fmt: skip
 
 
-def parse_edits(code: str) -> tuple[Edits, tuple[Sentence, ...]]:
+def parse_edits(code: str) -> tuple[Edits, tuple[Message, ...]]:
     """The edits that a link spells, and a sentence for what cannot be read, which is left out."""
     if len(code) > MOST_CHARACTERS:
         return (), (
-            say(
+            message(
                 "The numbers changed by hand are written with {count} characters, more than the {most} that "
                 "are read: none was changed.",
-                count=Count(len(code)),
-                most=Count(MOST_CHARACTERS),
+                count=Integer(len(code)),
+                most=Integer(MOST_CHARACTERS),
             ),
         )
     edits, bad = (), []
@@ -160,7 +160,7 @@ def parse_edits(code: str) -> tuple[Edits, tuple[Sentence, ...]]:
         try:
             edits = put_edit(edits, parse_edit(piece))
         except ValueError as error:
-            bad.append(say("“{piece}” was left out of the numbers changed by hand: {why}.", piece=shown_edit(piece),
+            bad.append(message("“{piece}” was left out of the numbers changed by hand: {why}.", piece=shown_edit(piece),
                            why=reason(error)))  # fmt: skip
     return edits, few(bad)
 
@@ -181,11 +181,13 @@ def title(matrix: str) -> str:
     return "X" if matrix == "x" else matrix
 
 
-def few(sentences: list[Sentence]) -> tuple[Sentence, ...]:
+def few(sentences: list[Message]) -> tuple[Message, ...]:
     """The first sentences, and how many more there are."""
     rest = len(sentences) - MOST_SENTENCES
     return (
-        (*sentences[:MOST_SENTENCES], say("And {count} more like this.", count=rest)) if rest > 0 else tuple(sentences)
+        (*sentences[:MOST_SENTENCES], message("And {count} more like this.", count=rest))
+        if rest > 0
+        else tuple(sentences)
     )
 
 

@@ -31,13 +31,13 @@ from lessons.example.presets import PRESETS, Drawn, RandomSource, Sizes
 from lessons.example.task_models import TASK_SOURCES, LearntExample, TaskSource, Trained, example_of_run, recorded
 from lessons.example.trained_layer import TrainedLayer
 from lessons.screen.format import names
-from lessons.screen.message import Sentence, Token, say
+from lessons.screen.message import Message, Token, message
 
 MINE = "mine"
 Source = RandomSource | TaskSource | Literal["language", "mine"]
 
 MAX_TOKENS = 12
-FIRST_SHOWN = say("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
+FIRST_SHOWN = message("The picture shows the first {most} tokens, so that every number can be read.", most=MAX_TOKENS)
 MOST_TRACES = 8
 DEFAULT_SENTENCE = "The cat sat on the mat"
 
@@ -130,7 +130,7 @@ class ExampleTrace(Drawn):
     scale: float
     heads: AttentionTrace
     row_ids: tuple[int, ...]
-    notes: tuple[Sentence | Phrase, ...] = ()
+    notes: tuple[Message | Phrase, ...] = ()
     trained: TrainedLayer | None = None
 
     @property
@@ -150,34 +150,38 @@ def projection_of(trace: ExampleTrace, role: str, head: int) -> Float[Tensor, "d
     return packed.unflatten(-1, (trace.heads.q.shape[0], -1))[:, head]
 
 
-def whose_weights(trace: ExampleTrace) -> Sentence:
+def whose_weights(trace: ExampleTrace) -> Message:
     """What made the weights of this example: chance or training, and where there are some, the learner's edits."""
     if trace.trained is not None:
-        return by_hand(trace.trained.whose()) if trace.example.edits else trace.trained.whose()
+        return by_hand(trace.trained.origin()) if trace.example.edits else trace.trained.origin()
     if trace.example.edits:
-        return say("Untrained: random weights (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
-    return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
+        return message(
+            "Untrained: random weights (seed {seed}), some of them changed by hand.", seed=trace.example.seed
+        )
+    return message("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
 
 
-def whose_vectors(trace: ExampleTrace) -> Sentence | None:
+def whose_vectors(trace: ExampleTrace) -> Message | None:
     """What made the rows of X, where no notebook wrote them down."""
     edited = any(edit.matrix == "x" for edit in trace.example.edits)
     if trace.trained is not None:
-        return by_hand(trace.trained.whose()) if edited else trace.trained.whose()
+        return by_hand(trace.trained.origin()) if edited else trace.trained.origin()
     if trace.example.source == "journey":
         return None
     if edited:
-        return say("Untrained: random vectors (seed {seed}), some of them changed by hand.", seed=trace.example.seed)
-    return say("Untrained: random vectors (seed {seed}).", seed=trace.example.seed)
+        return message(
+            "Untrained: random vectors (seed {seed}), some of them changed by hand.", seed=trace.example.seed
+        )
+    return message("Untrained: random vectors (seed {seed}).", seed=trace.example.seed)
 
 
-def by_hand(whose: Sentence) -> Sentence:
+def by_hand(whose: Message) -> Message:
     """The same where some of the numbers are the learner's."""
-    return say("{whose} Some numbers have been changed by hand since.", whose=whose)
+    return message("{whose} Some numbers have been changed by hand since.", whose=whose)
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class ExampleInputs:
     """Where an example begins: its choices with the sizes that are used, its tokens, its vectors and its maps."""
 
     example: Example
@@ -185,7 +189,7 @@ class Given:
     ids: tuple[int, ...]
     row_ids: tuple[int, ...]
     drawn: Drawn
-    notes: tuple[Sentence | Phrase, ...]
+    notes: tuple[Message | Phrase, ...]
     trained: TrainedLayer | None = None
 
 
@@ -202,8 +206,8 @@ def run_example(example: Example) -> ExampleTrace:
 
 def run_afresh(example: Example) -> ExampleTrace:
     """The same, which nobody keeps."""
-    given_by = given_by_reading if example.source == LANGUAGE else given_by_training
-    given = given_at_random(example) if example.source in PRESETS else given_by(example)
+    given_by = language_model_inputs if example.source == LANGUAGE else trained_inputs
+    given = random_inputs(example) if example.source in PRESETS else given_by(example)
     example = given.example
     drawn, waiting = with_edits(given.drawn, example.edits, given.row_ids)
     return ExampleTrace(
@@ -228,7 +232,7 @@ def heads_of(example: Example, drawn: Drawn) -> AttentionTrace:
     return attend(q, k, v, may_attend, scale=scale_of(example))
 
 
-def given_at_random(example: Example) -> Given:
+def random_inputs(example: Example) -> ExampleInputs:
     """Random numbers: those of a notebook, or drawn from the seed for a sentence."""
     preset = PRESETS[example.source]
     if preset.fixed:
@@ -236,10 +240,10 @@ def given_at_random(example: Example) -> Given:
         example = replace(example, **{f.name: getattr(preset.fixed, f.name) for f in fields(Sizes)} | own)
     tokens, notes = (preset.tokens, ()) if preset.tokens else sentence_tokens(example)
     ids = preset.ids or tuple(Vocabulary.in_order_of_appearance(tokens).encode(tokens))
-    return Given(example, tokens, ids, ids, preset.draw(example, ids), notes)
+    return ExampleInputs(example, tokens, ids, ids, preset.draw(example, ids), notes)
 
 
-def given_by_training(example: Example) -> Given:
+def trained_inputs(example: Example) -> ExampleInputs:
     """What enters one layer of a small model after so many updates, and that layer's maps."""
     learnt = learnt_by(example)
     tokens, notes = learnt.tokens(example.text or learnt.sentence)
@@ -260,7 +264,7 @@ def given_by_training(example: Example) -> Given:
     drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, added=added, rotary=maps.rotary is not None)
     whole = torch.equal(x, trained.embedded) and drawn.added is None and not drawn.rotary  # the token alone makes x
     ids = tuple(ids.tolist())
-    return Given(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
+    return ExampleInputs(example, tokens, ids, ids if whole else tuple(range(len(ids))), drawn, notes, trained)
 
 
 def learnt_by(example: Example) -> LearntExample:
@@ -285,7 +289,7 @@ def model_of(example: Example) -> TinyTransformer:
     return recorded(model_settings(example), example.updates).model(example.updates)
 
 
-def given_by_reading(example: Example) -> Given:
+def language_model_inputs(example: Example) -> ExampleInputs:
     """What enters one layer of the language model as it reads a text, and that layer's maps."""
     reader, clean = language_model(), clean_text(example.text or SENTENCE_READ)
     encoded, config = reader.encode(clean.text), reader.model.config
@@ -303,7 +307,7 @@ def given_by_reading(example: Example) -> Given:
         embedded=reader.model.table[list(ids)],
     )  # fmt: skip
     drawn = Drawn(x, maps.W_q, maps.W_k, maps.W_v, rotary=maps.rotary is not None)
-    return Given(example, tuple(map(shown, encoded.tokens[:MAX_TOKENS])), ids, tuple(range(len(ids))), drawn,
+    return ExampleInputs(example, tuple(map(shown, encoded.tokens[:MAX_TOKENS])), ids, tuple(range(len(ids))), drawn,
                  tuple(notes), trained)  # fmt: skip
 
 
@@ -327,12 +331,12 @@ def unedited(trace: ExampleTrace) -> ExampleTrace:
     return run_example(replace(trace.example, edits=())) if trace.example.edits else trace
 
 
-def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Sentence | Phrase, ...]]:
+def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
     """The learner's tokens, at most MAX_TOKENS, and notes on what was changed. There is always at least one."""
     clean = clean_text(example.text)
     tokens, notes = tokenize(clean.text, example.unit), list(clean.notes)
     if not tokens:
-        notes.append(say("There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
+        notes.append(message("There is no word to show yet: type a sentence. Until then this is “{sentence}”.",
                          sentence=DEFAULT_SENTENCE))  # fmt: skip
         tokens = tokenize(DEFAULT_SENTENCE, example.unit)
     elif len(tokens) > MAX_TOKENS:
@@ -340,7 +344,7 @@ def sentence_tokens(example: Example) -> tuple[tuple[str, ...], tuple[Sentence |
     return tuple(tokens[:MAX_TOKENS]), tuple(notes)
 
 
-def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[Sentence, ...]]:
+def with_edits(drawn: Drawn, edits: Edits, ids: tuple[int, ...]) -> tuple[Drawn, tuple[Message, ...]]:
     """The numbers set by hand in the place of those drawn, and notes on those that find no place."""
     if not edits:
         return drawn, ()

@@ -6,16 +6,16 @@ from attention_core.head_patterns import MeasuredPattern
 from attention_core.language_model import measured_model
 from lessons.example.language_model_text import PATTERN_NAMES, texts_measured
 from lessons.example.trained_layer import Job, TrainedLayer
-from lessons.screen.message import Sentence, Share, say, say_count
+from lessons.screen.message import Message, Percent, message, plural
 
 LANGUAGE = "language"
 SENTENCE_READ = "The cat sat on the mat. The cat sat"
 PATTERN_ROLES = {
-    "previous token": say("attend one token back"),
-    "start": say("attend to the start"),
-    "punctuation": say("attend to punctuation"),
-    "induction": say("attend to what followed the same token last time"),
-    "same token": say("attend to earlier appearances of the same token"),
+    "previous token": message("attend one token back"),
+    "start": message("attend to the start"),
+    "punctuation": message("attend to punctuation"),
+    "induction": message("attend to what followed the same token last time"),
+    "same token": message("attend to earlier appearances of the same token"),
 }
 
 
@@ -23,19 +23,19 @@ PATTERN_ROLES = {
 class LayerOfReader(TrainedLayer):
     """One layer of the language model that ships with the app."""
 
-    def whose(self) -> Sentence:
+    def origin(self) -> Message:
         """What made the weights, and how well they do."""
         about = measured_model()
-        return say("Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
-                   "are right.", steps=about.steps, right=Share(about.right), n=about.n)  # fmt: skip
+        return message("Trained on novels and stories, {steps} updates: {right} of {n} next tokens of novels it never saw "
+                   "are right.", steps=about.steps, right=Percent(about.right), n=about.n)  # fmt: skip
 
     @property
-    def way_to_x(self) -> tuple[Sentence, ...]:
+    def input_description(self) -> tuple[Message, ...]:
         """Layers, and a norm."""
         if self.layer == 0:
-            return (say("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
+            return (message("A layer norm brings each row to mean 0 and variance 1, and gives every feature a gain and a "
                         "shift of its own. The result is the X of the other lessons."),)  # fmt: skip
-        return (say_count(
+        return (plural(
             "{count} layer works on these rows, then a layer norm. The result is the X of the other lessons.",
             "{count} layers work on these rows, then a layer norm. The result is the X of the other lessons.",
             self.layer),)  # fmt: skip

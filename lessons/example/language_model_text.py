@@ -19,7 +19,7 @@ from attention_core.language_model import (
 )
 from attention_core.model import ModelTrace
 from attention_core.pieces import SPACE, START, UNKNOWN
-from lessons.screen.message import Sentence, Token, say
+from lessons.screen.message import Message, Token, message
 
 LONGEST_TEXT = 280  # characters
 SENTENCES_READ = {
@@ -31,14 +31,14 @@ SENTENCES_READ = {
 }
 
 PATTERN_NAMES = {
-    "previous token": say("previous token"),
-    "start": say("start"),
-    "punctuation": say("punctuation"),
-    "induction": say("induction"),
-    "same token": say("same token"),
+    "previous token": message("previous token"),
+    "start": message("start"),
+    "punctuation": message("punctuation"),
+    "induction": message("induction"),
+    "same token": message("same token"),
 }
-NO_NAME = say("no name earned")
-UNREAD_TEXT, RANDOM_PIECES = say("unread text"), say("random pieces said twice")
+NO_NAME = message("no name earned")
+UNREAD_TEXT, RANDOM_PIECES = message("unread text"), message("random pieces said twice")
 
 
 @dataclass(frozen=True)
@@ -132,13 +132,13 @@ def shown(token: str) -> str:
     return f"·{token}"
 
 
-def name_of_head(layer: int, head: int) -> Sentence:
+def name_of_head(layer: int, head: int) -> Message:
     """What the head has earned to be called."""
     name = measured_model().heads.name_of(layer, head)
     return NO_NAME if name is None else PATTERN_NAMES[name]
 
 
-def texts_measured(pattern: str) -> Sentence:
+def texts_measured(pattern: str) -> Message:
     """What the heads were measured on for a pattern."""
     return RANDOM_PIECES if pattern in MEASURED_ON_LISTS else UNREAD_TEXT
 

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import generator
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 
 RandomSource = Literal["journey", "search", "mat", "batch", "modules", "sentence"]
 WeightKind = Literal["normal", "small", "linear"]
@@ -124,30 +124,30 @@ class Preset:
     """
 
     key: RandomSource
-    title: Sentence | str
+    title: Message | str
     tokens: tuple[str, ...] | None
     ids: tuple[int, ...] | None = None
     fixed: Sizes | None = None
     draw: Callable[[Sizes, tuple[int, ...]], Drawn]
-    remark: Sentence | str = ""
+    remark: Message | str = ""
 
 
 EVERY_PRESET = (
     Preset(key="journey", title="Your journey starts with one step", tokens=JOURNEY_TOKENS, draw=draw_journey),
-    Preset(key="search", title=say("Four positions that search"), draw=draw_with_numpy,
-           remark=say("The notebook uses no mask."),
+    Preset(key="search", title=message("Four positions that search"), draw=draw_with_numpy,
+           remark=message("The notebook uses no mask."),
            tokens=("position 0", "position 1", "position 2", "position 3"),
            fixed=Sizes(d_model=8, d_k=8, d_v=8, seed=42, weight_kind="small")),
     Preset(key="mat", title="The cat sat on the mat", draw=draw_with_numpy,
-           remark=say("The notebook uses no mask."),
+           remark=message("The notebook uses no mask."),
            tokens=("The", "cat", "sat", "on", "the", "mat"),
            fixed=Sizes(d_model=16, d_k=16, d_v=16, seed=123, weight_kind="small")),
-    Preset(key="batch", title=say("A batch of two sentences"), draw=draw_batch,
-           remark=say("The notebook uses the causal mask."),
+    Preset(key="batch", title=message("A batch of two sentences"), draw=draw_batch,
+           remark=message("The notebook uses the causal mask."),
            tokens=("token 1", "token 2", "token 3", "token 4"),
            fixed=Sizes(d_model=8, d_k=8, d_v=8, seed=1337, weight_kind="linear")),
     Preset(key="modules", title="The cat sat down", tokens=("The", "cat", "sat", "down"), ids=(5, 12, 31, 7),
            fixed=Sizes(d_model=8, d_k=6, d_v=6, seed=42, weight_kind="linear"), draw=draw_modules,
-           remark=say("The notebook shows it without the mask, then with it.")),
-    Preset(key="sentence", title=say("A sentence of your own"), tokens=None, draw=draw_sentence))  # fmt: skip
+           remark=message("The notebook shows it without the mask, then with it.")),
+    Preset(key="sentence", title=message("A sentence of your own"), tokens=None, draw=draw_sentence))  # fmt: skip
 PRESETS: dict[str, Preset] = {preset.key: preset for preset in EVERY_PRESET}

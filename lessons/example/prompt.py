@@ -6,8 +6,8 @@ from attention_core.errors import Phrase
 from attention_core.tasks import CharacterTask
 from attention_core.tokens import clean_text, tokenize
 from attention_core.training import TrainingSettings
-from lessons.screen.format import seen
-from lessons.screen.message import Sentence, Token, say
+from lessons.screen.format import visible_text
+from lessons.screen.message import Message, Token, message
 
 MAX_START = 200
 MOST_LISTED = 8
@@ -18,7 +18,7 @@ class Beginning:
     """Characters that the model knows, and what was changed to get them."""
 
     tokens: tuple[str, ...]
-    notes: tuple[Sentence | Phrase, ...] = ()
+    notes: tuple[Message | Phrase, ...] = ()
 
 
 def beginning_of(raw: str, task: CharacterTask) -> Beginning:
@@ -28,7 +28,7 @@ def beginning_of(raw: str, task: CharacterTask) -> Beginning:
     known, notes = known_characters(text, task)
     if text and not known:
         first = Token(task.tokens[0], 0)
-        notes.append(say("Nothing is left to begin with, so the text begins with {first}.", first=first))
+        notes.append(message("Nothing is left to begin with, so the text begins with {first}.", first=first))
     return Beginning(known or task.tokens[:1], (*clean.notes, *notes))
 
 
@@ -38,18 +38,18 @@ def read_probe(settings: TrainingSettings, raw: str) -> Beginning:
     clean = clean_text(raw)
     known, notes = known_characters(clean.text, task)
     if len(known) > context:
-        notes.append(say("The model sees {n} characters at once; these are the last {n}.", n=context))
+        notes.append(message("The model sees {n} characters at once; these are the last {n}.", n=context))
     if clean.text and not known:
-        notes.append(say("Nothing is left of the text, so this is the beginning of the training text."))
+        notes.append(message("Nothing is left of the text, so this is the beginning of the training text."))
     return Beginning(known[-context:] or task.tokens[: task.window], (*clean.notes, *notes))
 
 
-def known_characters(text: str, task: CharacterTask) -> tuple[tuple[str, ...], list[Sentence]]:
+def known_characters(text: str, task: CharacterTask) -> tuple[tuple[str, ...], list[Message]]:
     """Those of the vocabulary, and a sentence on the others."""
     typed, vocabulary = tokenize(text, "characters"), set(task.vocabulary.tokens)
     unknown = [character for character in dict.fromkeys(typed) if character not in vocabulary]
     known = tuple(character for character in typed if character in vocabulary)
     if not unknown:
         return known, []
-    listed = " ".join(map(seen, unknown[:MOST_LISTED])) + (" …" if len(unknown) > MOST_LISTED else "")
-    return known, [say("This model has never met {characters} and leaves it out.", characters=listed)]
+    listed = " ".join(map(visible_text, unknown[:MOST_LISTED])) + (" …" if len(unknown) > MOST_LISTED else "")
+    return known, [message("This model has never met {characters} and leaves it out.", characters=listed)]

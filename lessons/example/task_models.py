@@ -34,7 +34,7 @@ from lessons.example.presets import Sizes
 from lessons.example.shipped_weights import shipped_weights
 from lessons.example.task_texts import texts_of
 from lessons.example.trained_layer import Job, TrainedLayer
-from lessons.screen.message import All, Sentence, Token, say, say_count
+from lessons.screen.message import ListOf, Message, Token, message, plural
 
 TaskSource = Literal["pronouns", "previous", "reverse", "lookup", "induction"]
 MOST_RECORDINGS = 48  # half a megabyte each, or less
@@ -50,7 +50,7 @@ class LearntExample:
     spaces between, or letter by letter.
     """
 
-    name: Sentence  # completes “Trained on …”
+    name: Message  # completes “Trained on …”
     task: Task
     sentence: str
     words: bool
@@ -64,7 +64,7 @@ class LearntExample:
             self.task, sizes.seed, causal=causal and self.causal, scaling=scaling, **of_model, **self.training
         )
 
-    def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[Sentence | Phrase, ...]]:
+    def tokens(self, text: str) -> tuple[tuple[str, ...], tuple[Message | Phrase, ...]]:
         """The tokens of a text that the model knows, at most as many as it sees at once, and notes on what is left out.
 
         There is always at least one.
@@ -74,19 +74,19 @@ class LearntExample:
         known = tuple(token for token in written if token in self.task.vocabulary.tokens)
         notes = list(clean.notes)
         if strangers := list(dict.fromkeys(token for token in written if token not in known)):
-            left_out = All(tuple(Token(token, 0) for token in strangers))
-            notes.append(say("This model has never met {tokens}, so it is left out. It knows {known}.", tokens=left_out,
+            left_out = ListOf(tuple(Token(token, 0) for token in strangers))
+            notes.append(message("This model has never met {tokens}, so it is left out. It knows {known}.", tokens=left_out,
                              known=self.known))  # fmt: skip
         if not known:
-            notes.append(say("There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
+            notes.append(message("There is nothing to show yet: type something it knows. Until then this is “{sentence}”.",
                              sentence=self.sentence))  # fmt: skip
             return self.tokens(self.sentence)[0], tuple(notes)
         if len(known) > self.most_tokens:
             notes.append(
-                say("This model sees {most} tokens at once: the first {most} are used.", most=self.most_tokens)
+                message("This model sees {most} tokens at once: the first {most} are used.", most=self.most_tokens)
             )
         elif len(known) < self.task.window and self.has_positions:
-            notes.append(say("It was trained on {window} tokens at a time; with {count} it may be lost.",
+            notes.append(message("It was trained on {window} tokens at a time; with {count} it may be lost.",
                              window=self.task.window, count=len(known)))  # fmt: skip
         return known[: self.most_tokens], tuple(notes)
 
@@ -123,21 +123,21 @@ def sizes_of_model(d_model: int, d_k: int, d_v: int) -> dict[str, int]:
 
 TASK_SOURCES: dict[str, LearntExample] = {
     "pronouns": LearntExample(
-        name=say("pronouns"), task=PronounTask(),
+        name=message("pronouns"), task=PronounTask(),
         sentence="boy found lamp near girl when he", words=True, sizes=sizes_of_model(8, 2, 3),
         training=small(0.03, 300) | {"context": 12}),
     "previous": LearntExample(
-        name=say("the letter before"), task=PreviousTask(n_letters=8, window=12),
+        name=message("the letter before"), task=PreviousTask(n_letters=8, window=12),
         sentence="cafebeadhead", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
     "reverse": LearntExample(
-        name=say("letters backwards"), task=ReverseTask(n_letters=8, window=8),
+        name=message("letters backwards"), task=ReverseTask(n_letters=8, window=8),
         sentence="cafebadh", words=False, sizes=sizes_of_model(8, 4, 4), training=small(0.02, 300)),
     "lookup": LearntExample(
-        name=say("look-up"),
+        name=message("look-up"),
         task=LookUpTask(n_letters=4, n_numbers=4, pairs=4, questions=2), sentence="b2 d4 a1 c3 c? b?", words=True,
         sizes=sizes_of_model(8, 4, 4), training=small(0.03, 400) | {"context": 12}),
     "induction": LearntExample(
-        name=say("induction"),
+        name=message("induction"),
         task=InductionTask(n_letters=12, window=12, shortest=4, longest=6), sentence="hadkbhadkbha", words=False,
         sizes=sizes_of_model(12, 6, 6), training=small(0.02, 600) | {"positions": "learned"}),
 }  # fmt: skip
@@ -234,18 +234,20 @@ def recording_of(settings: TrainingSettings) -> ModelRecording:
 
 
 ROLE_NAMES = {
-    "referent": say("finds the word"), "previous": say("one back"), "mirror": say("mirror"), "self": say("itself"),
-    "pair": say("finds the pair"), "after_match": say("after the match"), "next_larger": say("the next larger"),
-    "letter_before": say("the letter before"), "number": say("finds the number"), "last": say("the last"),
-    "one_back": say("one back"), "two_back": say("two back"), "three_back": say("three back"), "next": say("one ahead"),
+    "referent": message("finds the word"), "previous": message("one back"), "mirror": message("mirror"), "self": message("itself"),
+    "pair": message("finds the pair"), "after_match": message("after the match"), "next_larger": message("the next larger"),
+    "letter_before": message("the letter before"), "number": message("finds the number"), "last": message("the last"),
+    "one_back": message("one back"), "two_back": message("two back"), "three_back": message("three back"), "next": message("one ahead"),
 }  # fmt: skip
 
 
 WAYS_TO_X = {
-    "learned": say("To each row this model adds a vector that it has learned for the position."),
-    "sinusoidal": say("To each row this model adds a vector of sines and cosines for the position."),
-    "qk": say("To what queries and keys are made of, this model adds a vector that it has learned for the position."),
-    "rotary": say("This model turns queries and keys by their positions."),
+    "learned": message("To each row this model adds a vector that it has learned for the position."),
+    "sinusoidal": message("To each row this model adds a vector of sines and cosines for the position."),
+    "qk": message(
+        "To what queries and keys are made of, this model adds a vector that it has learned for the position."
+    ),
+    "rotary": message("This model turns queries and keys by their positions."),
 }
 
 
@@ -278,17 +280,17 @@ class Trained(TrainedLayer):
         return self.recording.settings.model.heads == "sliced"
 
     @property
-    def way_to_x(self) -> tuple[Sentence, ...]:
+    def input_description(self) -> tuple[Message, ...]:
         """What is added, the layers below, a norm; and what this model tells queries and keys besides."""
         config, way = self.recording.settings.model, []
         if config.positions in ("learned", "sinusoidal"):
             way.append(WAYS_TO_X[config.positions])
         if self.layer:
-            way.append(say_count("{count} layer works on that.", "{count} layers work on that.", self.layer))
+            way.append(plural("{count} layer works on that.", "{count} layers work on that.", self.layer))
         if config.layer_norm:
-            way.append(say("A layer norm follows."))
-        result = say("The result is the X of the other lessons.")
-        way.append(result if way else say("These rows are the X of the other lessons."))
+            way.append(message("A layer norm follows."))
+        result = message("The result is the X of the other lessons.")
+        way.append(result if way else message("These rows are the X of the other lessons."))
         if config.positions in ("qk", "rotary"):
             way.append(WAYS_TO_X[config.positions])
         return tuple(way)
@@ -298,15 +300,15 @@ class Trained(TrainedLayer):
         task, shares = self.source.task, self.evaluation.role_weights[:, self.layer, head].tolist()
         best = max(range(len(shares)), key=shares.__getitem__)
         role, even = task.roles[best], even_shares(self.recording.settings)[best]
-        done, texts = shares[best] >= task.threshold, say("{n} new sequences", n=HELD_OUT)
+        done, texts = shares[best] >= task.threshold, message("{n} new sequences", n=HELD_OUT)
         return Job(ROLE_NAMES[role], texts_of(task).roles[role], shares[best], even, done, texts)
 
-    def whose(self) -> Sentence:
+    def origin(self) -> Message:
         """What made the weights, and how well they do."""
         seed = self.recording.settings.seed
         if self.untrained:
-            return say("Untrained: random weights (seed {seed}).", seed=seed)
-        return say(
+            return message("Untrained: random weights (seed {seed}).", seed=seed)
+        return message(
             "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right.",
             task=self.source.name, updates=self.updates, seed=seed, count=self.answers,
             right=round(self.evaluation.accuracy * self.answers),

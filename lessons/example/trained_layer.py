@@ -7,10 +7,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from attention_core.tokens import Vocabulary
-from lessons.screen.format import written
-from lessons.screen.message import Sentence, Share, say
+from lessons.screen.format import format_value
+from lessons.screen.message import Message, Percent, message
 
-NO_NAME_EARNED = say("no name earned")
+NO_NAME_EARNED = message("no name earned")
 
 
 @dataclass(frozen=True)
@@ -21,17 +21,17 @@ class Job:
     All was measured in `texts`.
     """
 
-    name: Sentence
-    role: Sentence
+    name: Message
+    role: Message
     share: float
     even: float
     done: bool  # the head has earned the name
-    texts: Sentence
+    texts: Message
 
     @property
-    def label(self) -> Sentence:
+    def label(self) -> Message:
         """The name that a head has earned, with its share."""
-        return say("{name}, {share}", name=self.name, share=Share(self.share)) if self.done else NO_NAME_EARNED
+        return message("{name}, {share}", name=self.name, share=Percent(self.share)) if self.done else NO_NAME_EARNED
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -48,7 +48,7 @@ class TrainedLayer(ABC):
     embedded: Float[Tensor, "tokens d_model"]
 
     @abstractmethod
-    def whose(self) -> Sentence:
+    def origin(self) -> Message:
         """What made the weights, and how well they do."""
 
     @abstractmethod
@@ -57,7 +57,7 @@ class TrainedLayer(ABC):
 
     @property
     @abstractmethod
-    def way_to_x(self) -> tuple[Sentence, ...]:
+    def input_description(self) -> tuple[Message, ...]:
         """What the model makes of the rows of its embedding table before they enter this layer's heads."""
 
     @property
@@ -75,23 +75,23 @@ class TrainedLayer(ABC):
         """What is done best in this layer: by a head that has earned a name, where one has."""
         return max((self.job(head) for head in range(self.n_heads)), key=lambda job: (job.done, job.share))
 
-    def does(self, head: int) -> Sentence:
+    def does(self, head: int) -> Message:
         """What a head has been measured to do."""
         job = self.job(head)
-        numbers = {"role": job.role, "share": Share(job.share), "texts": job.texts}
-        even = {"even": Share(job.even)}
-        alike = written(numbers["share"]) == written(even["even"])
+        numbers = {"role": job.role, "share": Percent(job.share), "texts": job.texts}
+        even = {"even": Percent(job.even)}
+        alike = format_value(numbers["share"]) == format_value(even["even"])
         if job.done:
-            return say("This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+            return message("This head has learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
                        "would be {even}.", **numbers, **even)  # fmt: skip
         if self.untrained and alike:
-            return say("Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
+            return message("Untrained: in {texts} {share} of its weight is where it would have to be to {role}, as if it "
                        "were spread evenly.", **numbers)  # fmt: skip
         if self.untrained:
-            return say("Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
+            return message("Untrained: in {texts} {share} of its weight is where it would have to be to {role}. Spread "
                        "evenly it would be {even}.", **numbers, **even)  # fmt: skip
         if alike:
-            return say("This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
+            return message("This head has not learnt to {role}: in {texts} {share} of its weight goes there, as if it were "
                        "spread evenly.", **numbers)  # fmt: skip
-        return say("This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
+        return message("This head has not learnt to {role}: in {texts} {share} of its weight goes there. Spread evenly it "
                    "would be {even}.", **numbers, **even)  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lessons.exercises.base import Exercise
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 WRITTEN_WIDE = 100  # characters of a line of the question
 TORCH_IMPORTED = "import math\n\nimport torch\nfrom torch import nn\nfrom torch.nn import functional as F\n"
@@ -22,8 +22,8 @@ def exercise_files() -> dict[str, str]:
 
 def file_text(exercise: Exercise) -> str:
     """The question as the docstring, what the page knows as well, and the beginning of an answer."""
-    asks = textwrap.fill(spoken(exercise.asks), WRITTEN_WIDE, break_long_words=False, break_on_hyphens=False)
-    return f'"""{spoken(exercise.title)}.\n\n{asks}\n"""\n\n{TORCH_IMPORTED}\n\n{exercise.starter}'
+    asks = textwrap.fill(render(exercise.asks), WRITTEN_WIDE, break_long_words=False, break_on_hyphens=False)
+    return f'"""{render(exercise.title)}.\n\n{asks}\n"""\n\n{TORCH_IMPORTED}\n\n{exercise.starter}'
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention import attend
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
 from lessons.exercises.one_head import BY_D_K, DIVISORS, MULTIPLIED, NOT_SCALED
-from lessons.screen.message import say
+from lessons.screen.message import message
 
 
 def attention_cases(g: torch.Generator) -> tuple[Case, ...]:
@@ -37,9 +37,9 @@ def other_attention(
 
 ATTENTION = Exercise(
     key="attention",
-    title=say("Scaled dot-product attention"),
+    title=message("Scaled dot-product attention"),
     lesson="output",
-    asks=say(
+    asks=message(
         "One whole head: queries, keys and values from X; scores Q Kᵀ / √d_k; the softmax of each row; and the context "
         "vectors, weights times V. Return the context vectors and the weights."
     ),
@@ -88,14 +88,14 @@ ATTENTION = Exercise(
         Mistake(NOT_SCALED, partial(other_attention, by="nothing")),
         Mistake(BY_D_K, partial(other_attention, by="d_k")),
         Mistake(
-            say("You divided by √d_model. Divide by the root of the width of the keys, √d_k."),
+            message("You divided by √d_model. Divide by the root of the width of the keys, √d_k."),
             partial(other_attention, by="√d_model"),
         ),
         Mistake(MULTIPLIED, partial(other_attention, by="1/√d_k")),
         Mistake(
-            say("The softmax ran down the columns. The row of each query must sum to 1: dim=-1."),
+            message("The softmax ran down the columns. The row of each query must sum to 1: dim=-1."),
             partial(other_attention, dim=0),
         ),
-        Mistake(say("The scores are K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_attention, swapped=True)),
+        Mistake(message("The scores are K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_attention, swapped=True)),
     ),
 )

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Colour, Scale
 
 Outputs = tuple[Tensor, ...]
 GivenIn = list | float | int  # nested lists stand for a tensor; a number stays one
 AXES = {
-    "queries": say("queries"), "keys": say("keys"), "tokens": say("tokens"), "features": say("features"),
-    "vocabulary": say("vocabulary"),
+    "queries": message("queries"), "keys": message("keys"), "tokens": message("tokens"), "features": message("features"),
+    "vocabulary": message("vocabulary"),
 }  # fmt: skip
 
 
@@ -50,7 +50,7 @@ class Shown:
 class Mistake:
     """A way to get it wrong that many have taken: what it computes, and what helps."""
 
-    hint: Sentence
+    hint: Message
     computes: Callable[..., Tensor | Outputs]
 
 
@@ -62,9 +62,9 @@ class Exercise:
     """
 
     key: str
-    title: Sentence
+    title: Message
     lesson: str
-    asks: Sentence  # our own words, as Markdown
+    asks: Message  # our own words, as Markdown
     entry: str
     takes: tuple[Shown | str, ...]
     returns: tuple[Shown, ...]

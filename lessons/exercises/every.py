@@ -6,11 +6,11 @@ from lessons.exercises.many_heads import BATCHED, MERGE, MODULE, SPLIT
 from lessons.exercises.one_head import CONTEXT, MASK, SCORES, SOFTMAX
 from lessons.exercises.training import GRADIENT, TEMPERATURE
 from lessons.exercises.verdict import known_mistake, same, verdict_of
-from lessons.screen.message import say
+from lessons.screen.message import message
 from lessons.screen.screen import Code
 
-HEADING = say("Can you write it yourself?")
-OPENING = say(
+HEADING = message("Can you write it yourself?")
+OPENING = message(
     "Write each step of attention in Python. Your code runs in this browser and nowhere else; the numbers that it "
     "finds are compared with PyTorch's on cases that are new in every run."
 )

@@ -4,8 +4,8 @@ import torch
 from torch import Tensor
 
 from lessons.exercises.base import AXES, Case, Exercise, Shown, double
-from lessons.screen.format import spoken
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import render
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Axis, Matrices, Matrix
 
 BESIDE_EDITOR = 360  # pixels of the column beside the editor
@@ -20,19 +20,19 @@ def failing_case(
     expected, got = matrix_of(shown, theirs, at), matrix_of(shown, ours, at)
     apart = ~torch.isclose(got, expected, **NEARLY, equal_nan=True)
     outputs = (
-        shown_matrix("expected", say("expected {name}", name=name_of_part(shown, at)), shown, expected),
-        shown_matrix("got", say("yours"), shown, got, marked=apart),
+        shown_matrix("expected", message("expected {name}", name=name_of_part(shown, at)), shown, expected),
+        shown_matrix("got", message("yours"), shown, got, marked=apart),
     )
     got_beside_expected = Matrices(
-        key="failing", name=say("What is expected, and beside it what came out"), width=BESIDE_EDITOR,
-        notice=(say("{count} of {whole} entries shown differ.", count=int(apart.sum()), whole=apart.numel()),),
-        hint=say("What differs is marked. Point at a number to read it."), first="expected", bands=(outputs,),
+        key="failing", name=message("What is expected, and beside it what came out"), width=BESIDE_EDITOR,
+        notice=(message("{count} of {whole} entries shown differ.", count=int(apart.sum()), whole=apart.numel()),),
+        hint=message("What differs is marked. Point at a number to read it."), first="expected", bands=(outputs,),
     )  # fmt: skip
     entered = tuple(inputs(exercise, case, at))
-    went_in = say("What went in: {names}", names=", ".join(spoken(matrix.title) for matrix in entered))
+    went_in = message("What went in: {names}", names=", ".join(render(matrix.title) for matrix in entered))
     return got_beside_expected, Matrices(
         key="went_in", name=went_in, notice=(went_in,), first=entered[0].key, bands=(entered,),
-        hint=say("This is what went in. Point at a number to read it."),
+        hint=message("This is what went in. Point at a number to read it."),
     )  # fmt: skip
 
 
@@ -46,7 +46,10 @@ def inputs(exercise: Exercise, case: Case, at: tuple[int, ...]) -> list[Matrix]:
         here = (*at, *(0,) * axes)[: max(axes, 0)]
         found.append(
             shown_matrix(
-                f"in_{shown.name}", say("{name}", name=name_of_part(shown, here)), shown, matrix_of(shown, tensor, here)
+                f"in_{shown.name}",
+                message("{name}", name=name_of_part(shown, here)),
+                shown,
+                matrix_of(shown, tensor, here),
             )
         )
     return found
@@ -69,7 +72,7 @@ def name_of_part(shown: Shown, at: tuple[int, ...]) -> str:
     return f"{shown.name}[{', '.join(map(str, at))}]" if at else shown.name
 
 
-def shown_matrix(key: str, title: Sentence, shown: Shown, values: Tensor, marked: Tensor | None = None) -> Matrix:
+def shown_matrix(key: str, title: Message, shown: Shown, values: Tensor, marked: Tensor | None = None) -> Matrix:
     """A tensor of an exercise as a figure draws it; what is no finite number is drawn as masked."""
     return Matrix(
         key=key, title=title, values=values.nan_to_num(0.0, 0.0, 0.0), visible=values.isfinite(), marked=marked,

@@ -11,7 +11,7 @@ from attention_core.heads import MultiHeadAttention, merge_heads, split_heads
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, numbers_within
 from lessons.exercises.one_head import NOT_SCALED
-from lessons.screen.message import say
+from lessons.screen.message import message
 
 MAPS = ("W_q", "W_k", "W_v", "W_o")
 
@@ -26,9 +26,9 @@ def split_cases(g: torch.Generator) -> tuple[Case, ...]:
 
 SPLIT = Exercise(
     key="split",
-    title=say("Split into heads"),
+    title=message("Split into heads"),
     lesson="heads",
-    asks=say(
+    asks=message(
         "Give each head its own neighbouring features of every token: from shape [tokens, d_model] to "
         "[n_heads, tokens, d_head]. Head 1 gets the first d_head features, head 2 the next ones, and so on."
     ),
@@ -50,7 +50,7 @@ SPLIT = Exercise(
     answer=split_heads,
     mistakes=(
         Mistake(
-            say(
+            message(
                 "view(n_heads, tokens, d_head) mixes tokens: the numbers stay in their order. Use view(tokens, "
                 "n_heads, d_head), "
                 "then permute."
@@ -58,14 +58,14 @@ SPLIT = Exercise(
             lambda x, h: x.reshape(h, len(x), -1),
         ),
         Mistake(
-            say(
+            message(
                 "The heads come first: bring [tokens, n_heads, d_head] to [n_heads, tokens, d_head] with "
                 "permute(1, 0, 2)."
             ),
             lambda x, h: x.reshape(len(x), h, -1),
         ),
         Mistake(
-            say(
+            message(
                 "Each head gets every n-th feature here. It should get neighbouring ones: view(tokens, "
                 "n_heads, d_head)."
             ),
@@ -84,9 +84,9 @@ def merge_cases(g: torch.Generator) -> tuple[Case, ...]:
 
 MERGE = Exercise(
     key="merge",
-    title=say("Merge the heads"),
+    title=message("Merge the heads"),
     lesson="heads",
-    asks=say(
+    asks=message(
         "Put what all heads found side by side again: from [n_heads, tokens, d_head] to [tokens, d_model]. The "
         "features "
         "of head 1 come first in the row of each token."
@@ -108,22 +108,22 @@ MERGE = Exercise(
     answer=merge_heads,
     mistakes=(
         Mistake(
-            say(
+            message(
                 "reshape alone keeps the numbers in their order and mixes tokens. Bring the tokens to the "
                 "front first: permute(1, 0, 2)."
             ),
             lambda x: x.reshape(x.shape[1], -1),
         ),
         Mistake(
-            say("The heads are added up here. They stand side by side, each with features of its own."),
+            message("The heads are added up here. They stand side by side, each with features of its own."),
             lambda x: x.sum(0),
         ),
         Mistake(
-            say("This is the mean of the heads. They stand side by side, each with features of its own."),
+            message("This is the mean of the heads. They stand side by side, each with features of its own."),
             lambda x: x.mean(0),
         ),
         Mistake(
-            say("The features of the heads are interleaved. All features of head 1 come first: permute(1, 0, 2)."),
+            message("The features of the heads are interleaved. All features of head 1 come first: permute(1, 0, 2)."),
             lambda x: x.permute(1, 2, 0).reshape(x.shape[1], -1),
         ),
     ),
@@ -172,9 +172,9 @@ def other_module(
 
 MODULE = Exercise(
     key="multi_head",
-    title=say("Multi-head attention"),
+    title=message("Multi-head attention"),
     lesson="heads",
-    asks=say(
+    asks=message(
         "A module of PyTorch: four layers of weights, several heads, a causal mask if asked for. Return the output and "
         "the weights of all heads, shape [n_heads, queries, keys]."
     ),
@@ -235,34 +235,36 @@ MODULE = Exercise(
     draw=module_cases,
     answer=module_of,
     mistakes=(
-        Mistake(say("The scores are not divided by √d_head."), partial(other_module, by="nothing")),
+        Mistake(message("The scores are not divided by √d_head."), partial(other_module, by="nothing")),
         Mistake(
-            say("You divided by √d_model. The keys of a head have d_head features only: √d_head."),
+            message("You divided by √d_model. The keys of a head have d_head features only: √d_head."),
             partial(other_module, by="√d_model"),
         ),
         Mistake(
-            say("causal=True changes nothing yet: mask the scores before the softmax."),
+            message("causal=True changes nothing yet: mask the scores before the softmax."),
             partial(other_module, mask="none"),
         ),
         Mistake(
-            say(
+            message(
                 "Weights were set to 0 after the softmax, so that rows no longer sum to 1. Give hidden scores "
                 "−∞ before it."
             ),
             partial(other_module, mask="after"),
         ),
-        Mistake(say("A token may look at itself: the mask begins at diagonal=1."), partial(other_module, diagonal=0)),
-        Mistake(say("The mask hides the past. Hide the future."), partial(other_module, mask="past")),
-        Mistake(say("The softmax must run over the keys: dim=-1."), partial(other_module, dim=1)),
         Mistake(
-            say("view(n_heads, tokens, d_head) mixes tokens. Use view(tokens, n_heads, d_head), then permute."),
+            message("A token may look at itself: the mask begins at diagonal=1."), partial(other_module, diagonal=0)
+        ),
+        Mistake(message("The mask hides the past. Hide the future."), partial(other_module, mask="past")),
+        Mistake(message("The softmax must run over the keys: dim=-1."), partial(other_module, dim=1)),
+        Mistake(
+            message("view(n_heads, tokens, d_head) mixes tokens. Use view(tokens, n_heads, d_head), then permute."),
             partial(other_module, mixes=True),
         ),
         Mistake(
-            say("Bring the heads back to [tokens, n_heads, d_head] before joining them."),
+            message("Bring the heads back to [tokens, n_heads, d_head] before joining them."),
             partial(other_module, merges=False),
         ),
-        Mistake(say("The output projection W_o is missing."), partial(other_module, projects=False)),
+        Mistake(message("The output projection W_o is missing."), partial(other_module, projects=False)),
     ),
 )
 
@@ -291,9 +293,9 @@ def other_batch(q: Tensor, k: Tensor, v: Tensor, by: int = -1, dim: int = -1, sc
 
 BATCHED = Exercise(
     key="batch",
-    title=say("A batch"),
+    title=message("A batch"),
     lesson="pytorch",
-    asks=say(
+    asks=message(
         "Several sentences at once, each with several heads: Q, K and V have shape [batch, heads, tokens, "
         "d_k]. No loop "
         "is needed: `@` multiplies the last two axes and treats all others alike. Return the output and the weights."
@@ -323,23 +325,23 @@ BATCHED = Exercise(
     mistakes=(
         Mistake(NOT_SCALED, partial(other_batch, scaled=False)),
         Mistake(
-            say("You divided by the root of the number of tokens. d_k is the size of the last axis."),
+            message("You divided by the root of the number of tokens. d_k is the size of the last axis."),
             partial(other_batch, by=-2),
         ),
         Mistake(
-            say("You divided by the root of the number of heads. d_k is the size of the last axis."),
+            message("You divided by the root of the number of heads. d_k is the size of the last axis."),
             partial(other_batch, by=1),
         ),
         Mistake(
-            say("The softmax ran over the queries. The row of each query must sum to 1: dim=-1."),
+            message("The softmax ran over the queries. The row of each query must sum to 1: dim=-1."),
             partial(other_batch, dim=-2),
         ),
         Mistake(
-            say("The softmax ran over the heads. The row of each query must sum to 1: dim=-1."),
+            message("The softmax ran over the heads. The row of each query must sum to 1: dim=-1."),
             partial(other_batch, dim=1),
         ),
         Mistake(
-            say("The softmax ran over the sentences. The row of each query must sum to 1: dim=-1."),
+            message("The softmax ran over the sentences. The row of each query must sum to 1: dim=-1."),
             partial(other_batch, dim=0),
         ),
     ),

@@ -9,7 +9,7 @@ from torch import Tensor
 from attention_core.attention import dot_product_scores, mask_scores, mix_values, scale_scores, softmax_rows
 from attention_core.masks import causal_mask
 from lessons.exercises.base import Case, Exercise, Mistake, Shown, numbers_within, shares_of_one
-from lessons.screen.message import say
+from lessons.screen.message import message
 
 WEIGHTS = Shown("weights", "queries", "keys", "weight", "weight")
 
@@ -25,9 +25,9 @@ def softmax_cases(g: torch.Generator) -> tuple[Case, ...]:
 
 SOFTMAX = Exercise(
     key="softmax",
-    title=say("Softmax of a row"),
+    title=message("Softmax of a row"),
     lesson="softmax",
-    asks=say(
+    asks=message(
         "Turn one row of scores into weights: the exponential of each score, divided by the sum of all of them. "
         "It must work for scores around 1000 as well. Write it with `torch.exp`, `sum` and `max`."
     ),
@@ -47,25 +47,25 @@ SOFTMAX = Exercise(
     answer=lambda scores: softmax_rows(scores[None])[0],
     mistakes=(
         Mistake(
-            say(
+            message(
                 "exp(1000) is more than a computer can hold. Take the largest score from all of them first: no "
                 "weight changes."
             ),
             lambda s: s.exp() / s.exp().sum(),
         ),
-        Mistake(say("These are the exponentials. Divide each by the sum of all."), torch.exp),
+        Mistake(message("These are the exponentials. Divide each by the sum of all."), torch.exp),
         Mistake(
-            say(
+            message(
                 "The largest weight is 1 here. Divide each exponential by the sum of all, so that the weights sum to 1."
             ),
             lambda s: (s - s.max()).exp(),
         ),
         Mistake(
-            say("The scores themselves were divided by their sum. Take the exponential of each first."),
+            message("The scores themselves were divided by their sum. Take the exponential of each first."),
             lambda s: s / s.sum(),
         ),
         Mistake(
-            say("The signs are turned round: the largest score must get the largest weight."),
+            message("The signs are turned round: the largest score must get the largest weight."),
             lambda s: (-s).softmax(-1),
         ),
     ),
@@ -89,15 +89,15 @@ DIVISORS = {
     "√d_k": lambda d_k, n: math.sqrt(d_k), "nothing": lambda d_k, n: 1.0, "d_k": lambda d_k, n: d_k,
     "1/√d_k": lambda d_k, n: d_k**-0.5, "√n": lambda d_k, n: math.sqrt(n),
 }  # fmt: skip
-NOT_SCALED = say("The scores are not divided by √d_k.")
-BY_D_K = say("You divided by d_k. Divide by its square root, √d_k.")
-MULTIPLIED = say("You multiplied by √d_k. Divide by it.")
+NOT_SCALED = message("The scores are not divided by √d_k.")
+BY_D_K = message("You divided by d_k. Divide by its square root, √d_k.")
+MULTIPLIED = message("You multiplied by √d_k. Divide by it.")
 
 SCORES = Exercise(
     key="scores",
-    title=say("Scores and scaling"),
+    title=message("Scores and scaling"),
     lesson="scores",
-    asks=say(
+    asks=message(
         "Compare every query with every key: the dot product of their vectors, divided by √d_k. Row i holds the scores "
         "of query i, column j those of key j. d_k is the number of features of a key."
     ),
@@ -121,14 +121,14 @@ SCORES = Exercise(
         Mistake(BY_D_K, partial(other_scores, by="d_k")),
         Mistake(MULTIPLIED, partial(other_scores, by="1/√d_k")),
         Mistake(
-            say(
+            message(
                 "You divided by the root of the number of keys. Divide by the root of the number of their "
                 "features, √d_k."
             ),
             partial(other_scores, by="√n"),
         ),
         Mistake(
-            say("These are the scores of K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_scores, swapped=True)
+            message("These are the scores of K Qᵀ. Rows belong to queries: Q Kᵀ."), partial(other_scores, swapped=True)
         ),
     ),
 )
@@ -149,9 +149,9 @@ def other_mask(scores: Tensor, diagonal: int = 1, fill: float = -math.inf, past:
 
 MASK = Exercise(
     key="mask",
-    title=say("Causal mask"),
+    title=message("Causal mask"),
     lesson="mask",
-    asks=say(
+    asks=message(
         "No query may look at a later key. Put −∞ (`-math.inf`) where the key stands later than the query, and leave "
         "every other score as it is. A token may look at itself."
     ),
@@ -174,24 +174,24 @@ MASK = Exercise(
     answer=lambda scores: mask_scores(scores, causal_mask(len(scores))),
     mistakes=(
         Mistake(
-            say("A token may look at itself: the mask begins one to the right of the diagonal, at diagonal=1."),
+            message("A token may look at itself: the mask begins one to the right of the diagonal, at diagonal=1."),
             partial(other_mask, diagonal=0),
         ),
         Mistake(
-            say("This hides the past. Hide the future: the keys to the right of the diagonal."),
+            message("This hides the past. Hide the future: the keys to the right of the diagonal."),
             partial(other_mask, past=True),
         ),
         Mistake(
-            say("Hidden scores are 0 here. The softmax makes a positive weight of 0; only −∞ gives exactly 0."),
+            message("Hidden scores are 0 here. The softmax makes a positive weight of 0; only −∞ gives exactly 0."),
             partial(other_mask, fill=0.0),
         ),
         Mistake(
-            say(
+            message(
                 "A very negative number hides nearly as well as −∞, but −∞ gives a weight of exactly 0. Use -math.inf."
             ),
             partial(other_mask, fill=-1e9),
         ),
-        Mistake(say("Nothing is hidden yet: these are the scores as they came in."), lambda scores: scores),
+        Mistake(message("Nothing is hidden yet: these are the scores as they came in."), lambda scores: scores),
     ),
 )
 
@@ -206,9 +206,9 @@ def context_cases(g: torch.Generator) -> tuple[Case, ...]:
 
 CONTEXT = Exercise(
     key="context",
-    title=say("Context vectors, by loops"),
+    title=message("Context vectors, by loops"),
     lesson="output",
-    asks=say(
+    asks=message(
         "The context vector of a query is the sum of all value vectors, each times the weight that the query gives its "
         "key. Write it number by number, with loops; then compare with one line of matrices."
     ),
@@ -240,21 +240,23 @@ CONTEXT = Exercise(
     answer=mix_values,
     mistakes=(
         Mistake(
-            say("Each turn of the loop writes over the last one. Add to what is there: +=."),
+            message("Each turn of the loop writes over the last one. Add to what is there: +=."),
             lambda w, v: w[:, -1:] * v[-1:],
         ),
-        Mistake(say("The weights of query i stand in row i: weights[i, j], not weights[j, i]."), lambda w, v: w.T @ v),
-        Mistake(say("The values are added up without their weights."), lambda w, v: v.sum(0).expand(len(w), -1)),
         Mistake(
-            say("This is the plain mean of the values. Each value counts with its own weight."),
+            message("The weights of query i stand in row i: weights[i, j], not weights[j, i]."), lambda w, v: w.T @ v
+        ),
+        Mistake(message("The values are added up without their weights."), lambda w, v: v.sum(0).expand(len(w), -1)),
+        Mistake(
+            message("This is the plain mean of the values. Each value counts with its own weight."),
             lambda w, v: v.mean(0).expand(len(w), -1),
         ),
         Mistake(
-            say("This takes the value with the largest weight alone. All values count, each with its weight."),
+            message("This takes the value with the largest weight alone. All values count, each with its weight."),
             lambda w, v: v[w.argmax(-1)],
         ),
         Mistake(
-            say("The context vectors are still zero."), lambda w, v: torch.zeros(len(w), v.shape[1], dtype=v.dtype)
+            message("The context vectors are still zero."), lambda w, v: torch.zeros(len(w), v.shape[1], dtype=v.dtype)
         ),
     ),
 )

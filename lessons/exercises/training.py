@@ -6,7 +6,7 @@ from torch import Tensor
 from attention_core.backward import softmax_backward
 from attention_core.sampling import next_token_probabilities, pick
 from lessons.exercises.base import Case, Exercise, Mistake, Outputs, Shown, double, numbers_within, shares_of_one
-from lessons.screen.message import say
+from lessons.screen.message import message
 
 TEMPERATURES_TRIED = (0.5, 1.6, 2.5)
 
@@ -19,9 +19,9 @@ def gradient_cases(g: torch.Generator) -> tuple[Case, ...]:
 
 GRADIENT = Exercise(
     key="gradient",
-    title=say("Gradient of the softmax"),
+    title=message("Gradient of the softmax"),
     lesson="backward",
-    asks=say(
+    asks=message(
         "Backwards through the softmax: given the weights and the gradient of the loss with respect to each "
         "weight, find "
         "that with respect to each score. A weight depends on all scores of its row: "
@@ -43,27 +43,27 @@ GRADIENT = Exercise(
     answer=softmax_backward,
     mistakes=(
         Mistake(
-            say(
+            message(
                 "This treats each weight as if it depended on its own score alone: w (1 − w) d. All scores of "
                 "a row share one sum."
             ),
             lambda w, d: w * (1 - w) * d,
         ),
-        Mistake(say("The weighted mean of the row is not taken off: w (d − Σ w d)."), lambda w, d: w * d),
+        Mistake(message("The weighted mean of the row is not taken off: w (d − Σ w d)."), lambda w, d: w * d),
         Mistake(
-            say("The factor in front is missing: each difference counts times its weight."),
+            message("The factor in front is missing: each difference counts times its weight."),
             lambda w, d: d - (w * d).sum(-1, keepdim=True),
         ),
         Mistake(
-            say("What is taken off is the mean weighted with the weights, Σ w d, not the plain sum of the row."),
+            message("What is taken off is the mean weighted with the weights, Σ w d, not the plain sum of the row."),
             lambda w, d: w * (d - d.sum(-1, keepdim=True)),
         ),
         Mistake(
-            say("What is taken off is the mean weighted with the weights, Σ w d, not the plain mean of the row."),
+            message("What is taken off is the mean weighted with the weights, Σ w d, not the plain mean of the row."),
             lambda w, d: w * (d - d.mean(-1, keepdim=True)),
         ),
         Mistake(
-            say("The sum ran down the columns. It runs along the row of each query: dim=-1, keepdim=True."),
+            message("The sum ran down the columns. It runs along the row of each query: dim=-1, keepdim=True."),
             lambda w, d: w * (d - (w * d).sum(0, keepdim=True)),
         ),
     ),
@@ -95,9 +95,9 @@ def token_drawn(probabilities: Tensor, uniform: float) -> Outputs:
 
 TEMPERATURE = Exercise(
     key="temperature",
-    title=say("Sampling with temperature"),
+    title=message("Sampling with temperature"),
     lesson="generate",
-    asks=say(
+    asks=message(
         "Draw the next token: divide the logits by the temperature, take the softmax, and lay the probabilities end to "
         "end from 0 to 1. The token on whose stretch the random number `uniform` falls is drawn. Return the "
         "probabilities and the number of the token, counted from 0."
@@ -124,27 +124,27 @@ TEMPERATURE = Exercise(
     answer=drawn_with,
     mistakes=(
         Mistake(
-            say("The temperature is not used yet: divide the logits by it."),
+            message("The temperature is not used yet: divide the logits by it."),
             lambda s, t, u: token_drawn(s.softmax(-1), u),
         ),
         Mistake(
-            say("You multiplied by the temperature. Divide the logits by it."),
+            message("You multiplied by the temperature. Divide the logits by it."),
             lambda s, t, u: token_drawn((s * t).softmax(-1), u),
         ),
         Mistake(
-            say("The temperature came after the softmax. Divide the logits by it, before."),
+            message("The temperature came after the softmax. Divide the logits by it, before."),
             lambda s, t, u: token_drawn(s.softmax(-1) / t, u),
         ),
         Mistake(
-            say("This takes the likeliest token, always. Draw: the random number says which."),
+            message("This takes the likeliest token, always. Draw: the random number says which."),
             lambda s, t, u: ((s / t).softmax(-1), s.argmax()),
         ),
         Mistake(
-            say("The token is one too far: it is the first at which the sum has passed the random number."),
+            message("The token is one too far: it is the first at which the sum has passed the random number."),
             lambda s, t, u: ((s / t).softmax(-1), token_drawn((s / t).softmax(-1), u)[1] + 1),
         ),
         Mistake(
-            say("The token is one too early: it is the first at which the sum has passed the random number."),
+            message("The token is one too early: it is the first at which the sum has passed the random number."),
             lambda s, t, u: ((s / t).softmax(-1), token_drawn((s / t).softmax(-1), u)[1] - 1),
         ),
     ),

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lessons.exercises.base import Case, Exercise, Outputs
 from lessons.exercises.failing import failing_case
-from lessons.screen.message import Sentence, Size, say
+from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.screen import Matrices
 
 SECONDS = 4  # that an answer may take
@@ -18,8 +18,8 @@ MOST_SENT, MOST_PRINTED, MOST_OF_ERROR = 200_000, 4000, 500  # characters
 MOST_AXES, LONGEST_AXIS, LAST_LINE = 4, 64, 1000
 FAR = 1e6  # beyond it the numbers are too long to be read
 NEAR = {"atol": 2e-4, "rtol": 1e-3}
-UNREADABLE = say("What your browser sent cannot be read. Run it again.")
-NOT_NUMBERS = say(
+UNREADABLE = message("What your browser sent cannot be read. Run it again.")
+NOT_NUMBERS = message(
     "{output} has entries that are no numbers: something was divided by 0, or the exponential of too large a number."
 )
 
@@ -32,7 +32,7 @@ class Verdict:
     """
 
     passed: bool = False
-    says: tuple[Sentence, ...] = ()
+    says: tuple[Message, ...] = ()
     figures: tuple[Matrices, ...] = ()  # what is expected beside what came out; and what went in
     error: str = ""
     printed: str = ""
@@ -53,7 +53,7 @@ def verdict_of(exercise: Exercise, cases: tuple[Case, ...], sent: object) -> Ver
         return Verdict(says=(UNREADABLE,), tried=False)
     expected = tuple(case.outputs(exercise.answer) for case in cases)
     if all(map(same, found, expected)):
-        return Verdict(passed=True, printed=printed, says=(say("Right, on all {count} cases.", count=len(cases)),))
+        return Verdict(passed=True, printed=printed, says=(message("Right, on all {count} cases.", count=len(cases)),))
     return Verdict(printed=printed, **wrong(exercise, cases, found, expected))
 
 
@@ -70,7 +70,7 @@ def wrong(
     return {"says": says, "figures": figures}
 
 
-def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...]) -> tuple[Sentence, ...]:
+def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outputs, ...]) -> tuple[Message, ...]:
     """The hint for the first mistake that gives these very outputs, if one does."""
     for mistake in exercise.mistakes:
         if all(same(outputs, case.outputs(mistake.computes)) for outputs, case in zip(found, cases, strict=True)):
@@ -78,10 +78,10 @@ def known_mistake(exercise: Exercise, cases: tuple[Case, ...], found: tuple[Outp
     return ()
 
 
-def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Sentence:
+def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Message:
     """Where an output is wrong, and by how much."""
     if ours.shape != theirs.shape:
-        return say("In case {case} the shape of {output} is {ours}; it should be {theirs}.",
+        return message("In case {case} the shape of {output} is {ours}; it should be {theirs}.",
                    case=case, output=output, ours=shape_of_tensor(ours), theirs=shape_of_tensor(theirs))  # fmt: skip
     if ours.isnan().any():
         return NOT_NUMBERS._replace(arguments={"output": output})
@@ -89,13 +89,13 @@ def how_far_apart(case: int, output: str, ours: Tensor, theirs: Tensor) -> Sente
     count, whole = int(apart.sum()), ours.numel()
     gap = float((ours - theirs).abs()[apart].max())
     if not math.isfinite(gap):
-        return say("In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
+        return message("In case {case}, {count} of {whole} entries of {output} differ, some of them infinite.",
                    case=case, count=count, whole=whole, output=output)  # fmt: skip
     if gap > FAR:
-        return say("In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
+        return message("In case {case}, {count} of {whole} entries of {output} differ, some by more than {most}.",
                    case=case, count=count, whole=whole, output=output, most=f"{FAR:,.0f}")  # fmt: skip
-    return say("In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
-               case=case, count=count, whole=whole, output=output, gap=Size(gap))  # fmt: skip
+    return message("In case {case}, {count} of {whole} entries of {output} differ, by up to {gap}.",
+               case=case, count=count, whole=whole, output=output, gap=Magnitude(gap))  # fmt: skip
 
 
 def shape_of_tensor(x: Tensor) -> str:
@@ -106,13 +106,13 @@ def shape_of_tensor(x: Tensor) -> str:
 def stopped(error: dict, printed: str) -> Verdict:
     """Where the learner's code stopped, and why."""
     if short_text(error["type"], 60) == "TimeLimit":
-        late = say(
+        late = message(
             "It ran longer than {seconds} seconds and was stopped. Is there a loop without an end?", seconds=SECONDS
         )
         return Verdict(says=(late,), printed=printed)
     line = error.get("line")
     known = type(line) is int and 0 < line <= LAST_LINE
-    says = say("Your code stopped on line {line}.", line=line) if known else say("Your code stopped.")
+    says = message("Your code stopped on line {line}.", line=line) if known else message("Your code stopped.")
     words = shown_text(short_text(error["message"], MOST_SENT)[:MOST_OF_ERROR])
     return Verdict(says=(says,), error=f"{shown_text(error['type'])}: {words}", printed=printed)
 

@@ -7,7 +7,7 @@ from attention_core.pieces import SPACE, START
 from attention_core.tokens import Vocabulary, clean_text
 from lessons.example.prompt import MAX_START, Beginning
 from lessons.read.lesson import NOT_A_WRITER, changes, trained_on
-from lessons.screen.message import Sentence, say, say_count
+from lessons.screen.message import Message, message, plural
 
 
 @functools.cache
@@ -24,19 +24,19 @@ def beginning_in_pieces(raw: str) -> Beginning:
     return Beginning(tuple(tokens), (*clean.notes, *changes(clean.text, encoded), *beginning_cut(encoded)))
 
 
-def beginning_cut(encoded: Encoded) -> tuple[Sentence, ...]:
+def beginning_cut(encoded: Encoded) -> tuple[Message, ...]:
     """That a text is too long: what comes next follows from its end, so that is kept."""
     if not encoded.cut:
         return ()
-    return (say_count("It sees {context} tokens at once, so {count} token at the beginning of your text is left out.",
+    return (plural("It sees {context} tokens at once, so {count} token at the beginning of your text is left out.",
                       "It sees {context} tokens at once, so {count} tokens at the beginning of your text are left out.",
                       encoded.cut, context=language_model().model.config.context),)  # fmt: skip
 
 
-def about_the_writer(start_in_sight: bool) -> tuple[Sentence, ...]:
+def about_the_writer(start_in_sight: bool) -> tuple[Message, ...]:
     """What its tokens are, what it was trained on, how well it predicts, and what it cannot do."""
-    pieces = say("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
+    pieces = message("Its tokens are {size} pieces of words; one that begins a word begins with a space, ␣. "
                  "{start} stands before every text; the text above leaves it out.",
                  size=len(written_pieces()), start=START)  # fmt: skip
-    lost = say("{start} is out of sight by now, and all that it was trained on began with it.", start=START)
+    lost = message("{start} is out of sight by now, and all that it was trained on began with it.", start=START)
     return (pieces, *(() if start_in_sight else (lost,)), trained_on(), NOT_A_WRITER)

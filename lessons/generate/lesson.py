@@ -18,22 +18,22 @@ from lessons.generate.questions import QUESTIONS
 from lessons.generate.seen_in_training import legal_steps, never_an_input
 from lessons.kit.head_maps import MOST_NAMED, MOST_NUMBERED, head_name
 from lessons.kit.matrices import KEYS, token_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.screen.arithmetic import term
-from lessons.screen.format import apart, leaders, names, percent, seen
-from lessons.screen.message import All, Number, Sentence, Share, Token, say, say_count
+from lessons.screen.format import argmax_ties, distinguishable, names, percent, visible_text
+from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.program import Ran
 from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Part, Parts, Screen, Step
 
-HEADING = say("How does it write?")
-OPENING = say(
+HEADING = message("How does it write?")
+OPENING = message(
     "The model gives every token a probability, one is drawn and appended, and the next round begins. "
     "Temperature changes the odds; top-k and top-p remove candidates. What the model knows stays the same."
 )
 
 WRITES = (generate, generate_token, sampling.draw_token, sampling.next_token_probabilities, sampling.keep_top_k,
           sampling.keep_top_p, sampling.renormalise, sampling.pick)  # fmt: skip
-DISTRIBUTIONS = (say("the model says"), say("after the temperature"), say("drawn from"))
+DISTRIBUTIONS = (message("the model says"), message("after the temperature"), message("drawn from"))
 MOST_SHOWN_TOKENS = 20  # of a vocabulary too large for a figure
 LEAST_DECIMALS = 4  # of a place on the line from 0 to 1
 
@@ -64,7 +64,7 @@ class Writing:
     def text_to_see(self) -> str:
         """The text, with a sign for each space at its end: else a space that was drawn would change nothing."""
         written = self.text.rstrip(" ")
-        return written + seen(self.text[len(written) :])
+        return written + visible_text(self.text[len(written) :])
 
 
 def generate_screen(writing: Writing) -> Screen:
@@ -73,7 +73,7 @@ def generate_screen(writing: Writing) -> Screen:
     return Screen(
         figures=(distribution(writing), looks(new)),
         remarks=(window_read(new), *about_training(writing)),
-        code=Code(WRITES), ask=asking("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
+        code=Code(WRITES), ask=question_picker("generate", QUESTIONS, writing.seed, new, vocabulary))  # fmt: skip
 
 
 def code_of_writing(
@@ -104,7 +104,7 @@ def code_of_writing(
 def distribution(writing: Writing) -> Parts:
     """The vocabulary, the likeliest first: what the model says, after the temperature, and after the cuts."""
     listed = tokens_listed(writing)
-    return Parts(key="distribution", name=say("The distribution over the next token"), width=580,
+    return Parts(key="distribution", name=message("The distribution over the next token"), width=580,
                  rows=DISTRIBUTIONS,
                  notice=(model_gave(writing), what_could_be_drawn(writing), where_the_number_fell(writing.newest),
                          *tokens_not_shown(writing, listed)),
@@ -120,63 +120,63 @@ def tokens_listed(writing: Writing) -> list[int]:
     return list(dict.fromkeys((*order[:MOST_SHOWN_TOKENS], draw.token)))
 
 
-def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Sentence, ...]:
+def tokens_not_shown(writing: Writing, listed: Sequence[int]) -> tuple[Message, ...]:
     """How many tokens have no bar, and what the model gives them."""
     draw = writing.newest.draw
     if len(listed) == len(draw.logits):
         return ()
-    return (say("Not shown are the other {count} tokens, to which the model gave {share} together.",
+    return (message("Not shown are the other {count} tokens, to which the model gave {share} together.",
                 count=len(draw.logits) - len(listed),
-                share=Share(max(0.0, 1 - float(draw.probabilities[listed].sum())))),)  # fmt: skip
+                share=Percent(max(0.0, 1 - float(draw.probabilities[listed].sum())))),)  # fmt: skip
 
 
 def token_part(writing: Writing, token: int) -> Part:
     """One token of the vocabulary."""
     draw, text = writing.newest.draw, writing.vocabulary.tokens[token]
     shares = tuple(float(stage[token]) for stage in (draw.probabilities, draw.tempered, draw.final))
-    said, tempered, final = (Number(share, 3) for share in shares)
-    says = say("{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
-               token=Token(text, token), score=Number(float(draw.logits[token])), said=said, tempered=tempered,
+    said, tempered, final = (Fixed(share, 3) for share in shares)
+    says = message("{token}: score {score}; the model says {said}, after the temperature {tempered}, drawn from {final}.",
+               token=Token(text, token), score=Fixed(float(draw.logits[token])), said=said, tempered=tempered,
                final=final)  # fmt: skip
     chosen, remark = token == draw.token, None
     if chosen:
-        remark = say("drawn")
+        remark = message("drawn")
     elif not draw.kept[token]:
-        remark = say("dropped by top-p") if draw.kept_by_top_k[token] else say("dropped by top-k")
-    return Part(name=seen(text), shares=shares, says=(says,) * len(shares), chosen=chosen, remark=remark)
+        remark = message("dropped by top-p") if draw.kept_by_top_k[token] else message("dropped by top-k")
+    return Part(name=visible_text(text), shares=shares, says=(says,) * len(shares), chosen=chosen, remark=remark)
 
 
-def model_gave(writing: Writing) -> Sentence:
+def model_gave(writing: Writing) -> Message:
     """What the model gave the new token."""
     draw = writing.newest.draw
-    return say("The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
-               token=Token(writing.newest.token, draw.token), share=Share(float(draw.probabilities[draw.token])),
+    return message("The new token is {token}: the model gave it {share} (rank {rank} of {size}).",
+               token=Token(writing.newest.token, draw.token), share=Percent(float(draw.probabilities[draw.token])),
                rank=1 + int((draw.logits > draw.logits[draw.token]).sum()),
                size=len(writing.vocabulary))  # fmt: skip
 
 
-def what_could_be_drawn(writing: Writing) -> Sentence:
+def what_could_be_drawn(writing: Writing) -> Message:
     """From how many tokens it was drawn, and with what chance."""
     draw, size, kept = writing.newest.draw, len(writing.vocabulary), int(writing.newest.draw.kept.sum())
-    final = Share(float(draw.final[draw.token]))
+    final = Percent(float(draw.final[draw.token]))
     if kept == 1:
-        return say("Nothing else could be drawn: the cuts left no other.")
+        return message("Nothing else could be drawn: the cuts left no other.")
     if writing.sampling.temperature == 0:
-        return say("Nothing else could be drawn: at temperature 0 one token takes the whole probability.")
+        return message("Nothing else could be drawn: at temperature 0 one token takes the whole probability.")
     if kept < size:
-        return say("It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
+        return message("It was drawn from the {kept} of {size} that the cuts left, with a chance of {final}.",
                    kept=kept, size=size, final=final)  # fmt: skip
     if writing.sampling.temperature != 1:
-        return say("After the temperature its chance was {final}.", final=final)
-    return say("It was drawn from all {size}.", size=size)
+        return message("After the temperature its chance was {final}.", final=final)
+    return message("It was drawn from all {size}.", size=size)
 
 
-def where_the_number_fell(new: GeneratedToken) -> Sentence:
+def where_the_number_fell(new: GeneratedToken) -> Message:
     """The random number, and the stretch of the line from 0 to 1 on which it fell."""
     end = float(new.draw.final[: new.draw.token + 1].sum())
     start = end - float(new.draw.final[new.draw.token])
-    first, drawn, last = apart(start, new.draw.uniform, end, least=LEAST_DECIMALS)
-    return say("On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random "
+    first, drawn, last = distinguishable(start, new.draw.uniform, end, least=LEAST_DECIMALS)
+    return message("On the line from 0 to 1, in the order of the vocabulary, {token} covers {start} to {end}; the random "
                "number was {uniform}.",
                token=Token(new.token, new.draw.token), start=first, end=last, uniform=drawn)  # fmt: skip
 
@@ -186,108 +186,108 @@ def where_the_number_fell(new: GeneratedToken) -> Sentence:
 
 def looks(new: GeneratedToken) -> Matrices:
     """The weights of the last token read on all of the window: for each layer a matrix, for each head a row."""
-    return Matrices(key="looks", name=say("What the heads looked at"), notice=(strongest_look(new),), first="0",
+    return Matrices(key="looks", name=message("What the heads looked at"), notice=(strongest_look(new),), first="0",
                     bands=tuple((layer_of_looks(new, layer),) for layer in range(len(new.attention))), beside=True,
                     width=400, numbered=None if len(new.window) <= MOST_NUMBERED else False,
-                    hint=say("Rows are heads, columns are keys. Point at a cell to read its weight."))  # fmt: skip
+                    hint=message("Rows are heads, columns are keys. Point at a cell to read its weight."))  # fmt: skip
 
 
 def layer_of_looks(new: GeneratedToken, layer: int) -> Matrix:
     """One layer of them."""
     weights, tokens = new.attention[layer], names(new.window)
     numbers = weights.tolist()
-    title = say("{query} looks at", query=tokens[-1])
+    title = message("{query} looks at", query=tokens[-1])
     if len(new.attention) > 1:
-        title = say("{query} looks at, in layer {layer}", query=tokens[-1], layer=layer + 1)
+        title = message("{query} looks at, in layer {layer}", query=tokens[-1], layer=layer + 1)
 
     def step(head: int, key: int) -> Step:
         pair = {"head": head_name(layer, head), "query": tokens[-1], "key": tokens[key]}
-        return Step(say("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
+        return Step(message("{head}: {query} → {key}", **pair), term(numbers[head][key]), numbers[head][key])
 
     heads = tuple(f"{head + 1}" for head in range(len(numbers)))
-    return Matrix(key=str(layer), title=title, values=weights, rows=Axis(say("head"), heads, named=True),
+    return Matrix(key=str(layer), title=title, values=weights, rows=Axis(message("head"), heads, named=True),
                   columns=token_axis(new.window, KEYS), scale="weight", colour="weight", step=step,
                   sources=lambda head, key: (Cells(str(layer), head, key),))  # fmt: skip
 
 
-def strongest_look(new: GeneratedToken) -> Sentence:
+def strongest_look(new: GeneratedToken) -> Message:
     """What the last token read looked at most before the new one was drawn."""
     tokens, weights = names(new.window), torch.stack(new.attention)
     if len(new.window) == 1 and float(weights.min()) < 1 - 1e-6:  # but for a sink nothing else can have any
-        return say("Before it stands {query} alone: what a head does not give to it, its sink collects.",
+        return message("Before it stands {query} alone: what a head does not give to it, its sink collects.",
                    query=tokens[-1])  # fmt: skip
     if len(new.window) == 1:
-        return say("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
-    strongest = leaders(weights, percent)
-    about = {"query": tokens[-1], "weight": Share(float(weights[strongest[0]]))}
+        return message("Before it stands {query} alone, so every head gives it all its weight.", query=tokens[-1])
+    strongest = argmax_ties(weights, percent)
+    about = {"query": tokens[-1], "weight": Percent(float(weights[strongest[0]]))}
     if len(strongest) > MOST_NAMED:
-        return say("{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
+        return message("{query}, the last token read, put its largest weight, {weight}, on {count} cells alike.",
                    count=len(strongest), **about)  # fmt: skip
     cells = [{"key": whom(tokens, key), "head": head_name(layer, head)} for layer, head, key in strongest]
     if len(cells) == 1:
-        return say("{query}, the last token read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
-    several = All(tuple(say("{key} ({head})", **cell) for cell in cells))
-    return say("{query}, the last token read, looked most at {cells}: {weight} each.", cells=several, **about)
+        return message("{query}, the last token read, looked most at {key}: {weight}, by {head}.", **cells[0], **about)
+    several = ListOf(tuple(message("{key} ({head})", **cell) for cell in cells))
+    return message("{query}, the last token read, looked most at {cells}: {weight} each.", cells=several, **about)
 
 
-def whom(tokens: Sequence[Token], key: int) -> Sentence:
+def whom(tokens: Sequence[Token], key: int) -> Message:
     """A key, and how far back it stands."""
     back = len(tokens) - 1 - key
     if back == 0:
-        return say("itself")
-    return say("{key}, {back} back", key=Token(tokens[key].text, key), back=back)
+        return message("itself")
+    return message("{key}, {back} back", key=Token(tokens[key].text, key), back=back)
 
 
 # The text.
 
 
-def about_training(writing: Writing) -> tuple[Sentence, ...]:
+def about_training(writing: Writing) -> tuple[Message, ...]:
     """What the text owes to training."""
     if writing.task is None:
         return about_the_writer(writing.newest.first == 0)
     return (*training_steps(writing), unread_characters(writing.written, writing.task))
 
 
-def window_read(new: NewToken) -> Sentence:
+def window_read(new: NewToken) -> Message:
     """Which part of the text was read."""
     n = len(new.window)
     if new.first == 0:
-        return say_count("The model read the whole text before it: {count} token.",
+        return plural("The model read the whole text before it: {count} token.",
                          "The model read the whole text before it: {count} tokens.", n)  # fmt: skip
-    return say_count(
+    return plural(
         "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first is out of sight.",
         "The model sees {n} tokens at once: it read tokens {first} to {last}, and the first {count} are out of "
         "sight.", new.first, n=n, first=new.first + 1, last=new.position)  # fmt: skip
 
 
-def training_steps(writing: Writing) -> tuple[Sentence, ...]:
+def training_steps(writing: Writing) -> tuple[Message, ...]:
     """How many of the pairs of neighbours that were written stand in the training text."""
     steps = legal_steps(writing.start, writing.written, writing.task.tokens[: writing.task.n_trained])
     if steps.total == 0:
         return ()
-    return (say_count(
+    return (plural(
         "{count} of the {total} steps from one character to the next occurs in the training text ({share}).",
         "{count} of the {total} steps from one character to the next occur in the training text ({share}).",
-        steps.legal, total=steps.total, share=Share(steps.legal / steps.total)),)  # fmt: skip
+        steps.legal, total=steps.total, share=Percent(steps.legal / steps.total)),)  # fmt: skip
 
 
-def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Sentence:
+def unread_characters(written: Sequence[NewToken], task: CharacterTask) -> Message:
     """Which characters the model could never read while it trained, and where it had to read one now."""
     unseen = never_an_input(task)
     if not unseen:
-        return say("Every character of the vocabulary is an input of some training window, so training can teach how "
+        return message("Every character of the vocabulary is an input of some training window, so training can teach how "
                    "to read each.")  # fmt: skip
     vocabulary = task.vocabulary.tokens
-    listed = All(tuple(Token(token, vocabulary.index(token)) for token in unseen))
+    listed = ListOf(tuple(Token(token, vocabulary.index(token)) for token in unseen))
     met = [new for new in written if set(new.window) & set(unseen)]
     if not met:
-        return say_count(
+        return plural(
             "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
             "This text has not made the model read it yet.",
             "No training window has {unseen} as an input, only as answers, so nothing was learnt about reading them. "
             "This text has not made the model read one yet.", len(unseen), unseen=listed)  # fmt: skip
     token = next(token for token in met[0].window if token in unseen)
-    return say_count(
+    return plural(
         "No training window has {unseen} as an input, only as an answer, so nothing was learnt about reading it. "
         "Before character {position} it read {token} for the first time; {resting} of the {total} new characters "
         "rest on such a reading.",

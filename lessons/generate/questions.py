@@ -8,9 +8,17 @@ import torch
 from attention_core.generation import GeneratedToken
 from attention_core.sampling import keep_top_p, next_token_probabilities, ranked
 from attention_core.tokens import Vocabulary
-from lessons.kit.questions import CLEAR_LEAD, among, among_counts, among_numbers, among_things, below, beyond_figure
-from lessons.screen.format import seen
-from lessons.screen.message import Number, Sentence, Share, Token, say
+from lessons.kit.questions import (
+    CLEAR_LEAD,
+    below,
+    beyond_figure,
+    multiple_choice,
+    multiple_choice_of_counts,
+    multiple_choice_of_numbers,
+    multiple_choice_of_things,
+)
+from lessons.screen.format import visible_text
+from lessons.screen.message import Fixed, Message, Percent, Token, message
 from lessons.screen.screen import Card, Question
 
 HALF, DOUBLE = 0.5, 2.0
@@ -24,20 +32,22 @@ def most_probable(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Gen
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
 
-    def less(token: int) -> Sentence:
-        return say("Its probability is {probability}: another one has more.", probability=Number(float(says[token]), 3))
+    def less(token: int) -> Message:
+        return message(
+            "Its probability is {probability}: another one has more.", probability=Fixed(float(says[token]), 3)
+        )
 
     best, read = order[0], vocabulary.encode(new.window[-1:])[0]
     wrong = [
-        (new.draw.token, say("This one was drawn. A draw takes unlikely tokens too, as often as they deserve.")),
-        (read, say("That is the last token read. The scores are for the one that follows it.")),
+        (new.draw.token, message("This one was drawn. A draw takes unlikely tokens too, as often as they deserve.")),
+        (read, message("That is the last token read. The scores are for the one that follows it.")),
         *((token, less(token)) for token in order[1:MOST_OFFERED]),
     ]
-    return among_things(
-        say("The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
+    return multiple_choice_of_things(
+        message("The text so far ends with “{ending}”. Before any temperature or cut, which token does the model "
             "find the likeliest to come next?", ending=ending_of(new)),
-        (called[best], say("Its probability is {probability}: no other has as much.",
-                           probability=Number(float(says[best]), 3))),
+        (called[best], message("Its probability is {probability}: no other has as much.",
+                           probability=Fixed(float(says[best]), 3))),
         *((called[token], mend) for token, mend in wrong if token != best))  # fmt: skip
 
 
@@ -46,20 +56,20 @@ def how_sure(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generato
     says, order, called = new.draw.probabilities, ranked(new.draw.logits).tolist(), all_tokens(vocabulary)
     if says[order[0]] - says[order[1]] < CLEAR_LEAD:
         return None
-    return among_numbers(
-        say("The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
+    return multiple_choice_of_numbers(
+        message("The text so far ends with “{ending}”. Before any temperature or cut, which probability does the model "
             "give the token that it finds the likeliest to come next?", ending=ending_of(new)),
-        (float(says[order[0]]), say("That token is {token}; all others together have the rest.",
+        (float(says[order[0]]), message("That token is {token}; all others together have the rest.",
                                     token=called[order[0]])),
-        (1 / len(vocabulary), say("So it would be if all were alike. What the model has learnt makes some likelier.")),
-        (1.0, say("Then nothing else could ever be drawn. A softmax leaves every token something.")),
-        (float(says[order[1]]), say("That is what {token} has, which comes second.", token=called[order[1]])),
-        (0.5, say("The likeliest has more than any other, whether that is more than a half or less.")))  # fmt: skip
+        (1 / len(vocabulary), message("So it would be if all were alike. What the model has learnt makes some likelier.")),
+        (1.0, message("Then nothing else could ever be drawn. A softmax leaves every token something.")),
+        (float(says[order[1]]), message("That is what {token} has, which comes second.", token=called[order[1]])),
+        (0.5, message("The likeliest has more than any other, whether that is more than a half or less.")))  # fmt: skip
 
 
 def ending_of(new: GeneratedToken) -> str:
     """The last tokens of the text that was read."""
-    return "".join(map(seen, new.window[-ENDING:]))
+    return "".join(map(visible_text, new.window[-ENDING:]))
 
 
 @beyond_figure
@@ -68,21 +78,21 @@ def warmer(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator)
     best = ranked(new.draw.logits).tolist()[0]
     now = float(new.draw.probabilities[best])
     hot, cold = (float(next_token_probabilities(new.draw.logits, t)[best]) for t in (DOUBLE, HALF))
-    return among_numbers(
-        lambda shown: say(
+    return multiple_choice_of_numbers(
+        lambda shown: message(
             "At temperature 1, {token} has the probability {now}. What is it at temperature 2, with no cut?",
             token=all_tokens(vocabulary)[best], now=shown(now)),
-        (hot, say("All differences between the scores are halved, so the likely lose and the unlikely gain."),
-              say("the scores, divided by the temperature")),
-        (now / DOUBLE, say("The scores are divided, not the probabilities: halved, these would sum to a half."),
-                       say("the probability, divided by the temperature")),
-        (cold, say("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
-               say("the scores, multiplied by the temperature")),
-        (now, say("Only a temperature of 1 leaves everything as it is."),
-              say("the likeliest stays as likely")),
+        (hot, message("All differences between the scores are halved, so the likely lose and the unlikely gain."),
+              message("the scores, divided by the temperature")),
+        (now / DOUBLE, message("The scores are divided, not the probabilities: halved, these would sum to a half."),
+                       message("the probability, divided by the temperature")),
+        (cold, message("That is temperature 0.5: dividing by less than 1 makes the differences larger."),
+               message("the scores, multiplied by the temperature")),
+        (now, message("Only a temperature of 1 leaves everything as it is."),
+              message("the likeliest stays as likely")),
         (1 / len(vocabulary),
-         say("That is the share of each where all are alike: no temperature gets there."),
-         say("heat makes all tokens alike")))  # fmt: skip
+         message("That is the share of each where all are alike: no temperature gets there."),
+         message("heat makes all tokens alike")))  # fmt: skip
 
 
 def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
@@ -90,58 +100,58 @@ def survivors(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generat
     p = (0.5, 0.8, 0.9, 0.95)[below(4, random)]
     says, size = new.draw.probabilities, len(vocabulary)
     right, single = int(keep_top_p(says, p).sum()), int((says >= p).sum())
-    reached = Share(float(says[ranked(new.draw.logits)[:right]].sum()))
-    top_p = {"p": Number(p)}
-    return among_counts(
-        say("At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
+    reached = Percent(float(says[ranked(new.draw.logits)[:right]].sum()))
+    top_p = {"p": Fixed(p)}
+    return multiple_choice_of_counts(
+        message("At temperature 1 and without top-k: how many of the {size} tokens survive top-p {p}?",
             size=size, **top_p),
-        (right, say("The likeliest {right} have {reached} together, and fewer stay below {p}.",
-                    right=right, reached=reached, **top_p), say("the likeliest, until their sum reaches p")),
-        (single, say("So many have {p} each, on their own. Top-p adds up.", **top_p),
-                 say("those with p or more, each on its own")),
-        (right - 1, say("The token whose probability reaches the sum is kept too."),
-                    say("the likeliest, while their sum is below p")),
-        (round(p * size), say("Top-p is a share of the probability, not of the vocabulary."),
-                          say("the share p of all tokens")),
-        (size, say("All together have 1; top-p stops as soon as its sum is reached."),
-               say("all of them, as together they have 1")))  # fmt: skip
+        (right, message("The likeliest {right} have {reached} together, and fewer stay below {p}.",
+                    right=right, reached=reached, **top_p), message("the likeliest, until their sum reaches p")),
+        (single, message("So many have {p} each, on their own. Top-p adds up.", **top_p),
+                 message("those with p or more, each on its own")),
+        (right - 1, message("The token whose probability reaches the sum is kept too."),
+                    message("the likeliest, while their sum is below p")),
+        (round(p * size), message("Top-p is a share of the probability, not of the vocabulary."),
+                          message("the share p of all tokens")),
+        (size, message("All together have 1; top-p stops as soon as its sum is reached."),
+               message("all of them, as together they have 1")))  # fmt: skip
 
 
 def only_one(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """Top-k 1 is greedy whatever the temperature and the seed. Always possible."""
     called, best = all_tokens(vocabulary), ranked(new.draw.logits).tolist()[0]
-    return among(
-        say("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
-        Card(say("{token}, every time", token=called[best]),
-             say("Only the likeliest is kept, and no temperature changes the order."),
-             say("the likeliest is all that is left")),
-        Card(say("{token}, every time", token=called[new.draw.token]),
-             say("This was drawn just now, but it is not the likeliest."), say("what was drawn stays drawn")),
-        Card(say("it depends on the seed"), say("A seed chooses among what is left, and only one is left."),
-                                            say("each seed draws in its own way")),
-        Card(say("it depends on the temperature"),
-             say("A temperature keeps the order, so the likeliest stays the likeliest."),
-             say("heat brings other tokens to the top")))  # fmt: skip
+    return multiple_choice(
+        message("Set top-k to 1 and draw this token again with other seeds and temperatures. What comes?"),
+        Card(message("{token}, every time", token=called[best]),
+             message("Only the likeliest is kept, and no temperature changes the order."),
+             message("the likeliest is all that is left")),
+        Card(message("{token}, every time", token=called[new.draw.token]),
+             message("This was drawn just now, but it is not the likeliest."), message("what was drawn stays drawn")),
+        Card(message("it depends on the seed"), message("A seed chooses among what is left, and only one is left."),
+                                            message("each seed draws in its own way")),
+        Card(message("it depends on the temperature"),
+             message("A temperature keeps the order, so the likeliest stays the likeliest."),
+             message("heat brings other tokens to the top")))  # fmt: skip
 
 
 @beyond_figure
 def same_seed(new: GeneratedToken, vocabulary: Vocabulary, random: torch.Generator) -> Question | None:
     """A seed makes chance repeatable. Always possible."""
     drawn = all_tokens(vocabulary)[new.draw.token]
-    likeliest = Card(say("always the likeliest"),
-                     say("The draw is the same as before, and takes what its random number falls on."),
-                     say("what is repeated is not chance any more"))  # fmt: skip
-    return among(
-        say("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
+    likeliest = Card(message("always the likeliest"),
+                     message("The draw is the same as before, and takes what its random number falls on."),
+                     message("what is repeated is not chance any more"))  # fmt: skip
+    return multiple_choice(
+        message("Begin again with the same model, beginning, settings and seed, and write as far as here. What comes at "
             "this position?"),
-        Card(say("{token} again", token=drawn),
-             say("The same seed gives the same random numbers, so everything repeats."),
-             say("the seed decides every draw")),
-        Card(say("anything may come"), say("A random number is computed from its seed: same seed, same number."),
-                                       say("each draw is left to chance")),
-        Card(say("anything but {token}", token=drawn),
-             say("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
-             say("what was drawn once is used up")),
+        Card(message("{token} again", token=drawn),
+             message("The same seed gives the same random numbers, so everything repeats."),
+             message("the seed decides every draw")),
+        Card(message("anything may come"), message("A random number is computed from its seed: same seed, same number."),
+                                       message("each draw is left to chance")),
+        Card(message("anything but {token}", token=drawn),
+             message("A draw uses nothing up: the same seed gives the same random number, and so the same token."),
+             message("what was drawn once is used up")),
         *([likeliest] if new.draw.logits[new.draw.token] < new.draw.logits.max() else []))  # fmt: skip
 
 

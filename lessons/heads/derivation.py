@@ -15,7 +15,7 @@ from lessons.kit.head_derivation import VECTORS, HeadDerivation, numbers_of, tur
 from lessons.kit.matrices import FEATURE, FEATURES, ROLES, token_axis
 from lessons.screen.arithmetic import sum_of, sum_of_products, term
 from lessons.screen.format import names
-from lessons.screen.message import Sentence, Token, say
+from lessons.screen.message import Message, Token, message
 from lessons.screen.screen import Axis, Matrix, Step
 
 SHORT = 8  # features: longer sums stand in a line of their own, before the number that they make
@@ -64,7 +64,7 @@ class ManyHeadsDerivation:
     def step(self, tensor: str, i: int, j: int) -> Step:
         """The arithmetic of one cell; of a long sum its result, as the sum stands in the line before."""
         if tensor == "x":
-            return self._known(say("x of {token}, feature {feature}: an entry of X", **self._cell(i, j)), "x", i, j)
+            return self._known(message("x of {token}, feature {feature}: an entry of X", **self._cell(i, j)), "x", i, j)
         if tensor == "w_o":
             return self._entry_of_w_o(i, j)
         if tensor == "concatenated":
@@ -84,7 +84,7 @@ class ManyHeadsDerivation:
             yield self._sum(tensor, i, j)
 
     def matrix(
-        self, tensor: str, title: Sentence, values: Float[Tensor, "rows columns"], features: Sequence[int],
+        self, tensor: str, title: Message, values: Float[Tensor, "rows columns"], features: Sequence[int],
         entering: Sequence[int] | None = None, **changes: object,
     ) -> Matrix:  # fmt: skip
         """A tensor of which these features are drawn: its columns. Rows of W_o are those `entering`, or the same."""
@@ -128,13 +128,13 @@ class ManyHeadsDerivation:
             return self._turned(head, vector, token, own)
         if self.module is not None and self.deep:
             return self._sum(vector, token, feature)
-        says = say("{called}: made by the projection", called=self._called(vector, token, feature))
+        says = message("{called}: made by the projection", called=self._called(vector, token, feature))
         if turned:
-            says = say("{called}: made by the projection, then turned", called=self._called(vector, token, feature))
+            says = message("{called}: made by the projection, then turned", called=self._called(vector, token, feature))
             value = float(getattr(self.heads, vector)[head, token, own])
             return Step(says, term(value), value)
         if self.module is None:
-            says = say("{called}: a drawn number", called=self._called(vector, token, feature))
+            says = message("{called}: a drawn number", called=self._called(vector, token, feature))
         return self._known(says, vector, token, feature)
 
     def _turned(self, head: int, vector: str, token: int, own: int) -> Step:
@@ -145,53 +145,53 @@ class ManyHeadsDerivation:
         numbers = {"x": self._numbers["x"], f"W_{vector}": W.tolist(), vector: vectors.tolist()}
         plain = HeadDerivation(self.names, numbers, [], None, head)
         step = turned_feature(plain, rotation_angles(len(self.names), width), vector, token, own)
-        return step._replace(meaning=say("head {head}: {says}", head=head + 1, says=step.meaning))
+        return step._replace(meaning=message("head {head}: {says}", head=head + 1, says=step.meaning))
 
     def _terms(self, tensor: str) -> int:
         """How many products add up to a number of this tensor."""
         return self.features("concatenated" if tensor == "output" else "x")
 
-    def _called(self, tensor: str, i: int, j: int) -> Sentence:
+    def _called(self, tensor: str, i: int, j: int) -> Message:
         """What a feature of a query, key, value or output is called."""
         if tensor == "output":
-            return say("output of {token}, feature {feature}", **self._cell(i, j))
+            return message("output of {token}, feature {feature}", **self._cell(i, j))
         head, own = home_of(j, self.width(tensor))
-        return say("{vector} of {token}, feature {feature} of head {head}",
+        return message("{vector} of {token}, feature {feature} of head {head}",
                    vector=VECTORS[tensor], token=self.names[i], feature=own + 1, head=head + 1)  # fmt: skip
 
     def _sum(self, tensor: str, i: int, j: int) -> Step:
         """A row of X, or of what the heads found, times a column of a projection, plus its bias if there is one."""
-        source, row, name = "x", say("its row of X"), tensor
+        source, row, name = "x", message("its row of X"), tensor
         if tensor == "output":
-            source, row, name = "concatenated", say("its concatenated row"), "o"
+            source, row, name = "concatenated", message("its concatenated row"), "o"
         W, b = getattr(self.module, f"W_{name}"), getattr(self.module, f"b_{name}")
         arithmetic = sum_of_products(self._numbers[source][i], W[:, j].tolist())
         if self.added is not None and tensor in ("q", "k"):
-            row = say("(its row of X + its position)")
+            row = message("(its row of X + its position)")
             terms = zip(self._numbers["x"][i], self.added[i].tolist(), W[:, j].tolist(), strict=True)
             arithmetic = sum_of((term(x) + p) * w for x, p, w in terms)
         about = {"called": self._called(tensor, i, j), "row": row, "column": j + 1, "matrix": f"W_{name}"}
-        says = say("{called}: {row} · column {column} of {matrix}", **about)
+        says = message("{called}: {row} · column {column} of {matrix}", **about)
         if b is not None:
             arithmetic = arithmetic + b[j].item()
-            says = say("{called}: {row} · column {column} of {matrix}, plus the bias", **about)
+            says = message("{called}: {row} · column {column} of {matrix}, plus the bias", **about)
         return Step(says, arithmetic, self._numbers[tensor][i][j])
 
     def _found(self, i: int, j: int) -> Step:
         """A feature of what the heads found, which stands side by side in `concatenated`."""
         head, own = home_of(j, self.width("concatenated"))
-        says = say("concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
+        says = message("concatenated row of {token}, feature {feature}: feature {own} of head {head}, weights · values",
                    **self._cell(i, j), own=own + 1, head=head + 1)  # fmt: skip
         return self.head(head).step("output", i, own)._replace(meaning=says)
 
     def _entry_of_w_o(self, i: int, j: int) -> Step:
         head, own = home_of(i, self.width("v"))
         value = self.module.W_o[i, j].item()
-        says = say("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
+        says = message("an entry of W_o: feature {own} of head {head} goes into feature {feature} of the output",
                    own=own + 1, head=head + 1, feature=j + 1)  # fmt: skip
         return Step(says, term(value), value)
 
-    def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
+    def _known(self, says: Message, tensor: str, i: int, j: int) -> Step:
         value = self._numbers[tensor][i][j]
         return Step(says, term(value), value)
 

@@ -21,7 +21,7 @@ from attention_core.randomness import MAX_SEED, draw_linear, generator
 from lessons.example.example import MAX_TOKENS, Example, ExampleTrace, Limit, model_of, projected, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X
 from lessons.example.trained_layer import TrainedLayer
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 
 HeadsSource = Literal[
     "sentence", "journey", "journey_builtin", "modules", "modules_builtin", "wide", "planted", "drawn"
@@ -147,13 +147,13 @@ def run_heads(example: HeadsExample) -> SideBySide:
                       trained=trained, added=added)  # fmt: skip
 
 
-def whose_heads(trace: SideBySide) -> Sentence:
+def whose_heads(trace: SideBySide) -> Message:
     """What made the numbers of these heads: training, or chance."""
     if trace.trained is not None:
-        return trace.trained.whose()
+        return trace.trained.origin()
     if isinstance(trace, HeadsTrace):
-        return say("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
-    return say("Random queries, keys and values (seed {seed}).", seed=trace.example.seed)
+        return message("Untrained: random weights (seed {seed}).", seed=trace.example.seed)
+    return message("Random queries, keys and values (seed {seed}).", seed=trace.example.seed)
 
 
 def n_attentions(example: HeadsExample) -> int:
@@ -306,10 +306,10 @@ def draw_module(example: HeadsExample, random: torch.Generator) -> MultiHeadAtte
 class HeadsPreset:
     """One source of the example. `fixed` holds the choices that a notebook makes, named as in `HeadsExample`."""
 
-    title: Sentence
+    title: Message
     fixed: dict[str, object]
     draw: Callable[[HeadsExample], DrawnHeads] | None = None
-    remark: Sentence | str = ""
+    remark: Message | str = ""
 
 
 def fixed_by_notebook(
@@ -320,36 +320,36 @@ def fixed_by_notebook(
     return {"tokens": tokens, "ids": ids or tuple(range(len(tokens)))} | sizes
 
 
-BUILT_IN = say("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
+BUILT_IN = message("The weights are those that nn.MultiheadAttention draws. The notebook uses no mask here.")
 MODULES_FIXED = fixed_by_notebook("The", "cat", "sat", "down", ids=(5, 12, 31, 7), d_model=8, n_heads=2, bias=False)
 HEADS_PRESETS: dict[str, HeadsPreset] = {
-    "sentence": HeadsPreset(title=say("The running example"), fixed={}, draw=draw_sentence_heads),
-    "journey": HeadsPreset(title=say("Your journey, twice over"),
+    "sentence": HeadsPreset(title=message("The running example"), fixed={}, draw=draw_sentence_heads),
+    "journey": HeadsPreset(title=message("Your journey, twice over"),
                            fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False),
                            draw=draw_journey_heads,
-                           remark=say("The notebook shows it without the mask, then with it.")),
-    "journey_builtin": HeadsPreset(title=say("Your journey, built-in"), draw=draw_journey_builtin, remark=BUILT_IN,
+                           remark=message("The notebook shows it without the mask, then with it.")),
+    "journey_builtin": HeadsPreset(title=message("Your journey, built-in"), draw=draw_journey_builtin, remark=BUILT_IN,
                                    fixed=fixed_by_notebook(*JOURNEY_TOKENS, d_model=6, n_heads=2, bias=False)),
     "modules": HeadsPreset(
-        title=say("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=say("The notebook uses no mask here."),
+        title=message("The cat sat down, 2 heads"), draw=draw_modules_heads, remark=message("The notebook uses no mask here."),
         fixed=MODULES_FIXED),
     "modules_builtin": HeadsPreset(
-        title=say("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED),
+        title=message("The cat sat down, built-in"), draw=draw_modules_builtin, remark=BUILT_IN, fixed=MODULES_FIXED),
     "wide": HeadsPreset(
-        title=say("512 features, 8 heads"),
+        title=message("512 features, 8 heads"),
         draw=lambda example: wide_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, WIDE_TOKENS + 1)), d_model=512, n_heads=8, bias=True),
-        remark=say("These are the sizes of the first transformer. The notebook uses no mask here.")),
+        remark=message("These are the sizes of the first transformer. The notebook uses no mask here.")),
     "planted": HeadsPreset(
-        title=say("The mat, 64 features"),
+        title=message("The mat, 64 features"),
         draw=lambda example: planted_heads(len(example.tokens), example.dropout, example.seed),
         fixed=fixed_by_notebook("The", "cat", "sat", "on", "the", "mat", d_model=64, n_heads=4, bias=True),
-        remark=say("“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then "
+        remark=message("“cat” is made like “the”, and “sat” like “mat”. The notebook shows it without the mask, then "
                    "with it.")),
     "drawn": HeadsPreset(
-        title=say("Two sentences at once"),
+        title=message("Two sentences at once"),
         fixed=fixed_by_notebook(*map("token {}".format, range(1, 5)), d_model=8, n_heads=1, bias=False),
-        remark=say("Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.")),
+        remark=message("Q, K and V are drawn, not projected. To attention, sentences and heads are alike. No mask there.")),
 }  # fmt: skip
 
 

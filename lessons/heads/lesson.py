@@ -27,12 +27,12 @@ from lessons.heads.slices_view import slices_figure
 from lessons.heads.tensors_view import concatenate_bands, heads_figure, joined_bands, project_bands, split_bands
 from lessons.heads.weights_view import attend_figures, dropout_figure
 from lessons.kit.formulas import heads_formula
-from lessons.kit.questions import asking
-from lessons.screen.message import Count, say
+from lessons.kit.questions import question_picker
+from lessons.screen.message import Integer, message
 from lessons.screen.screen import Code, Figure, Screen, Table
 
-HEADING = say("Why several heads?")
-OPENING = say(
+HEADING = message("Why several heads?")
+OPENING = message(
     "One head can express only one attention pattern. Several heads project all features, each to queries, keys and "
     "values of their own; W_o mixes what they find. Sentence, seed, mask and scaling come from the sidebar."
 )
@@ -67,7 +67,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(formula=heads_formula(trace), figures=(*step_figures(trace, choices), *parameters),
                   code=Code(ran, attention, trace.scale, partial(ran_heads, trace, choices.step)),
                   remarks=notice_model(trace),
-                  ask=asking("heads", QUESTIONS, trace.example.seed, trace, choices.head),
+                  ask=question_picker("heads", QUESTIONS, trace.example.seed, trace, choices.head),
                   derive=partial(derive_of_heads, trace, choices.head))  # fmt: skip
 
 
@@ -96,8 +96,8 @@ def step_figures(trace: SideBySide, choices: Choices) -> tuple[Figure, ...]:
 def parameters_table(trace: HeadsTrace) -> Table:
     """Every parameter as the module lists it, and how many numbers there are; folded."""
     parameters = [(name, weight.shape, weight.numel()) for name, weight in named_weights(trace.module)]
-    rows = [(name, " × ".join(map(str, shape)), Count(numbers)) for name, shape, numbers in parameters]
-    total = Count(sum(numbers for _, _, numbers in parameters))
-    return Table(key="mh_parameters", name=say("The parameters"), notice=notice_parameters(trace), folded=True,
-                 width=420, columns=(say("parameter"), say("shape"), say("numbers")),
-                 cells=(*rows, (say("all together"), "", total)))  # fmt: skip
+    rows = [(name, " × ".join(map(str, shape)), Integer(numbers)) for name, shape, numbers in parameters]
+    total = Integer(sum(numbers for _, _, numbers in parameters))
+    return Table(key="mh_parameters", name=message("The parameters"), notice=notice_parameters(trace), folded=True,
+                 width=420, columns=(message("parameter"), message("shape"), message("numbers")),
+                 cells=(*rows, (message("all together"), "", total)))  # fmt: skip

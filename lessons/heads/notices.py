@@ -7,27 +7,27 @@ from attention_core.attention import AttentionTrace
 from attention_core.head_measures import HeadDifference, head_contributions, head_difference
 from attention_core.weights import count_weights
 from lessons.heads.example import HeadsTrace, SideBySide
-from lessons.screen.format import leaders, names, number, written
-from lessons.screen.message import All, Count, Number, Sentence, say, say_count
+from lessons.screen.format import argmax_ties, format_value, names, number
+from lessons.screen.message import Fixed, Integer, ListOf, Message, message, plural
 
 HARDLY, CLEARLY = 0.05, 0.2  # shares of a row's weight: below the first heads hardly differ, from the second clearly
 MOST_NAMED_HEADS = 3  # of several that tie
 
 
-def points(share: float) -> Number:
+def points(share: float) -> Fixed:
     """A share in percent, with one decimal."""
-    return Number(100 * share, 1)
+    return Fixed(100 * share, 1)
 
 
-def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
+def notice_difference(trace: SideBySide) -> tuple[Message, ...]:
     """Whether the heads differ, and by how much: measured, not promised."""
     if trace.n_heads == 1:
-        return (say("There is one head, so there is nothing to compare."),)
+        return (message("There is one head, so there is nothing to compare."),)
     difference = head_difference(trace.heads)
     if difference is None:
-        return (say("Every query sees a single key here, so all heads give the same weights."),)
-    things = say("heads") if isinstance(trace, HeadsTrace) else say("sentences")
-    measured = say(
+        return (message("Every query sees a single key here, so all heads give the same weights."),)
+    things = message("heads") if isinstance(trace, HeadsTrace) else message("sentences")
+    measured = message(
         "{verdict}: on average two of them place {mean}% of a row's weight on different keys (0%: the same row, "
         "100%: no key in common). Rows differ from uniform attention by {uniform}% on average.",
         verdict=verdict_on_heads(difference.mean, things), mean=points(difference.mean),
@@ -35,70 +35,70 @@ def notice_difference(trace: SideBySide) -> tuple[Sentence, ...]:
     return measured, *notice_furthest(trace, difference, things)
 
 
-def verdict_on_heads(mean: float, things: Sentence) -> Sentence:
+def verdict_on_heads(mean: float, things: Message) -> Message:
     """How much heads differ, or the sentences of a batch, in words."""
     if mean < HARDLY:
-        return say("The {things} hardly differ", things=things)
+        return message("The {things} hardly differ", things=things)
     if mean < CLEARLY:
-        return say("The {things} differ a little", things=things)
-    return say("The {things} differ clearly", things=things)
+        return message("The {things} differ a little", things=things)
+    return message("The {things} differ clearly", things=things)
 
 
-def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Sentence) -> tuple[Sentence, ...]:
+def notice_furthest(trace: SideBySide, difference: HeadDifference, things: Message) -> tuple[Message, ...]:
     """The rows that differ most; nothing where all differ alike."""
-    furthest = leaders(difference.distances, lambda share: number(100 * share, 1))
+    furthest = argmax_ties(difference.distances, lambda share: number(100 * share, 1))
     total, largest = difference.distances.numel(), points(float(difference.distances.max()))
     if len(furthest) == total:
         return ()
     if len(furthest) > MOST_NAMED_HEADS:
-        return (say("{count} of {total} pairs of rows share the largest difference, {largest}%.",
-                    count=len(furthest), total=Count(total), largest=largest),)  # fmt: skip
+        return (message("{count} of {total} pairs of rows share the largest difference, {largest}%.",
+                    count=len(furthest), total=Integer(total), largest=largest),)  # fmt: skip
     rows, tokens = [], names(trace.tokens)
     for pair, place in furthest:
         (a, b), token = difference.pairs[pair], tokens[difference.queries[place]]
-        rows.append(say("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
-    return (say("Furthest apart are {rows}: {largest}%.", rows=All(tuple(rows)), largest=largest),)
+        rows.append(message("{things} {a} and {b} in the row of {token}", things=things, a=a + 1, b=b + 1, token=token))
+    return (message("Furthest apart are {rows}: {largest}%.", rows=ListOf(tuple(rows)), largest=largest),)
 
 
 # The way of the tensors: what happens at one step, with the sizes of the moment.
 
 
-def notice_project(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_project(trace: HeadsTrace) -> tuple[Message, ...]:
     """What a row of X becomes."""
     if not trace.usual_sizes:
         return (
-            say("Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
+            message("Each row of X, {d_model} wide, becomes a query and a key of {queries} features each and a value of "
                 "{values}: those of all heads, side by side.",
                 d_model=trace.x.shape[-1], queries=trace.q.shape[-1], values=trace.v.shape[-1]),)  # fmt: skip
     return (
-        say_count("Each row of X, a single number, becomes a query, a key and a value of one number each.",
+        plural("Each row of X, a single number, becomes a query, a key and a value of one number each.",
                   "Each row of X, {count} numbers, becomes a query, a key and a value of {count} numbers each.",
                   trace.x.shape[-1]),
-        say_count("There is only one head, so all of them are its own.",
+        plural("There is only one head, so all of them are its own.",
                   "They are those of the {count} heads, side by side.", trace.n_heads))  # fmt: skip
 
 
-def notice_split(trace: HeadsTrace, role: str) -> tuple[Sentence, ...]:
+def notice_split(trace: HeadsTrace, role: str) -> tuple[Message, ...]:
     """How the features are shared out."""
     parts = getattr(trace.heads, role).shape
     whole, parts, each = shape_in_words(getattr(trace, role).shape), shape_in_words(parts), parts[-1]
-    shared = say_count("Each head gets one feature of every token. No number changes.",
+    shared = plural("Each head gets one feature of every token. No number changes.",
                        "Each head gets {count} neighbouring features of every token. No number changes.",
                        each)  # fmt: skip
     if trace.n_heads == 1:
-        shared = say("The one head gets all features. No number changes.")
-    return say("{whole} is read as {parts}.", whole=whole, parts=parts), shared
+        shared = message("The one head gets all features. No number changes.")
+    return message("{whole} is read as {parts}.", whole=whole, parts=parts), shared
 
 
-def notice_concatenate(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_concatenate(trace: HeadsTrace) -> tuple[Message, ...]:
     """What becomes of the outputs of all heads."""
     shapes = {"parts": shape_in_words(trace.heads.output.shape), "whole": shape_in_words(trace.concatenated.shape)}
     if trace.n_heads == 1:
-        return (say("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
+        return (message("The output of the one head, {parts}, is read as {whole}. No number changes.", **shapes),)
     return (
-        say("The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
+        message("The outputs of the {count} heads, {parts}, stand side by side again: {whole}.",
             count=trace.n_heads, **shapes),
-        say("No number changes, and so far no head knows what another has found."))  # fmt: skip
+        message("No number changes, and so far no head knows what another has found."))  # fmt: skip
 
 
 def shape_in_words(shape: tuple[int, ...]) -> str:
@@ -106,46 +106,46 @@ def shape_in_words(shape: tuple[int, ...]) -> str:
     return "×".join(map(str, shape))
 
 
-def notice_joined(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_joined(trace: HeadsTrace) -> tuple[Message, ...]:
     """How much each head adds to the last token's output."""
     token = names(trace.tokens)[-1]
     lengths = head_contributions(trace.heads.output, trace.module.W_o)[:, -1].norm(dim=-1)
-    longest, shortest = leaders(lengths), leaders(-lengths)
-    most, least = Number(float(lengths.max())), Number(float(lengths.min()))
+    longest, shortest = argmax_ties(lengths), argmax_ties(-lengths)
+    most, least = Fixed(float(lengths.max())), Fixed(float(lengths.min()))
     if trace.n_heads == 1:
-        return (say("W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
+        return (message("W_o mixes the features of the one head. For {token} it adds a vector of length {length}.",
                     token=token, length=most),)  # fmt: skip
-    mixes = say("W_o mixes the heads: every number of the output is made from all of them.")
+    mixes = message("W_o mixes the heads: every number of the output is made from all of them.")
     if len(longest) == trace.n_heads:
-        return mixes, say("For {token}, each head adds a vector of length {length}.", token=token, length=most)
+        return mixes, message("For {token}, each head adds a vector of length {length}.", token=token, length=most)
     return (
         mixes,
-        say_count("For {token}, head {heads} adds the longest vector, of length {length}.",
+        plural("For {token}, head {heads} adds the longest vector, of length {length}.",
                   "For {token}, heads {heads} add the longest vectors, of length {length} each.",
                   len(longest), token=token, heads=numbers_of_heads(longest), length=most),
-        say_count("Head {heads} adds the shortest, of length {length}.",
+        plural("Head {heads} adds the shortest, of length {length}.",
                   "Heads {heads} add the shortest, of length {length} each.",
                   len(shortest), heads=numbers_of_heads(shortest), length=least))  # fmt: skip
 
 
-def numbers_of_heads(heads: list[tuple[int]]) -> All:
+def numbers_of_heads(heads: list[tuple[int]]) -> ListOf:
     """Heads as they are counted from 1."""
-    return All(tuple(head + 1 for (head,) in heads))
+    return ListOf(tuple(head + 1 for (head,) in heads))
 
 
-def notice_model(trace: SideBySide) -> tuple[Sentence, ...]:
+def notice_model(trace: SideBySide) -> tuple[Message, ...]:
     """What the heads of this model do otherwise than multi-head attention does as a rule."""
     if not isinstance(trace, HeadsTrace) or trace.trained is None:
         return ()
     said = []
     if trace.module.rotary is not None:
-        said.append(say("This model knows positions by rotation: after the split each head turns its queries and keys, "
+        said.append(message("This model knows positions by rotation: after the split each head turns its queries and keys, "
                         "each by its position, and compares them then."))  # fmt: skip
     if trace.added is not None:
-        said.append(say("This model adds a vector for the position to what queries and keys are made of. Values are "
+        said.append(message("This model adds a vector for the position to what queries and keys are made of. Values are "
                         "made of X alone."))  # fmt: skip
     if trace.trained.sliced:
-        said.append(say("Each head of this model reads a slice of X only. Here its maps have zeros where it reads "
+        said.append(message("Each head of this model reads a slice of X only. Here its maps have zeros where it reads "
                         "nothing."))  # fmt: skip
     return tuple(said)
 
@@ -153,30 +153,30 @@ def notice_model(trace: SideBySide) -> tuple[Sentence, ...]:
 # Dropout.
 
 
-def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Sentence, ...]:
+def notice_dropout(trace: SideBySide, dropped: AttentionTrace, head: int) -> tuple[Message, ...]:
     """How many weights were dropped, what the rows sum to then, and that this is the case in training only."""
     if trace.example.dropout == 0:
-        return (say("The dropout is 0, so training changes nothing and every row still sums to 1."),)
-    mean = Number(float(dropped.weights[head].sum(dim=-1).mean()))
+        return (message("The dropout is 0, so training changes nothing and every row still sums to 1."),)
+    mean = Fixed(float(dropped.weights[head].sum(dim=-1).mean()))
     return (
         notice_dropped(trace, dropped, head),
         notice_row_sums(trace, dropped, head),
-        say("Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.", mean=mean),
-        say("Outside training nothing is dropped."),
+        message("Over many draws a row sums to 1 on average; here the mean over all rows is {mean}.", mean=mean),
+        message("Outside training nothing is dropped."),
     )
 
 
-def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Sentence:
+def notice_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Message:
     """How many weights were dropped, and what became of the others."""
     visible, gone = int(trace.heads.visible[head].sum()), int(was_dropped(trace, dropped, head).sum())
-    kept = Number(1 - trace.example.dropout)
+    kept = Fixed(1 - trace.example.dropout)
     if visible == gone == 1:
-        return say("In training, the only weight was dropped.")
+        return message("In training, the only weight was dropped.")
     if visible == 1:
-        return say("In training, the only weight was kept and divided by {kept}.", kept=kept)
+        return message("In training, the only weight was kept and divided by {kept}.", kept=kept)
     if gone == visible:
-        return say("In training, all {visible} visible weights were dropped.", visible=visible)
-    return say_count(
+        return message("In training, all {visible} visible weights were dropped.", visible=visible)
+    return plural(
         "In training, {count} of the {visible} visible weights was dropped and the others divided by {kept}.",
         "In training, {count} of the {visible} visible weights were dropped and the others divided by {kept}.",
         gone, visible=visible, kept=kept)  # fmt: skip
@@ -187,16 +187,18 @@ def was_dropped(trace: SideBySide, dropped: AttentionTrace, head: int) -> Bool[T
     return (trace.heads.weights[head] > 0) & (dropped.weights[head] == 0)
 
 
-def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Sentence:
+def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Message:
     """The rows whose sums are furthest from 1."""
     tokens, sums = names(trace.tokens), dropped.weights[head].sum(dim=-1)
-    rows = [row for (row,) in leaders((sums - 1).abs())]
-    named, each = All(tuple(tokens[row] for row in rows)), tuple(Number(float(sums[row])) for row in rows)
-    if len(set(map(written, each))) > 1:
-        return say("Furthest from 1 are the rows of {rows}, which now sum to {sums}.", rows=named, sums=All(each))
+    rows = [row for (row,) in argmax_ties((sums - 1).abs())]
+    named, each = ListOf(tuple(tokens[row] for row in rows)), tuple(Fixed(float(sums[row])) for row in rows)
+    if len(set(map(format_value, each))) > 1:
+        return message(
+            "Furthest from 1 are the rows of {rows}, which now sum to {sums}.", rows=named, sums=ListOf(each)
+        )
     if len(rows) == len(tokens):
-        return say_count("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
-    return say_count("Furthest from 1 is the row of {rows}, which now sums to {sum}.",
+        return plural("The only row now sums to {sum}.", "Every row now sums to {sum}.", len(rows), sum=each[0])
+    return plural("Furthest from 1 is the row of {rows}, which now sums to {sum}.",
                      "Furthest from 1 are the rows of {rows}, which now sum to {sum} each.",
                      len(rows), rows=named, sum=each[0])  # fmt: skip
 
@@ -204,22 +206,22 @@ def notice_row_sums(trace: SideBySide, dropped: AttentionTrace, head: int) -> Se
 # Parameters.
 
 
-def notice_parameters(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def notice_parameters(trace: HeadsTrace) -> tuple[Message, ...]:
     """How many parameters there are, and that the number of heads is not in the count."""
     d_model = trace.x.shape[-1]
-    count = {"total": Count(count_weights(trace.module)), "d": d_model}
+    count = {"total": Integer(count_weights(trace.module)), "d": d_model}
     if not trace.usual_sizes:
         sizes = {"queries": trace.q.shape[-1], "values": trace.v.shape[-1]}
-        return (say("The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
+        return (message("The module has {total} parameters: {d} · {queries} each in W_q and W_k, {d} · {values} in W_v and "
                     "{values} · {d} in W_o.", **count, **sizes),)  # fmt: skip
-    many = say("The module has {total} parameters: 4 · {d} · {d}.", **count)
+    many = message("The module has {total} parameters: 4 · {d} · {d}.", **count)
     if trace.module.b_o is not None:
-        many = say("The module has {total} parameters: 4 · {d} · {d} + {d}.", **count)
+        many = message("The module has {total} parameters: 4 · {d} · {d} + {d}.", **count)
     if trace.module.b_q is not None:
-        many = say("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
+        many = message("The module has {total} parameters: 4 · {d} · {d} + 4 · {d}.", **count)
     if trace.n_heads == 1:
-        return many, say("The number of heads is not in it: several heads would share the same projections.")
-    return many, say_count(
+        return many, message("The number of heads is not in it: several heads would share the same projections.")
+    return many, plural(
         "The number of heads is not in it: {heads} heads of 1 feature share the projections that one head of {d} "
         "would have.",
         "The number of heads is not in it: {heads} heads of {count} features share the projections that one head of "

@@ -15,7 +15,7 @@ from lessons.heads.reach import head_reach, outside_slice
 from lessons.heads.tensors_view import heads_figure
 from lessons.kit.matrices import FEATURES, single_axis
 from lessons.screen.arithmetic import term
-from lessons.screen.message import Count, Sentence, Size, say
+from lessons.screen.message import Integer, Magnitude, Message, message
 from lessons.screen.screen import Axis, Cells, Matrices, Matrix, Step
 
 
@@ -55,28 +55,28 @@ def reach_of_heads(trace: HeadsTrace) -> Reach:
 def slices_figure(trace: HeadsTrace) -> Matrices:
     """How much each head changes with each feature, for both kinds of heads."""
     reach = reach_of_heads(trace)
-    projected = changes_of(reach, "projected", say("each head projects X"))
-    sliced = changes_of(reach, "sliced", say("each head has a slice"))
+    projected = changes_of(reach, "projected", message("each head projects X"))
+    sliced = changes_of(reach, "sliced", message("each head has a slice"))
     notice = notice_reach(reach)
     if trace.trained is not None:
-        notice += (say("The heads with a slice are untrained (seed {seed}).", seed=trace.example.seed),)
+        notice += (message("The heads with a slice are untrained (seed {seed}).", seed=trace.example.seed),)
     return heads_figure(trace, notice, bands=((*projected, *sliced),), first="projected", numbered=True)
 
 
-def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Sentence) -> tuple[Matrix, Matrix]:
+def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Message) -> tuple[Matrix, Matrix]:
     """The changes of each head by each feature, and the largest by a feature outside its slice."""
     changes = getattr(reach, kind)
     values, largest = changes.tolist(), reach.outside(changes)[:, None]
-    rows = Axis(say("heads"), tuple(f"{head + 1}" for head in range(len(values))), named=True)
+    rows = Axis(message("heads"), tuple(f"{head + 1}" for head in range(len(values))), named=True)
     columns = Axis(FEATURES, tuple(f"{feature + 1}" for feature in reach.features), named=True)
 
     def change(i: int, j: int) -> Step:
-        says = say("1 is added to feature {feature} of every token: the largest change in the output of head {head}",
+        says = message("1 is added to feature {feature} of every token: the largest change in the output of head {head}",
                    feature=reach.features[j] + 1, head=i + 1)  # fmt: skip
         return Step(says, term(values[i][j]), values[i][j])
 
     def most(i: int, j: int) -> Step:
-        says = say("the largest change in the output of head {head} by a feature outside its slice", head=i + 1)
+        says = message("the largest change in the output of head {head} by a feature outside its slice", head=i + 1)
         return Step(says, term(largest[i, 0].item()), largest[i, 0].item())
 
     def outside(i: int, j: int) -> Iterator[Step]:
@@ -88,24 +88,24 @@ def changes_of(reach: Reach, kind: Literal["projected", "sliced"], title: Senten
     look = {"rows": rows, "scale": "weight", "colour": "v"}
     return (
         Matrix(key=kind, title=title, values=changes, columns=columns, step=change, sources=both_ways, **look),
-        Matrix(key=f"{kind}_outside", title=say("outside"), values=largest,
-               columns=single_axis(say("outside")), step=most,
+        Matrix(key=f"{kind}_outside", title=message("outside"), values=largest,
+               columns=single_axis(message("outside")), step=most,
                before=outside, sources=lambda i, j: (Cells(kind, row=i),), **look))  # fmt: skip
 
 
-def notice_reach(reach: Reach) -> tuple[Sentence, ...]:
+def notice_reach(reach: Reach) -> tuple[Message, ...]:
     """What a sliced head cannot see, and what both kinds cost."""
-    cost = say(
+    cost = message(
         "W_q, W_k and W_v hold {projected} numbers when every head projects all features, and {sliced} when each "
         "head reads only its slice.",
-        projected=Count(reach.projected_numbers), sliced=Count(reach.sliced_numbers))  # fmt: skip
+        projected=Integer(reach.projected_numbers), sliced=Integer(reach.sliced_numbers))  # fmt: skip
     if len(reach.projected) == 1:
-        return cost, say("With one head the slice is the whole row of X, so the two kinds read the same features.")
+        return cost, message("With one head the slice is the whole row of X, so the two kinds read the same features.")
     if float(reach.outside(reach.projected).max()) == 0:
-        return cost, say("Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
+        return cost, message("Add 1 to one of these features, outside a head's slice: no output changes, as the heads of "
                          "this model are slices, too.")  # fmt: skip
-    return cost, say(
+    return cost, message(
         "Add 1 to one of these features, outside a head's slice: the output of a head that projects changes by up to "
         "{projected}, that of a sliced head by exactly 0.",
-        projected=Size(float(reach.outside(reach.projected).max())),
+        projected=Magnitude(float(reach.outside(reach.projected).max())),
     )

@@ -7,23 +7,29 @@ from torch import Tensor
 from attention_core.heads import split_heads
 from lessons.heads.derivation import ManyHeadsDerivation
 from lessons.heads.example import MOST_FEATURES, SideBySide, shown_features, whose_heads
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Cells, Matrices, Matrix
 
 FEW = 8  # features of a wide matrix, where several stand side by side
 HEADS_IN_A_BAND = 8
 HEIGHT = 400  # pixels that the controls leave free on the screen of a laptop
-TITLES = {"x": say("X"), "q": say("Q"), "k": say("K"), "v": say("V"), "concatenated": say("concatenated")}
+TITLES = {
+    "x": message("X"),
+    "q": message("Q"),
+    "k": message("K"),
+    "v": message("V"),
+    "concatenated": message("concatenated"),
+}
 
 Sources = Callable[[int, int], Sequence[Cells]]
 HeadBands = Sequence[Sequence[Matrix | None]]
 
 
-def heads_figure(trace: SideBySide, notice: tuple[Sentence, ...], **look: object) -> Matrices:
+def heads_figure(trace: SideBySide, notice: tuple[Message, ...], **look: object) -> Matrices:
     """A figure of this lesson, whatever it shows."""
     usual = {
         "key": "way_figure",
-        "name": say("A step of multi-head attention"),
+        "name": message("A step of multi-head attention"),
         "height": HEIGHT,
         "weights": whose_heads(trace),
     }
@@ -56,15 +62,15 @@ def joined_bands(derivation: ManyHeadsDerivation) -> HeadBands:
     """What the heads found, W_o, and their product. Each number of the output lights a row and a column."""
     W_o = derivation.module.W_o
     title = (
-        say("output = concatenated · W_o")
+        message("output = concatenated · W_o")
         if derivation.module.b_o is None
-        else say("output = concatenated · W_o + bias")
+        else message("output = concatenated · W_o + bias")
     )
     rows, columns = W_o.shape
     entering, leaving = (shown_features(features, derivation.n_heads, FEW) for features in W_o.shape)
-    remark = say("{rows}×{columns}, {shown}×{wide} shown",
+    remark = message("{rows}×{columns}, {shown}×{wide} shown",
                  rows=rows, columns=columns, shown=len(entering), wide=len(leaving))  # fmt: skip
-    w_o = derivation.matrix("w_o", say("W_o"), W_o[entering][:, leaving], leaving, entering,
+    w_o = derivation.matrix("w_o", message("W_o"), W_o[entering][:, leaving], leaving, entering,
                             sources=lambda i, j: (Cells("concatenated", column=i), Cells("output", column=j)),
                             remark=remark if (rows, columns) != (len(entering), len(leaving)) else None)  # fmt: skip
     found = whole(derivation, "concatenated", FEW, lambda i, j: (Cells("w_o", row=j), Cells("output", row=i)))
@@ -91,7 +97,7 @@ def parts_of(derivation: ManyHeadsDerivation, key: str, tensor: str, sources: So
     def part(head: int) -> Matrix:
         own = features[head * each : (head + 1) * each]
         return derivation.matrix(
-            tensor, say("head {number}", number=head + 1), values[head, :, :each], own, key=f"{key}.{head}",
+            tensor, message("head {number}", number=head + 1), values[head, :, :each], own, key=f"{key}.{head}",
             sources=lambda i, j: sources(i, head * each + j), remark=shown_of(values[head], each))  # fmt: skip
 
     parts = [part(head) for head in range(n_heads)]
@@ -109,7 +115,11 @@ def same_feature(derivation: ManyHeadsDerivation, whole_key: str, part_key: str)
     return sources
 
 
-def shown_of(values: Tensor, shown: int) -> Sentence | None:
+def shown_of(values: Tensor, shown: int) -> Message | None:
     """How many columns of a matrix are drawn, where they are not all."""
     rows, columns = values.shape
-    return None if shown == columns else say("{rows}×{columns}, {shown} shown", rows=rows, columns=columns, shown=shown)
+    return (
+        None
+        if shown == columns
+        else message("{rows}×{columns}, {shown} shown", rows=rows, columns=columns, shown=shown)
+    )

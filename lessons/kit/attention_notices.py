@@ -7,62 +7,64 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 from attention_core.attention import AttentionTrace
-from lessons.screen.format import leaders, percent
-from lessons.screen.message import All, Sentence, Share, Token, say, say_count
+from lessons.screen.format import argmax_ties, percent
+from lessons.screen.message import ListOf, Message, Percent, Token, message, plural
 
 NEARLY_ALL = 0.995  # of the weight
 
 
 def largest(
     names: Sequence[Token], weights: Float[Tensor, " keys"], some: Bool[Tensor, " keys"]
-) -> tuple[list[int], All, Share]:
+) -> tuple[list[int], ListOf, Percent]:
     """Which of some keys have the largest weight, by position and by name, and how large it is."""
-    keys = [key for (key,) in leaders(weights.where(some, -math.inf), percent)]
-    return keys, All(tuple(names[key] for key in keys)), Share(float(weights[some].max()))
+    keys = [key for (key,) in argmax_ties(weights.where(some, -math.inf), percent)]
+    return keys, ListOf(tuple(names[key] for key in keys)), Percent(float(weights[some].max()))
 
 
-def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+def notice_row(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
     """The key with the largest weight and the one with the next, among those that this query may look at."""
     weights, visible, asked = attention.weights[query], attention.visible[query], names[query]
     most, keys, share = largest(names, weights, visible)
     choices = int(visible.sum())
     if choices == 1 and most[0] == query:
-        return say("{query} can look only at itself, so all of its weight stays there.", query=asked)
+        return message("{query} can look only at itself, so all of its weight stays there.", query=asked)
     if choices == 1:
-        return say("{query} may look at {key} alone, so all of its weight goes there.", query=asked, key=names[most[0]])
+        return message(
+            "{query} may look at {key} alone, so all of its weight goes there.", query=asked, key=names[most[0]]
+        )
     if len(most) == choices:
-        return say("{query} looks at {keys} alike, {share} each.", query=asked, keys=keys, share=share)
+        return message("{query} looks at {keys} alike, {share} each.", query=asked, keys=keys, share=share)
     if len(most) > 1:
-        return say("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
+        return message("{query} puts most weight on {keys}, {share} each.", query=asked, keys=keys, share=share)
     if share.value >= NEARLY_ALL:
-        return say("{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",
+        return message("{query} looks at {key} and hardly anywhere else: {share} of its weight is there.",
                    query=asked, key=names[most[0]], share=share)  # fmt: skip
     rest = visible.clone()
     rest[most[0]] = False
     after, others, following = largest(names, weights, rest)
     said = {"query": asked, "key": names[most[0]], "share": share, "others": others, "next": following}
     if share.value <= 0.5:
-        return say_count("{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
+        return plural("{query} puts its largest weight, {share}, on {key}; next comes {others} with {next}.",
                          "{query} puts its largest weight, {share}, on {key}; next come {others} with {next} each.",
                          len(after), **said)  # fmt: skip
-    return say_count("{query} looks mostly at {key} ({share}), then at {others} ({next}).",
+    return plural("{query} looks mostly at {key} ({share}), then at {others} ({next}).",
                      "{query} looks mostly at {key} ({share}), then at {others} ({next} each).",
                      len(after), **said)  # fmt: skip
 
 
-def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+def notice_mix(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
     """What a query receives: a weighted mix of values, and the largest weight in it, which is not a part of the sum."""
     count, asked = int(attention.visible[query].sum()), names[query]
     most, keys, share = largest(names, attention.weights[query], attention.visible[query])
     if count == 1:
-        return say("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
+        return message("{query} receives the value of {keys}, unmixed.", query=asked, keys=keys)
     if share.value >= NEARLY_ALL:
-        return say("{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
+        return message("{query} receives a weighted mix of {values} values, but {share} of the weight is on {keys}.",
                    query=asked, values=count, share=share, keys=keys)  # fmt: skip
     if len(most) == count:
-        return say("{query} receives an even mix of {count} values: each has a weight of {share}.",
+        return message("{query} receives an even mix of {count} values: each has a weight of {share}.",
                    query=asked, count=count, share=share)  # fmt: skip
-    return say_count(
+    return plural(
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "
         "{keys}.",
         "{query} receives a weighted mix of {values} values, its own included. The largest weight, {share}, is on "

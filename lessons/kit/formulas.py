@@ -4,8 +4,8 @@ import re
 
 from lessons.example.example import ExampleTrace
 from lessons.heads.example import HeadsTrace, SideBySide
-from lessons.screen.format import POINT, spoken
-from lessons.screen.message import say
+from lessons.screen.format import POINT, render
+from lessons.screen.message import message
 from words import language
 
 # Each in the colour of its role, which whoever shows the formula fills in: formulas know no theme.
@@ -16,16 +16,16 @@ Q, K, V, A = (
 
 # All words that stand in a formula of ours; names of tensors stay as they are.
 WORDS_IN_FORMULAS = (
-    say("no mask: "), say(" stays as it is"), say(" where "), say("each row sums to "), say(" for each "),
-    say(" at once"), say(" may not look at "), say(" of "), say("right"), say("rate"),
-    say("multiplications"), say("scores, softmax, mixture"),
+    message("no mask: "), message(" stays as it is"), message(" where "), message("each row sums to "), message(" for each "),
+    message(" at once"), message(" may not look at "), message(" of "), message("right"), message("rate"),
+    message("multiplications"), message("scores, softmax, mixture"),
 )  # fmt: skip
 IN_TEXT = re.compile(r"\\text\{([^{}]*)\}")
 
 
 def spoken_formula(formula: str) -> str:
     """A formula whose words are in the reader's language."""
-    words = {said.template: spoken(said) for said in WORDS_IN_FORMULAS}
+    words = {said.template: render(said) for said in WORDS_IN_FORMULAS}
     formula = IN_TEXT.sub(lambda found: rf"\text{{{words.get(found[1], found[1])}}}", formula)
     return POINT.sub("{,}", formula) if language().decimal == "," else formula
 

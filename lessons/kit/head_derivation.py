@@ -16,10 +16,10 @@ from attention_core.attention import AttentionTrace
 from attention_core.embeddings import rotation_angles
 from lessons.example.example import ExampleTrace, projection_of
 from lessons.screen.arithmetic import Arithmetic, divided, power, sum_of, sum_of_products, term
-from lessons.screen.message import Number, Sentence, Token, say
+from lessons.screen.message import Fixed, Message, Token, message
 from lessons.screen.screen import Cells, Step
 
-VECTORS = {"q": say("query"), "k": say("key"), "v": say("value")}
+VECTORS = {"q": message("query"), "k": message("key"), "v": message("value")}
 MOST_TERMS = 16  # of a sum that stands with its number; longer ones stand in a line of their own before it
 TENSORS = ("q", "k", "v", "scores", "scaled", "masked", "weights", "output")
 
@@ -47,10 +47,10 @@ class HeadDerivation:
         if tensor in VECTORS:
             return self.named_feature(tensor, i, j) if self.long else self.feature(tensor, i, j)
         if tensor == "x":
-            says = say("x of {token}, feature {feature}: an entry of X", token=self.names[i], feature=j + 1)
+            says = message("x of {token}, feature {feature}: an entry of X", token=self.names[i], feature=j + 1)
             return self._known(says, "x", i, j)
         if tensor == "k_transposed":
-            says = say("feature {feature} of the key of {token}: Kᵀ has a column for each key",
+            says = message("feature {feature} of the key of {token}: Kᵀ has a column for each key",
                        feature=i + 1, token=self.names[j])  # fmt: skip
             return self._known(says, "k", j, i)
         if tensor == "output":
@@ -98,11 +98,11 @@ class HeadDerivation:
         who = {"vector": VECTORS[vector], "token": self.names[token], "feature": feature + 1}
         if f"W_{vector}" not in self.numbers:
             return self._known(
-                say("{vector} of {token}, feature {feature}: the entry of X", **who), "x", token, feature
+                message("{vector} of {token}, feature {feature}: the entry of X", **who), "x", token, feature
             )
         weights = [row[feature] for row in self.numbers[f"W_{vector}"]]
         column = self.head * len(self.numbers[vector][token]) + feature + 1
-        says = say("{vector} of {token}, feature {feature}: its row of X · column {column} of {matrix}",
+        says = message("{vector} of {token}, feature {feature}: its row of X · column {column} of {matrix}",
                    **who, column=column, matrix=f"W_{vector}")  # fmt: skip
         arithmetic = sum_of_products(self.numbers["x"][token], weights)
         return Step(says, arithmetic, self.numbers[vector][token][feature])
@@ -114,7 +114,7 @@ class HeadDerivation:
 
     def named_feature(self, vector: str, token: int, feature: int) -> Step:
         """A feature whose sum stands in the line before."""
-        says = say("{vector} of {token}, feature {feature}", vector=VECTORS[vector], token=self.names[token],
+        says = message("{vector} of {token}, feature {feature}", vector=VECTORS[vector], token=self.names[token],
                    feature=feature + 1)  # fmt: skip
         return self._known(says, vector, token, feature)
 
@@ -136,7 +136,7 @@ class HeadDerivation:
         if tensor == "weights":
             yield from (self._in_one_go(i, m) for m in self._seen_by(i) if m != j)
             scaled = self.numbers["masked"][i][j]
-            says = say("e to the {score} of {key} for {query}", score=self._score_word, **self._pair(i, j))
+            says = message("e to the {score} of {key} for {query}", score=self._score_word, **self._pair(i, j))
             yield Step(says, power(scaled), exponential(scaled))
             yield self._sum(i)
 
@@ -148,55 +148,55 @@ class HeadDerivation:
         yield below
         for m in seen:
             quotient = power(self.numbers["masked"][i][m]) / below.value
-            says = say("weight that {query} puts on {key}", **self._pair(i, m))
+            says = message("weight that {query} puts on {key}", **self._pair(i, m))
             yield Step(says, quotient, self.numbers["weights"][i][m])
         yield from (self.step("v", m, j) for m in seen)
 
     def _score(self, i: int, j: int) -> Step:
-        says = say("score of {key} for {query}: query · key", **self._pair(i, j))
+        says = message("score of {key} for {query}: query · key", **self._pair(i, j))
         return Step(says, self._dot(i, j), self.numbers["scores"][i][j])
 
     def _scaled(self, i: int, j: int) -> Step:
         score = self.numbers["scores"][i][j]
-        says = say("scaled score of {key} for {query}", **self._pair(i, j))
+        says = message("scaled score of {key} for {query}", **self._pair(i, j))
         return Step(says, divided(score, self.divisor), self.numbers["scaled"][i][j])
 
     def _stays(self, i: int, j: int) -> Step:
         return self._known(
-            say("masked score of {key} for {query}: visible, so it stays", **self._pair(i, j)), "masked", i, j
+            message("masked score of {key} for {query}: visible, so it stays", **self._pair(i, j)), "masked", i, j
         )
 
     def _hidden(self, tensor: str, i: int, j: int) -> Step:
         if tensor == "masked":
-            says = say("score of {key} for {query}: masked, as {query} may not look at {key}", **self._pair(i, j))
+            says = message("score of {key} for {query}: masked, as {query} may not look at {key}", **self._pair(i, j))
             return self._known(says, "masked", i, j)
-        says = say("weight of {key} for {query}: masked, so it is exactly 0", **self._pair(i, j))
+        says = message("weight of {key} for {query}: masked, so it is exactly 0", **self._pair(i, j))
         return Step(says, power(-math.inf), self.numbers["weights"][i][j])
 
     def _share(self, i: int, j: int) -> Step:
         above = exponential(self.numbers["masked"][i][j])
-        says = say("weight that {query} puts on {key}: its part of the sum", **self._pair(i, j))
+        says = message("weight that {query} puts on {key}: its part of the sum", **self._pair(i, j))
         return Step(says, term(above) / self._total(i), self.numbers["weights"][i][j])
 
     def _mixture(self, i: int, j: int) -> Step:
         n, seen = self.numbers, self._seen_by(i)
         mixture = sum_of_products([n["weights"][i][m] for m in seen], [n["v"][m][j] for m in seen])
-        says = say("output of {token}, feature {feature}: weights · values", token=self.names[i], feature=j + 1)
+        says = message("output of {token}, feature {feature}: weights · values", token=self.names[i], feature=j + 1)
         return Step(says, mixture, n["output"][i][j])
 
     def _in_one_go(self, i: int, m: int) -> Step:
         """A scaled score, from query and key at once."""
-        says = say("{score} of {key} for {query}", score=self._score_word, **self._pair(i, m))
+        says = message("{score} of {key} for {query}", score=self._score_word, **self._pair(i, m))
         return Step(says, divided(self._dot(i, m), self.divisor), self.numbers["scaled"][i][m])
 
     @property
-    def _score_word(self) -> Sentence:
-        return say("score") if self.divisor is None else say("scaled score")
+    def _score_word(self) -> Message:
+        return message("score") if self.divisor is None else message("scaled score")
 
     def _sum(self, i: int) -> Step:
         """What the exponentials of a row are divided by."""
         row = [self.numbers["masked"][i][m] for m in self._seen_by(i)]
-        says = say("sum over all keys that {query} may look at", query=self.names[i])
+        says = message("sum over all keys that {query} may look at", query=self.names[i])
         return Step(says, sum_of(map(power, row)), self._total(i))
 
     def _total(self, i: int) -> float:
@@ -210,7 +210,7 @@ class HeadDerivation:
     def _dot(self, i: int, m: int) -> Arithmetic:
         return sum_of_products(self.numbers["q"][i], self.numbers["k"][m])
 
-    def _known(self, says: Sentence, tensor: str, i: int, j: int) -> Step:
+    def _known(self, says: Message, tensor: str, i: int, j: int) -> Step:
         """A number with nothing to compute."""
         value = self.numbers[tensor][i][j]
         return Step(says, term(value), value)
@@ -245,7 +245,7 @@ def shifted_feature(
         return plain.feature(vector, token, feature)
     column = [row[feature] for row in plain.numbers[f"W_{vector}"]]
     terms = zip(plain.numbers["x"][token], added[token], column, strict=True)
-    says = say("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
+    says = message("{vector} of {token}, feature {feature}: (its row of X + its position) · column {column} of {matrix}",
                vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
                column=plain.head * len(plain.numbers[vector][token]) + feature + 1, matrix=f"W_{vector}")  # fmt: skip
     arithmetic = sum_of((term(x) + p) * w for x, p, w in terms)
@@ -263,9 +263,9 @@ def turned_feature(
     turn = (angle.sin(), angle.cos()) if second else (angle.cos(), -angle.sin())
     columns = zip(*(row[2 * pair : 2 * pair + 2] for row in plain.numbers[f"W_{vector}"]), strict=True)
     parts = (sum_of_products(plain.numbers["x"][token], column) for column in columns)
-    says = say("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
+    says = message("{vector} of {token}, feature {feature}: features {first} and {second} turned by {angle} radians",
                vector=VECTORS[vector], token=plain.names[token], feature=feature + 1,
-               first=2 * pair + 1, second=2 * pair + 2, angle=Number(float(angle), 4))  # fmt: skip
+               first=2 * pair + 1, second=2 * pair + 2, angle=Fixed(float(angle), 4))  # fmt: skip
     arithmetic = sum_of(part * float(by) for part, by in zip(parts, turn, strict=True))
     return Step(says, arithmetic, plain.numbers[vector][token][feature])
 

@@ -9,21 +9,21 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from lessons.kit.matrices import KEYS, QUERIES, token_axis
 from lessons.screen.arithmetic import term
-from lessons.screen.format import leaders, names, percent
-from lessons.screen.message import All, Sentence, Share, Token, say
+from lessons.screen.format import argmax_ties, names, percent
+from lessons.screen.message import ListOf, Message, Percent, Token, message
 from lessons.screen.screen import Cells, Matrices, Matrix, Step
 
-ONLY_WEIGHTS = say("Rows are queries, columns are keys. Point at a cell to read its weight.")
-TARGETS_MARKED = say("A corner marks the cells that a perfect head attends to.")
+ONLY_WEIGHTS = message("Rows are queries, columns are keys. Point at a cell to read its weight.")
+TARGETS_MARKED = message("A corner marks the cells that a perfect head attends to.")
 MOST_NAMED = 3  # cells that a sentence names where they tie
 MOST_NUMBERED = 12  # tokens
 
 Traces = Sequence[AttentionTrace]  # one for each layer, with an axis of heads in front
 
 
-def head_name(layer: int, head: int) -> Sentence:
+def head_name(layer: int, head: int) -> Message:
     """A head; the screen counts from 1."""
-    return say("layer {layer}, head {head}", layer=layer + 1, head=head + 1)
+    return message("layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
 def every_head(
@@ -50,7 +50,7 @@ def every_head(
     )
     single = all(len(heads) == 1 for heads in maps)
     notice = (strongest_attention(called, layers), *([] if targets is None else [TARGETS_MARKED])) if noticed else ()
-    return Matrices(key="heads", name=say("The attention of every head"), first=maps[0][0].key, width=width,
+    return Matrices(key="heads", name=message("The attention of every head"), first=maps[0][0].key, width=width,
                     hint=ONLY_WEIGHTS, notice=notice,
                     bands=(tuple(heads[0] for heads in maps),) if single else maps,
                     numbered=None if len(tokens) <= MOST_NUMBERED else False)  # fmt: skip
@@ -64,32 +64,32 @@ def map_of(
 
     def step(i: int, j: int) -> Step:
         pair = {"head": name, "query": called[i], "key": called[j]}
-        says = say("{head}: {query} → {key}", **pair)
+        says = message("{head}: {query} → {key}", **pair)
         if not visible[i][j]:
-            says = say("{head}: {query} → {key}: masked", **pair)
+            says = message("{head}: {query} → {key}: masked", **pair)
         return Step(says, term(weights[i][j]), weights[i][j])
 
     key = f"{layer}.{head}"
-    title, colour = (say("{head}: left out", head=name), "muted") if left_out else (name, "weight")
+    title, colour = (message("{head}: left out", head=name), "muted") if left_out else (name, "weight")
     return Matrix(key=key, title=title, values=trace.weights[head], scale="weight", colour=colour, visible=visible,
                   step=step, sources=lambda i, j: (Cells(key, row=i),), **look)  # fmt: skip
 
 
-def strongest_attention(called: Sequence[Token], layers: Traces) -> Sentence:
+def strongest_attention(called: Sequence[Token], layers: Traces) -> Message:
     """The largest weight of any head, among queries that have a choice."""
     weights = torch.stack([trace.weights for trace in layers])
     choosing = torch.stack([trace.visible for trace in layers]).sum(dim=-1, keepdim=True) > 1
-    strongest = leaders(weights.where(choosing, -torch.inf), percent)
+    strongest = argmax_ties(weights.where(choosing, -torch.inf), percent)
     if not strongest:
-        return say("With one token to look at there is nothing to choose: it gets the whole weight.")
-    weight = Share(float(weights[strongest[0]]))
+        return message("With one token to look at there is nothing to choose: it gets the whole weight.")
+    weight = Percent(float(weights[strongest[0]]))
     if len(strongest) > MOST_NAMED:
-        return say("Strongest attention where there is a choice: {weight}, in {count} cells alike.",
+        return message("Strongest attention where there is a choice: {weight}, in {count} cells alike.",
                    weight=weight, count=len(strongest))  # fmt: skip
-    pairs = tuple(say("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
+    pairs = tuple(message("{query} to {key} ({head})", query=called[i], key=called[j], head=head_name(layer, head))
                   for layer, head, i, j in strongest)  # fmt: skip
     if len(pairs) > 1:
-        return say(
-            "Strongest attention where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=All(pairs)
+        return message(
+            "Strongest attention where there is a choice, {weight} each: {pairs}.", weight=weight, pairs=ListOf(pairs)
         )
-    return say("Strongest attention where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)
+    return message("Strongest attention where there is a choice: {pair}, {weight}.", pair=pairs[0], weight=weight)

@@ -5,20 +5,20 @@ from collections.abc import Callable, Iterator
 from lessons.example.example import ExampleTrace, projection_of
 from lessons.kit.head_derivation import HeadDerivation
 from lessons.screen.arithmetic import term
-from lessons.screen.format import seen
-from lessons.screen.message import Sentence, say
+from lessons.screen.format import visible_text
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Array, Axis, Cells, Matrix, Step
 
-QUERIES, KEYS, TOKENS, FEATURES = say("queries"), say("keys"), say("tokens"), say("features")
-FEATURE = say("feature")
+QUERIES, KEYS, TOKENS, FEATURES = message("queries"), message("keys"), message("tokens"), message("features")
+FEATURE = message("feature")
 PAIRS = ("scores", "scaled", "masked", "weights")  # tensors with a number for each query and key
 BELOW_CONTROLS = 385  # pixels of a screen of 1440×900 that several lines of controls leave free
 ROLES = {"q": "q", "k": "k", "k_transposed": "k", "v": "v", "output": "v", "weights": "weight"}
 
 
-def token_axis(tokens: tuple[str, ...], name: Sentence = TOKENS) -> Axis:
+def token_axis(tokens: tuple[str, ...], name: Message = TOKENS) -> Axis:
     """Rows or columns that belong to tokens."""
-    return Axis(name, tuple(map(seen, tokens)), named=True)
+    return Axis(name, tuple(map(visible_text, tokens)), named=True)
 
 
 def feature_axis(count: int, first: int = 0) -> Axis:
@@ -26,15 +26,15 @@ def feature_axis(count: int, first: int = 0) -> Axis:
     return Axis(FEATURES, tuple(str(first + place + 1) for place in range(count)), one=FEATURE)
 
 
-def single_axis(label: str | Sentence, *, named: bool = False) -> Axis:
+def single_axis(label: str | Message, *, named: bool = False) -> Axis:
     """One row or column alone."""
-    return Axis(None, (label if isinstance(label, Sentence) else seen(label),), named)
+    return Axis(None, (label if isinstance(label, Message) else visible_text(label),), named)
 
 
 def head_matrix(
     derivation: HeadDerivation,
     tensor: str,
-    title: Sentence,
+    title: Message,
     values: Array,
     *,
     key: str | None = None,
@@ -76,12 +76,12 @@ def weight_matrix(example: ExampleTrace, role: str, head: int) -> Matrix:
     values, (rows, columns) = weights.tolist(), weights.shape
 
     def entry(i: int, j: int) -> Step:
-        says = say("{matrix}, row {row}, column {column}: an entry of {matrix}",
+        says = message("{matrix}, row {row}, column {column}: an entry of {matrix}",
                    matrix=name, row=i + 1, column=head * columns + j + 1)  # fmt: skip
         return Step(says, term(values[i][j]), values[i][j])
 
     return Matrix(
-        key=name, title=say("{matrix}", matrix=name), values=weights, rows=feature_axis(rows), step=entry, given=True,
+        key=name, title=message("{matrix}", matrix=name), values=weights, rows=feature_axis(rows), step=entry, given=True,
         columns=feature_axis(columns, first=head * columns), colour=role,
         sources=lambda i, j: (Cells(role, column=j),),
     )  # fmt: skip

@@ -24,8 +24,8 @@ from attention_core.attention import AttentionTrace, mask_scores, scale_scores, 
 from attention_core.masks import causal_mask
 from attention_core.randomness import generator
 from lessons.example.example import ExampleTrace
-from lessons.screen.format import number, spoken, written
-from lessons.screen.message import All, Argument, Count, Number, Sentence, Token, say
+from lessons.screen.format import format_value, number, render
+from lessons.screen.message import Argument, Fixed, Integer, ListOf, Message, Token, message
 from lessons.screen.screen import Card, Question
 
 MOST_WRONG = 3
@@ -34,8 +34,8 @@ CLEAR_LEAD = 0.01  # what wins by less looks like a tie in numbers with two digi
 
 Asked = Question | None  # None: no fair question
 Maker = Callable[..., Asked]  # from what is on the screen, and a random generator, which comes last
-Prompt = Sentence | Callable[[Callable[[float], Number]], Sentence]  # made with what writes numbers as the cards do
-Value = tuple[float, Sentence] | tuple[float, Sentence, Sentence]  # a number to choose; its reply, and its reason
+Prompt = Message | Callable[[Callable[[float], Fixed]], Message]  # made with what writes numbers as the cards do
+Value = tuple[float, Message] | tuple[float, Message, Message]  # a number to choose; its reply, and its reason
 Standing = Literal["smallest", "largest", "between"]  # where the right number stands among the others
 
 
@@ -49,7 +49,7 @@ class NumbersAsked(Question):
     values: tuple[float, ...] = ()
 
 
-def asking(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> Callable[[int], Question]:
+def question_picker(lesson: str, makers: Sequence[Maker], seed: int, *about: object) -> Callable[[int], Question]:
     """From the number of a question to the question; the numbers on the screen and their seed both enter the draw.
 
     Where numbers stand on the cards, the right one is the smallest, the largest or between them, each as often: whoever
@@ -118,29 +118,29 @@ def shuffled(question: Question, random: Generator) -> Question:
     return with_cards(question, cards, order.index(question.right))
 
 
-def among(prompt: Sentence, right: Card, *wrong: Card) -> Asked:
+def multiple_choice(prompt: Message, right: Card, *wrong: Card) -> Asked:
     """The right card and the first wrong ones that read differently; None where no wrong one is left."""
-    different = {spoken(right.text): right}
+    different = {render(right.text): right}
     for card in wrong:
         if len(different) <= MOST_WRONG:
-            different.setdefault(spoken(card.text), card)
+            different.setdefault(render(card.text), card)
     return Question(prompt, tuple(different.values()), 0) if len(different) > 1 else None
 
 
-def among_things(prompt: Sentence, *things: tuple[Argument, *tuple[Sentence, ...]]) -> Asked:
+def multiple_choice_of_things(prompt: Message, *things: tuple[Argument, *tuple[Message, ...]]) -> Asked:
     """Things to choose from, each alone on its card, with its reply and perhaps its reason, the right one first."""
-    return among(prompt, *(Card(say("{thing}", thing=thing), *said) for thing, *said in things))
+    return multiple_choice(prompt, *(Card(message("{thing}", thing=thing), *said) for thing, *said in things))
 
 
-def among_counts(prompt: Sentence, *counts: Value) -> Asked:
+def multiple_choice_of_counts(prompt: Message, *counts: Value) -> Asked:
     """Whole numbers to choose from, each with its reply and perhaps its reason, the right one first."""
     different = {}
     for count, *said in counts:
-        different.setdefault(count, Card(say("{number}", number=Count(count)), *said))
+        different.setdefault(count, Card(message("{number}", number=Integer(count)), *said))
     return numbers_asked(prompt, tuple(different.values()), tuple(different))
 
 
-def among_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
+def multiple_choice_of_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
     """Numbers to choose from, with two to four decimals: as few as keep two wrong ones clearly apart from the right.
 
     What is nearer than that is not offered.
@@ -152,21 +152,21 @@ def among_numbers(prompt: Prompt, right: Value, *wrong: Value) -> Asked:
     decimals = max((2, 3, 4), key=lambda d: min(len({number(v, d) for v, *_ in apart(d)}), 2))
     different = {}
     for value, *said in (right, *apart(decimals)):
-        card = Card(say("{number}", number=Number(value, decimals)), *said)
+        card = Card(message("{number}", number=Fixed(value, decimals)), *said)
         different.setdefault(number(value, decimals), (card, value))
-    asked = prompt if isinstance(prompt, Sentence) else prompt(lambda value: Number(value, decimals))
+    asked = prompt if isinstance(prompt, Message) else prompt(lambda value: Fixed(value, decimals))
     if number(right[0], decimals) in numbers_told(asked):
         return None
     return numbers_asked(asked, *zip(*different.values(), strict=True))
 
 
-def numbers_told(prompt: Sentence) -> set[str]:
+def numbers_told(prompt: Message) -> set[str]:
     """The numbers that a prompt says, as they are read: the right answer should be none of them."""
-    told = (each for a in prompt.arguments.values() for each in (a.items if isinstance(a, All) else (a,)))
-    return {written(argument) for argument in told if isinstance(argument, Number)}
+    told = (each for a in prompt.arguments.values() for each in (a.items if isinstance(a, ListOf) else (a,)))
+    return {format_value(argument) for argument in told if isinstance(argument, Fixed)}
 
 
-def numbers_asked(prompt: Sentence, cards: tuple[Card, ...], values: tuple[float, ...]) -> Asked:
+def numbers_asked(prompt: Message, cards: tuple[Card, ...], values: tuple[float, ...]) -> Asked:
     """Cards with numbers, the right one first; None where no wrong one is left."""
     return NumbersAsked(prompt, cards, 0, values=values) if len(cards) > 1 else None
 
@@ -187,13 +187,13 @@ def beyond_figure(maker: Maker) -> Maker:
     return make
 
 
-def among_tokens(
-    prompt: Sentence,
+def multiple_choice_of_tokens(
+    prompt: Message,
     names: Sequence[Token],
     values: Float[Tensor, " tokens"],
-    why: Sentence,
-    beliefs: Sequence[tuple[int, Sentence]],
-    other: Callable[[int], Sentence],
+    why: Message,
+    beliefs: Sequence[tuple[int, Message]],
+    other: Callable[[int], Message],
 ) -> Asked:
     """Which token has the largest value? None unless one leads clearly.
 
@@ -205,7 +205,9 @@ def among_tokens(
     order = values.argsort(descending=True).tolist()
     wrong = (*beliefs, *((position, other(position)) for position in order[1:]))
     cards = (order[0], why), *(choice for choice in wrong if choice[0] != order[0])
-    return among(prompt, *(Card(say("{token}", token=names[position]), reply) for position, reply in cards))
+    return multiple_choice(
+        prompt, *(Card(message("{token}", token=names[position]), reply) for position, reply in cards)
+    )
 
 
 def has_clear_lead(values: Float[Tensor, " tokens"]) -> bool:
@@ -246,11 +248,11 @@ def another_than(position: int, n_tokens: int, random: Generator) -> int:
     return one_of(torch.arange(n_tokens) != position, random)
 
 
-def shaped(*axes: int) -> Sentence:
+def shaped(*axes: int) -> Message:
     """The shape of a matrix, or of several of the same shape, as prompts and cards write it: on one line."""
     *before, rows, columns = axes
-    matrix = say("{rows}\u00a0×\u00a0{columns}", rows=rows, columns=columns)
-    return say("{how_many}\u00a0×\u00a0{matrix}", how_many=before[0], matrix=matrix) if before else matrix
+    matrix = message("{rows}\u00a0×\u00a0{columns}", rows=rows, columns=columns)
+    return message("{how_many}\u00a0×\u00a0{matrix}", how_many=before[0], matrix=matrix) if before else matrix
 
 
 def sizes(how_many: int, random: Generator) -> list[int]:

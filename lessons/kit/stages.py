@@ -10,102 +10,102 @@ from torch import Tensor
 from attention_core.attention import AttentionTrace
 from lessons.example.example import ExampleTrace
 from lessons.kit.attention_notices import notice_mix, notice_row
-from lessons.screen.format import leaders
-from lessons.screen.message import All, Number, Sentence, Token, say, say_count
+from lessons.screen.format import argmax_ties
+from lessons.screen.message import Fixed, ListOf, Message, Token, message, plural
 
 Stage = Literal["x", "qkv", "scores", "scaled", "masked", "weights", "output"]
 STAGES: tuple[Stage, ...] = get_args(Stage)
 STAGE_NAMES = {
-    "scores": say("scores"), "scaled": say("scaled"), "masked": say("masked"), "weights": say("weights"),
-    "output": say("output"),
+    "scores": message("scores"), "scaled": message("scaled"), "masked": message("masked"), "weights": message("weights"),
+    "output": message("output"),
 }  # fmt: skip
 
 
-def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
+def notice_stage(stage: Stage, example: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What there is to notice at this stage."""
-    says: dict[Stage, Callable[[ExampleTrace, AttentionTrace], tuple[Sentence, ...]]] = {
+    says: dict[Stage, Callable[[ExampleTrace, AttentionTrace], tuple[Message, ...]]] = {
         "x": notice_x, "qkv": notice_qkv, "scores": notice_scores, "scaled": notice_scaled, "masked": notice_masked,
         "weights": notice_weights, "output": notice_output}  # fmt: skip
     return says[stage](example, example.heads.select(head))
 
 
-def longest(names: Sequence[Token], vectors: Tensor) -> tuple[All, Number]:
+def longest(names: Sequence[Token], vectors: Tensor) -> tuple[ListOf, Fixed]:
     """Whose vector is longest, all of them where several read the same, and its length."""
     lengths = vectors.norm(dim=-1)
-    return All(tuple(names[i] for (i,) in leaders(lengths))), Number(float(lengths.max()))
+    return ListOf(tuple(names[i] for (i,) in argmax_ties(lengths))), Fixed(float(lengths.max()))
 
 
-def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_x(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """How many vectors there are, and which token repeats."""
     n, d_model = example.x.shape
-    size = say_count(
+    size = plural(
         "{count} token, a row of {d_model} features.", "{count} tokens, each a row of {d_model} features.", n,
         d_model=d_model)  # fmt: skip
     repeated = next((token for token in example.tokens if example.tokens.count(token) > 1), None)
     if repeated is None:
-        return (size, say("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
+        return (size, message("No token repeats, so every row belongs to another token.")) if n > 1 else (size,)
     positions = tuple(i for i, token in enumerate(example.tokens) if token == repeated)
-    numbers = {"token": Token(repeated, positions[0]), "positions": All(tuple(i + 1 for i in positions))}
+    numbers = {"token": Token(repeated, positions[0]), "positions": ListOf(tuple(i + 1 for i in positions))}
     if all(torch.equal(example.x[positions[0]], example.x[i]) for i in positions):
-        return size, say("{token} stands at positions {positions}: the same row each time.", **numbers)
-    return size, say("{token} stands at positions {positions}. Each time its row is another: X holds more than the "
+        return size, message("{token} stands at positions {positions}: the same row each time.", **numbers)
+    return size, message("{token} stands at positions {positions}. Each time its row is another: X holds more than the "
                      "token.", **numbers)  # fmt: skip
 
 
-def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_qkv(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What one row becomes, and whose key is longest: it can make large scores."""
     whose, length = longest(example.names, attention.k)
-    return (say("Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
+    return (message("Each row of X becomes a query and a key of {d_k} features and a value of {d_v}.",
                 d_k=attention.q.shape[-1], d_v=attention.v.shape[-1]),
-            say("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length))  # fmt: skip
+            message("The longest key is that of {tokens}, with length {length}.", tokens=whose, length=length))  # fmt: skip
 
 
-def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_scores(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """The pairs of query and key with the largest dot product."""
-    best = leaders(attention.scores)
-    score = Number(float(attention.scores.max()))
+    best = argmax_ties(attention.scores)
+    score = Fixed(float(attention.scores.max()))
     if len(best) == attention.scores.numel() > 1:
-        return (say("All scores read {score}: every query fits every key alike.", score=score),)
-    pairs = All(tuple(say("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
+        return (message("All scores read {score}: every query fits every key alike.", score=score),)
+    pairs = ListOf(tuple(message("the query of {query} with the key of {key}", query=example.names[i], key=example.names[j])
                       for i, j in best))  # fmt: skip
-    return (say("The largest score is {score}: {pairs}.", score=score, pairs=pairs),)
+    return (message("The largest score is {score}: {pairs}.", score=score, pairs=pairs),)
 
 
-def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_scaled(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What the division does to the range of the scores."""
-    before = {"low": Number(float(attention.scores.min())), "high": Number(float(attention.scores.max()))}
+    before = {"low": Fixed(float(attention.scores.min())), "high": Fixed(float(attention.scores.max()))}
     if not example.example.scaling:
-        return (say("Scaling is switched off, so nothing changes: the scores run from {low} to {high}.", **before),)
+        return (message("Scaling is switched off, so nothing changes: the scores run from {low} to {high}.", **before),)
     if example.example.d_k == 1:
-        return (say("√1 = 1, so nothing changes: the scores run from {low} to {high}.", **before),)
-    after = {"low": Number(float(attention.scaled.min())), "high": Number(float(attention.scaled.max()))}
+        return (message("√1 = 1, so nothing changes: the scores run from {low} to {high}.", **before),)
+    after = {"low": Fixed(float(attention.scaled.min())), "high": Fixed(float(attention.scaled.max()))}
     d_k = example.example.d_k
-    divided = {"d_k": d_k, "root": Number(math.sqrt(d_k)), **after}
-    scaled = say("Divided by √{d_k} ≈ {root}, they run from {low} to {high}.", **divided)
+    divided = {"d_k": d_k, "root": Fixed(math.sqrt(d_k)), **after}
+    scaled = message("Divided by √{d_k} ≈ {root}, they run from {low} to {high}.", **divided)
     if math.isqrt(d_k) ** 2 == d_k:
-        scaled = say("Divided by √{d_k} = {root}, they run from {low} to {high}.", **divided)
-    return say("The scores run from {low} to {high}.", **before), scaled
+        scaled = message("Divided by √{d_k} = {root}, they run from {low} to {high}.", **divided)
+    return message("The scores run from {low} to {high}.", **before), scaled
 
 
-def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_masked(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """How many scores are hidden, and what the first and the last query see."""
     n, hidden = len(example.tokens), int((~attention.visible).sum())
     if not example.example.causal:
-        return (say("There is no mask, so every query may look at every key."),)
+        return (message("There is no mask, so every query may look at every key."),)
     if not hidden:
-        return (say("The causal mask hides what comes later, and nothing comes after a single token."),)
-    return (say("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
-            say("{first} sees itself alone, {last} sees all {n} tokens.",
+        return (message("The causal mask hides what comes later, and nothing comes after a single token."),)
+    return (message("The causal mask hides {hidden} of {total} scores.", hidden=hidden, total=attention.visible.numel()),
+            message("{first} sees itself alone, {last} sees all {n} tokens.",
                 first=example.names[0], last=example.names[-1], n=n))  # fmt: skip
 
 
-def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_weights(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """A row with a strong preference, among those that have a choice."""
     choice = attention.visible.sum(dim=-1) > 1
     strongest = attention.weights.max(dim=-1).values.where(choice, -1.0)
     return (notice_row(example.names, attention, int(strongest.argmax())),)
 
 
-def notice_output(example: ExampleTrace, attention: AttentionTrace) -> tuple[Sentence, ...]:
+def notice_output(example: ExampleTrace, attention: AttentionTrace) -> tuple[Message, ...]:
     """What the last query receives."""
     return (notice_mix(example.names, attention, len(example.tokens) - 1),)

@@ -6,11 +6,11 @@ from attention_core.attention import AttentionTrace
 from lessons.kit.head_derivation import HeadDerivation
 from lessons.kit.matrices import KEYS, feature_axis, head_matrix, single_axis, token_axis
 from lessons.screen.arithmetic import term
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.screen.screen import Cells, Matrix, Step
 
 Bands = tuple[tuple[Matrix | None, ...], ...]
-View = tuple[Sentence, str, Bands]  # what there is to notice, the matrix to follow first, and the matrices
+View = tuple[Message, str, Bands]  # what there is to notice, the matrix to follow first, and the matrices
 
 
 def weighted_sum(
@@ -18,7 +18,7 @@ def weighted_sum(
     attention: AttentionTrace,
     query: int,
     *,
-    origins: tuple[Sentence | None, Sentence | None] = (None, None),
+    origins: tuple[Message | None, Message | None] = (None, None),
     given: tuple[str, ...] = (),
 ) -> Bands:
     """The query above the keys; for each key its score, its weight, its value and their product; below, the sum.
@@ -29,17 +29,17 @@ def weighted_sum(
     name = derivation.names[query]
 
     asked = Matrix(
-        key="query", title=say("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
+        key="query", title=message("query"), values=attention.q[[query]], rows=single_axis(name.text, named=True),
         columns=feature_axis(attention.q.shape[1]), colour="q", remark=origins[0], given="query" in given,
         step=lambda i, j: derivation.step("q", query, j))  # fmt: skip
-    output = Matrix(key="sum", title=say("output"), values=attention.output[[query]], rows=single_axis(name.text),
-                    columns=feature_axis(attention.v.shape[1]), colour="v", remark=say("their sum"),
+    output = Matrix(key="sum", title=message("output"), values=attention.output[[query]], rows=single_axis(name.text),
+                    columns=feature_axis(attention.v.shape[1]), colour="v", remark=message("their sum"),
                     step=lambda i, j: derivation.step("output", query, j),
                     before=lambda i, j: derivation.before("output", query, j),
                     sources=lambda i, j: (Cells("part", column=j),), given="sum" in given)  # fmt: skip
     keys, values = (
         head_matrix(derivation, key, title, getattr(attention, key), key=key, given=key in given, remark=origins[1])
-        for key, title in (("k", say("keys")), ("v", say("values")))
+        for key, title in (("k", message("keys")), ("v", message("values")))
     )
     score, weight = (column_of_pairs(derivation, attention, query, key, given) for key in ("score", "weight"))
     return ((asked,),
@@ -58,7 +58,7 @@ def column_of_pairs(
         return "weights" if not scores else "masked" if not visible[i] else "scores" if plain else "scaled"
 
     return Matrix(
-        key=key, title=say("weight") if not scores else say("score") if plain else say("scaled score"),
+        key=key, title=message("weight") if not scores else message("score") if plain else message("scaled score"),
         values=(attention.masked if scores else attention.weights)[query][:, None],
         rows=token_axis(texts(derivation), KEYS), columns=single_axis(key), scale="number" if scores else "weight",
         colour="ink" if scores else "weight", visible=[[seen] for seen in visible], given=key in given,
@@ -74,9 +74,9 @@ def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, 
     visible = derivation.visible[query]
 
     def step(i: int, j: int) -> Step:
-        meaning = say("weight · value of {key}, feature {feature}", key=derivation.names[i], feature=j + 1)
+        meaning = message("weight · value of {key}, feature {feature}", key=derivation.names[i], feature=j + 1)
         if not visible[i]:
-            meaning = say("masked: the weight of {key} is 0, so its value adds nothing", key=derivation.names[i])
+            meaning = message("masked: the weight of {key} is 0, so its value adds nothing", key=derivation.names[i])
         return Step(meaning, term(weights[i]) * values[i][j], weights[i] * values[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
@@ -85,7 +85,7 @@ def products(derivation: HeadDerivation, attention: AttentionTrace, query: int, 
         yield derivation.step("v", i, j)
 
     return Matrix(
-        key="part", title=say("weight × value"), values=attention.weights[query][:, None] * attention.v,
+        key="part", title=message("weight × value"), values=attention.weights[query][:, None] * attention.v,
         rows=token_axis(texts(derivation), KEYS), columns=feature_axis(attention.v.shape[1]), colour="v",
         visible=[[seen] * len(values[0]) for seen in visible], step=step, before=before, given="part" in given,
         sources=lambda i, j: (Cells("weight", i, 0), Cells("v", i, j)))  # fmt: skip

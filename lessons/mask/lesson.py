@@ -14,17 +14,17 @@ from attention_core.attention import AttentionTrace, attend, mask_scores, softma
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.head_derivation import HeadDerivation, derive_head
 from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.kit.weighted_sum import View
 from lessons.mask.questions import QUESTIONS
 from lessons.screen.arithmetic import power, sum_of, term
-from lessons.screen.format import apart, leaders, number, percent
-from lessons.screen.message import All, Number, Sentence, Share, Size, say
+from lessons.screen.format import argmax_ties, distinguishable, number, percent
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
 
-HEADING = say("Who may look at whom?")
-OPENING = say(
+HEADING = message("Who may look at whom?")
+OPENING = message(
     "A mask hides keys from queries. It is applied before the softmax, so the remaining weights still sum to 1."
 )
 
@@ -61,19 +61,19 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     hidden = int((~masked.visible).sum())
     notice, first, bands = view(example, both, choices)
     figure = Matrices(
-        key="mask_figure", name=say("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
+        key="mask_figure", name=message("Weights with and without a mask"), notice=(notice,), first=first, bands=bands,
         weights=whose_weights(example), height=440)  # fmt: skip
     formula = r"S'_{ij} = -\infty \ \text{ where } i \text{ may not look at } j"
     return Screen(
         formula=rf"{formula} \qquad {hidden} \text{{ of }} {masked.visible.numel()}", figures=(figure,),
         code=Code((mask_scores,), masked, example.scale, partial(ran_mask, free, masked, choices.view)),
-        ask=asking("mask", QUESTIONS, example.example.seed, example, free, masked),
+        ask=question_picker("mask", QUESTIONS, example.example.seed, example, free, masked),
         derive=both.to_masked.derive)  # fmt: skip
 
 
 def weights_without_and_with(both: Masking) -> tuple[Matrix, Matrix]:
     """The weights without a mask, and what they are with it."""
-    without, masked = say("weights without a mask"), say("weights with the mask")
+    without, masked = message("weights without a mask"), message("weights with the mask")
     free = both.free.weights
     return (head_matrix(both.to_free, "weights", without, free, key="without", visible=None),
             head_matrix(both.to_masked, "weights", masked, both.masked.weights, key="with", began=free))  # fmt: skip
@@ -113,35 +113,39 @@ def difference(without: Matrix, masked: Matrix) -> Matrix:
 
     def step(i: int, j: int) -> Step:
         arithmetic = term(after[i][j]) - before[i][j]
-        return Step(say("with the mask − without"), arithmetic, after[i][j] - before[i][j])
+        return Step(message("with the mask − without"), arithmetic, after[i][j] - before[i][j])
 
     return Matrix(
-        key="difference", title=say("difference"), values=masked.values - without.values, rows=masked.rows,
+        key="difference", title=message("difference"), values=masked.values - without.values, rows=masked.rows,
         columns=masked.columns, step=step, scale="change",
         before=lambda i, j: (*without.derive(i, j), *masked.derive(i, j)))  # fmt: skip
 
 
-def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Sentence:
+def notice_change(example: ExampleTrace, free: AttentionTrace, masked: AttentionTrace) -> Message:
     """The visible weight that grew most: what is hidden is shared out among the rest."""
     growth = (masked.weights - free.weights).where(masked.visible, -math.inf)
     if masked.visible.all():
-        return say("This mask hides nothing, so every weight stays as it is.")
-    grown = leaders(growth, percent)
+        return message("This mask hides nothing, so every weight stays as it is.")
+    grown = argmax_ties(growth, percent)
     query, key = grown[0]
     before, after = float(free.weights[query, key]), float(masked.weights[query, key])
     if percent(before) == percent(after):
-        most, kept = Size(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
+        most, kept = Magnitude(float(growth.max())), free.weights.where(masked.visible, 0.0).sum(dim=-1).min()
         if kept < 1 - ALMOST_NO_WEIGHT:
-            return say("What is hidden is shared out among the visible keys, and no visible weight grows by more than "
+            return message("What is hidden is shared out among the visible keys, and no visible weight grows by more than "
                        "{most}.", most=most)  # fmt: skip
-        return say("What this mask hides had almost no weight: no visible weight grows by more than {most}.", most=most)
+        return message(
+            "What this mask hides had almost no weight: no visible weight grows by more than {most}.", most=most
+        )
     if len(grown) > 1:
-        pairs = All(tuple(say("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown))
-        return say("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
-                   "each.", pairs=pairs, growth=Share(after - before))  # fmt: skip
-    return say("{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
+        pairs = ListOf(
+            tuple(message("{key} for {query}", key=example.names[j], query=example.names[i]) for i, j in grown)
+        )
+        return message("What is hidden is shared out among the visible keys. The weights of {pairs} grow most, by {growth} "
+                   "each.", pairs=pairs, growth=Percent(after - before))  # fmt: skip
+    return message("{query} loses the keys that it may no longer see, and their weight goes to the rest: its weight on "
                "{key} grows from {before} to {after}, more than on any other.", query=example.names[query],
-               key=example.names[key], before=Share(before), after=Share(after))  # fmt: skip
+               key=example.names[key], before=Percent(before), after=Percent(after))  # fmt: skip
 
 
 def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
@@ -152,34 +156,34 @@ def late_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
 
     def stays(i: int, j: int) -> Step:
         if both.masked.visible[i, j]:
-            return Step(say("visible, so it stays"), term(before[i][j]) * 1, zeroed[i][j])
-        return Step(say("hidden only after the softmax: set to 0"), term(before[i][j]) * 0, zeroed[i][j])
+            return Step(message("visible, so it stays"), term(before[i][j]) * 1, zeroed[i][j])
+        return Step(message("hidden only after the softmax: set to 0"), term(before[i][j]) * 0, zeroed[i][j])
 
     def total(i: int, j: int) -> Step:
-        says = say("sum of what is left in the row of {query}", query=example.names[i])
+        says = message("sum of what is left in the row of {query}", query=example.names[i])
         return Step(says, sum_of(zeroed[i]), sums[i])
 
-    title = say("zeroed after the softmax")
+    title = message("zeroed after the softmax")
     matrix = replace(without, key="late", title=title, values=late, step=stays, before=without.derive)
-    row_sums = Matrix(key="sums", title=say("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
-                      columns=single_axis(say("sum")), scale="weight", step=total)  # fmt: skip
+    row_sums = Matrix(key="sums", title=message("row sum"), values=late.sum(dim=-1, keepdim=True), rows=masked.rows,
+                      columns=single_axis(message("sum")), scale="weight", step=total)  # fmt: skip
     return notice_late(example, late, both.masked), "late", ((masked, matrix, row_sums),)
 
 
-def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Sentence:
+def notice_late(example: ExampleTrace, late: Float[Tensor, "queries keys"], masked: AttentionTrace) -> Message:
     """The row that loses most."""
     if masked.visible.all():
-        return say("This mask hides nothing, so it makes no difference when it comes.")
+        return message("This mask hides nothing, so it makes no difference when it comes.")
     sums = late.sum(dim=-1)
     if float(sums.min()) > 1 - ROUNDING_OF_A_SUM:
-        return say("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
-    left, _ = apart(float(sums.min()), 1.0)
-    lost = leaders(-sums, lambda sum_: number(sum_, left.decimals))
-    rows = All(tuple(example.names[query] for (query,) in lost))
+        return message("What this mask hides had no weight to be seen, so it makes no difference when it comes.")
+    left, _ = distinguishable(float(sums.min()), 1.0)
+    lost = argmax_ties(-sums, lambda sum_: number(sum_, left.decimals))
+    rows = ListOf(tuple(example.names[query] for (query,) in lost))
     if len(lost) > 1:
-        return say("Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.",
+        return message("Zeroed after the softmax, the rows of {rows} sum to {left} each instead of 1.",
                    rows=rows, left=left)  # fmt: skip
-    return say("Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
+    return message("Zeroed after the softmax, the row of {query} sums to only {left}, not to 1: its weights were shares of "
                "a whole that it may not see.", query=example.names[lost[0][0]], left=left)  # fmt: skip
 
 
@@ -192,17 +196,17 @@ def blind_view(example: ExampleTrace, both: Masking, choices: Choices) -> View:
     steps = blind_steps(example, nan.tolist(), even.tolist())
     axes = {"rows": single_axis(example.tokens[query]), "columns": token_axis(example.tokens, KEYS)}
 
-    def row(key: str, title: Sentence, values: Tensor, **look: object) -> tuple[Matrix]:
+    def row(key: str, title: Message, values: Tensor, **look: object) -> tuple[Matrix]:
         steps_of = {"step": lambda i, j: steps[key](j)[-1], "before": lambda i, j: steps[key](j)[:-1]}
         return (Matrix(key=key, title=title, values=values[None], **(axes | steps_of | look)),)
 
     weights = {"scale": "weight", "colour": "weight"}
-    bands = (row("scores", say("scores"), scores, step=lambda i, j: both.to_free.step("scaled", query, j),
+    bands = (row("scores", message("scores"), scores, step=lambda i, j: both.to_free.step("scaled", query, j),
                  before=lambda i, j: both.to_free.before("scaled", query, j)),
-             row("infinity", say("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
-             row("nan", say("softmax of −∞"), nan, **weights),
-             row("number", say("hidden with −1e9"), large),
-             row("even", say("softmax of −1e9"), even, **weights))  # fmt: skip
+             row("infinity", message("hidden with −∞"), infinity, visible=[[False] * len(scores)]),
+             row("nan", message("softmax of −∞"), nan, **weights),
+             row("number", message("hidden with −1e9"), large),
+             row("even", message("softmax of −1e9"), even, **weights))  # fmt: skip
     return notice_blind(even), "even", bands
 
 
@@ -211,25 +215,25 @@ def blind_steps(example: ExampleTrace, nan: list[float], even: list[float]) -> d
     n, names, large = len(example.tokens), example.names, term(LARGE_NEGATIVE)
 
     def hidden(value: float) -> Callable[[int], list[Step]]:
-        return lambda j: [Step(say("score of {key}: hidden", key=names[j]), term(value), value)]
+        return lambda j: [Step(message("score of {key}: hidden", key=names[j]), term(value), value)]
 
     return {
         "infinity": hidden(-math.inf),
         "number": hidden(LARGE_NEGATIVE),
         "nan": lambda j: [
-            Step(say("e to a hidden score"), power(-math.inf), 0.0),
-            Step(say("sum over all keys"), sum_of([power(-math.inf)] * n), 0.0),
-            Step(say("weight of {key}: 0 ÷ 0 has no value", key=names[j]), term(0) / 0, nan[j]),
+            Step(message("e to a hidden score"), power(-math.inf), 0.0),
+            Step(message("sum over all keys"), sum_of([power(-math.inf)] * n), 0.0),
+            Step(message("weight of {key}: 0 ÷ 0 has no value", key=names[j]), term(0) / 0, nan[j]),
         ],
         "even": lambda j: [
-            Step(say("score of {key} minus the largest", key=names[j]), large - large, 0.0),
-            Step(say("sum of e to that over all keys"), sum_of([power(0.0)] * n), float(n)),
-            Step(say("weight of {key}", key=names[j]), power(0.0) / n, even[j]),
+            Step(message("score of {key} minus the largest", key=names[j]), large - large, 0.0),
+            Step(message("sum of e to that over all keys"), sum_of([power(0.0)] * n), float(n)),
+            Step(message("weight of {key}", key=names[j]), power(0.0) / n, even[j]),
         ],
     }
 
 
-def notice_blind(even: Float[Tensor, " keys"]) -> Sentence:
+def notice_blind(even: Float[Tensor, " keys"]) -> Message:
     """What the two ways give: no number at all, or equal weights that look like an answer."""
-    return say("A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
-               "and nothing warns you. Attention Lab refuses such a mask.", even=Number(float(even[0])))  # fmt: skip
+    return message("A query that may see nothing: with −∞ each weight is 0 ÷ 0, not a number; with −1e9 each is {even}, "
+               "and nothing warns you. Attention Lab refuses such a mask.", even=Fixed(float(even[0])))  # fmt: skip

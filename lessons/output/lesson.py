@@ -16,17 +16,17 @@ from lessons.kit.attention_notices import notice_mix
 from lessons.kit.formulas import stage_formula
 from lessons.kit.head_derivation import HeadDerivation, derive_head
 from lessons.kit.matrices import KEYS, head_matrix, single_axis, token_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.kit.weighted_sum import View, column_of_pairs, weighted_sum
 from lessons.output.questions import QUESTIONS
 from lessons.screen.arithmetic import sum_of, term
-from lessons.screen.format import apart, percent
-from lessons.screen.message import Sentence, Share, Size, say
+from lessons.screen.format import distinguishable, percent
+from lessons.screen.message import Magnitude, Message, Percent, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Matrices, Matrix, Screen, Step
 
-HEADING = say("What comes out?")
-OPENING = say(
+HEADING = message("What comes out?")
+OPENING = message(
     "Each query receives the values it looked at, mixed by their weights. A large weight on a short value still adds "
     "little."
 )
@@ -48,12 +48,12 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     view = {"one": one_query, "all": all_queries, "parts": shares_of_keys}[choices.view]
     notice, first, bands = view(example, attention, derivation, choices.query)
     figure = Matrices(
-        key="output_figure", name=say("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
+        key="output_figure", name=message("The weighted sum of the values"), notice=(notice,), first=first, bands=bands,
         weights=whose_weights(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("output", example), figures=(figure,),
         code=Code((mix_values,), attention, example.scale, partial(ran_mix, attention)),
-        ask=asking("output", QUESTIONS, example.example.seed, example, head, choices.query),
+        ask=question_picker("output", QUESTIONS, example.example.seed, example, head, choices.query),
         derive=derivation.derive)  # fmt: skip
 
 
@@ -71,8 +71,8 @@ def one_query(example: ExampleTrace, attention: AttentionTrace, derivation: Head
 
 def all_queries(example: ExampleTrace, attention: AttentionTrace, derivation: HeadDerivation, query: int) -> View:
     """The weights and the outputs of all queries."""
-    matrices = (head_matrix(derivation, "weights", say("weights"), attention.weights, given=True),
-                head_matrix(derivation, "output", say("output"), attention.output))  # fmt: skip
+    matrices = (head_matrix(derivation, "weights", message("weights"), attention.weights, given=True),
+                head_matrix(derivation, "output", message("output"), attention.output))  # fmt: skip
     return notice_mix(example.names, attention, query), "weights", (matrices,)
 
 
@@ -101,14 +101,14 @@ def shares_of_keys(example: ExampleTrace, attention: AttentionTrace, derivation:
 
     def length(i: int, j: int) -> Step:
         squares = sum_of(term(v) ** 2 for v in derivation.numbers["v"][i])
-        return Step(say("length of the value of {key}", key=example.names[i]), squares**0.5, lengths[i])
+        return Step(message("length of the value of {key}", key=example.names[i]), squares**0.5, lengths[i])
 
     matrices = (replace(weight, sources=lambda i, j: ()),
-                Matrix(key="length", title=say("length of the value"), values=parts.value_lengths[:, None], rows=rows,
-                       columns=single_axis(say("length")), colour="v", step=length,
+                Matrix(key="length", title=message("length of the value"), values=parts.value_lengths[:, None], rows=rows,
+                       columns=single_axis(message("length")), colour="v", step=length,
                        before=lambda i, j: (derivation.feature("v", i, c) for c in range(attention.v.shape[1]))),
-                Matrix(key="share", title=say("share of weight × length"), values=parts.shares[:, None], rows=rows,
-                       columns=single_axis(say("share")), scale="weight", colour="v", visible=weight.visible,
+                Matrix(key="share", title=message("share of weight × length"), values=parts.shares[:, None], rows=rows,
+                       columns=single_axis(message("share")), scale="weight", colour="v", visible=weight.visible,
                        step=lambda i, j: share_of(derivation, parts, query, i),
                        before=lambda i, j: before_share(derivation, parts, query, i)))  # fmt: skip
     return notice_contribution(example, attention, parts, query), "weight", (matrices,)
@@ -118,10 +118,10 @@ def share_of(derivation: HeadDerivation, parts: Contributions, query: int, key: 
     """The part of one key in the sum of all weight × length."""
     name, share, total = derivation.names[key], float(parts.shares[key]), float(parts.lengths.sum())
     if not derivation.visible[query][key]:
-        return Step(say("masked: {key} has no share", key=name), term(share), share)
+        return Step(message("masked: {key} has no share", key=name), term(share), share)
     if total == 0:
-        return Step(say("share of {key}: every value is zero, so nothing is added", key=name), term(share), share)
-    return Step(say("share of {key}", key=name), term(float(parts.lengths[key])) / total, share)
+        return Step(message("share of {key}: every value is zero, so nothing is added", key=name), term(share), share)
+    return Step(message("share of {key}", key=name), term(float(parts.lengths[key])) / total, share)
 
 
 def before_share(derivation: HeadDerivation, parts: Contributions, query: int, key: int) -> Iterator[Step]:
@@ -132,34 +132,38 @@ def before_share(derivation: HeadDerivation, parts: Contributions, query: int, k
     for j, weight in enumerate(derivation.numbers["weights"][query]):
         if visible[j]:
             arithmetic = term(weight) * float(parts.value_lengths[j])
-            yield Step(say("weight · length of {key}", key=derivation.names[j]), arithmetic, lengths[j])
+            yield Step(message("weight · length of {key}", key=derivation.names[j]), arithmetic, lengths[j])
     added = [length for length, seen in zip(lengths, visible, strict=True) if seen]
-    yield Step(say("sum of these"), sum_of(added), float(parts.lengths.sum()))
+    yield Step(message("sum of these"), sum_of(added), float(parts.lengths.sum()))
 
 
-def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Sentence:
+def notice_contribution(example: ExampleTrace, attention: AttentionTrace, parts: Contributions, query: int) -> Message:
     """A key whose share is not what its weight says; or how little shares and weights differ."""
     weights, visible = attention.weights[query], attention.visible[query]
     gaps, mean = (parts.shares - weights).abs(), float(parts.lengths.sum())
     if mean == 0:
-        return say("Every value that {query} receives is zero, so nothing is added up.", query=example.names[query])
+        return message("Every value that {query} receives is zero, so nothing is added up.", query=example.names[query])
     if int(visible.sum()) == 1:
-        return say("{query} can look only at itself: weight and share are both the whole.", query=example.names[query])
+        return message(
+            "{query} can look only at itself: weight and share are both the whole.", query=example.names[query]
+        )
     key = int(gaps.argmax())
     weight, share, length = (float(one[key]) for one in (weights, parts.shares, parts.value_lengths))
     if percent(weight) != percent(share):
-        at, average = apart(length, mean)
-        said = {"weight": Share(weight), "share": Share(share), "length": at, "mean": average}
+        at, average = distinguishable(length, mean)
+        said = {"weight": Percent(weight), "share": Percent(share), "length": at, "mean": average}
         if share > weight:
-            return say("A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
+            return message("A weight is not a contribution: {key} has {weight} of the weight but {share} of what is added "
                        "up. Its value has length {length}, more than the weighted mean of {mean}.",
                        key=example.names[key], **said)  # fmt: skip
-        return say("A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
+        return message("A weight is not a contribution: {key} has {weight} of the weight but only {share} of what is added "
                    "up. Its value has length {length}, less than the weighted mean of {mean}.",
                    key=example.names[key], **said)  # fmt: skip
     low, high = (float(one) for one in parts.value_lengths[visible].aminmax())
     if math.isclose(low, high, rel_tol=1e-6):
-        return say("Each share equals its weight, as all these values have length {length}.", length=Size(high))
-    low, high = apart(low, high)
-    return say("No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
-               "{high}.", gap=Size(float(gaps.max())), low=low, high=high)  # fmt: skip
+        return message(
+            "Each share equals its weight, as all these values have length {length}.", length=Magnitude(high)
+        )
+    low, high = distinguishable(low, high)
+    return message("No share differs from its weight by more than {gap}. The lengths of the values run from {low} to "
+               "{high}.", gap=Magnitude(float(gaps.max())), low=low, high=high)  # fmt: skip

@@ -9,19 +9,19 @@ from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     CLEAR_LEAD,
     Asked,
-    among,
-    among_numbers,
-    among_tokens,
     another_than,
     asks_about,
     below,
     beyond_figure,
     check_choice,
+    multiple_choice,
+    multiple_choice_of_numbers,
+    multiple_choice_of_tokens,
     shaped,
     sizes,
     weights_if,
 )
-from lessons.screen.message import Number, say
+from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card
 
 
@@ -32,38 +32,38 @@ def output_cell(example: ExampleTrace, head: int, i: int, random: Generator) -> 
     feature, weights = below(attention.v.shape[-1], random), attention.weights
     values, winner = attention.v[:, feature], int(weights[i].argmax())
     free = weights_if(example, head, causal=False)[i]
-    return asks_about("output", (i, feature), among_numbers(
-        say("What is feature {feature} of the output of {query}?",
+    return asks_about("output", (i, feature), multiple_choice_of_numbers(
+        message("What is feature {feature} of the output of {query}?",
             feature=feature + 1, query=example.names[i]),
-        (float(weights[i] @ values), say("Multiply each value by its weight in the row and add up."),
-                                     say("the values, mixed by the weights of its row")),
+        (float(weights[i] @ values), message("Multiply each value by its weight in the row and add up."),
+                                     message("the values, mixed by the weights of its row")),
         (float(values[winner]),
-         say("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
-         say("the winner takes all, and its value comes out")),
-        (float(weights[:, i] @ values), say("That takes the weights down the column. A query's weights are its row."),
-                                        say("the values, mixed by the weights of its column")),
-        (float(free @ values), say("That forgets the mask: hidden values are not mixed in."),
-                               say("the values, mixed as if there were no mask")),
+         message("That is the value of {key} alone. The others are mixed in, too.", key=example.names[winner]),
+         message("the winner takes all, and its value comes out")),
+        (float(weights[:, i] @ values), message("That takes the weights down the column. A query's weights are its row."),
+                                        message("the values, mixed by the weights of its column")),
+        (float(free @ values), message("That forgets the mask: hidden values are not mixed in."),
+                               message("the values, mixed as if there were no mask")),
         (float(values[attention.visible[i]].mean()),
-         say("That is the plain average. Each value counts by its weight."), say("the visible values, mixed evenly")),
-        (float(values[i]), say("That is its own value, before attention mixes in the others."),
-                           say("its own value, left as it is"))))  # fmt: skip
+         message("That is the plain average. Each value counts by its weight."), message("the visible values, mixed evenly")),
+        (float(values[i]), message("That is its own value, before attention mixes in the others."),
+                           message("its own value, left as it is"))))  # fmt: skip
 
 
 @beyond_figure
 def shape_of_output(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
     """A row for each query, with the features of a value."""
     n, d_v = sizes(2, random)
-    return among(say("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
+    return multiple_choice(message("In another model the weights of one head are {weights} and V is {values}. What is the shape of "
                      "the output?", weights=shaped(n, n), values=shaped(n, d_v)),
-                 Card(shaped(n, d_v), say("A row for each query, with the features of a value."),
-                                      say("for each query, as many features as a value")),
-                 Card(shaped(n, n), say("That is the shape of the weights. A mix of values is a vector like a value."),
-                                    say("for each query, as many numbers as there are keys")),
-                 Card(shaped(1, d_v), say("Every token is a query, so every token has a row in the output."),
-                                      say("for the whole sentence, one mix of values")),
-                 Card(shaped(d_v, n), say("That is the output transposed. Tokens are rows."),
-                                      say("for each feature of a value, all queries")))  # fmt: skip
+                 Card(shaped(n, d_v), message("A row for each query, with the features of a value."),
+                                      message("for each query, as many features as a value")),
+                 Card(shaped(n, n), message("That is the shape of the weights. A mix of values is a vector like a value."),
+                                    message("for each query, as many numbers as there are keys")),
+                 Card(shaped(1, d_v), message("Every token is a query, so every token has a row in the output."),
+                                      message("for the whole sentence, one mix of values")),
+                 Card(shaped(d_v, n), message("That is the output transposed. Tokens are rows."),
+                                      message("for each feature of a value, all queries")))  # fmt: skip
 
 
 def largest_contribution(example: ExampleTrace, head: int, i: int, random: Generator) -> Asked:
@@ -73,15 +73,15 @@ def largest_contribution(example: ExampleTrace, head: int, i: int, random: Gener
     lengths = attention.v.norm(dim=-1)
     parts = attention.weights[i] * lengths
     heaviest, longest = int(attention.weights[i].argmax()), int(lengths.argmax())
-    return among_tokens(
-        say("The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
+    return multiple_choice_of_tokens(
+        message("The output of {query} adds up weight × value over all keys. Which of these terms is the longest vector?",
             query=names[i]),
         names, parts,
-        say("What counts is the weight times the length of the value."),
-        [(heaviest, say("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
-         (longest, say("No value is longer, but its weight in this row is too small."))],
-        lambda p: say("The term of {key} has length {length}; another is longer.",
-                      key=names[p], length=Number(float(parts[p]))))  # fmt: skip
+        message("What counts is the weight times the length of the value."),
+        [(heaviest, message("No key has more weight, but its value is shorter. A big weight is not a big influence.")),
+         (longest, message("No value is longer, but its weight in this row is too small."))],
+        lambda p: message("The term of {key} has length {length}; another is longer.",
+                      key=names[p], length=Fixed(float(parts[p]))))  # fmt: skip
 
 
 @beyond_figure
@@ -93,23 +93,23 @@ def tokens_swapped_in_head(example: ExampleTrace, head: int, i: int, random: Gen
     if to_other < CLEAR_LEAD or (change < CLEAR_LEAD if causal else change > 1e-3):
         return None
     token, other = example.names[i], example.names[j]
-    keeps = say("It keeps its numbers.")
-    changes = say("It gets other numbers, and not those of {token}.", token=other)
+    keeps = message("It keeps its numbers.")
+    changes = message("It gets other numbers, and not those of {token}.", token=other)
     right, wrong = (changes, keeps) if causal else (keeps, changes)
-    why = say("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
-    meets = say("it meets the same keys and values as before")
-    misses = say("it meets other keys and values than before")
+    why = message("Without a mask the same queries meet the same keys and mix the same values: only rows move.")
+    meets = message("it meets the same keys and values as before")
+    misses = message("it meets other keys and values than before")
     if causal:
-        why = say("At its new position it may look at other tokens. The mask makes the order count.")
-    return among(
-        say("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
+        why = message("At its new position it may look at other tokens. The mask makes the order count.")
+    return multiple_choice(
+        message("There is {mask}. {one} and {other} swap positions, and each takes its query, key and value along. What "
             "happens to the output of {one}?",
-            mask=say("a causal mask") if causal else say("no mask"), one=token, other=other),
+            mask=message("a causal mask") if causal else message("no mask"), one=token, other=other),
         Card(right, why, misses if causal else meets),
         Card(wrong, why, meets if causal else misses),
-        Card(say("It takes on the numbers of {token}.", token=other),
-             say("Its query moves with it, so it does not become the other token."),
-             say("an output belongs to its position")))  # fmt: skip
+        Card(message("It takes on the numbers of {token}.", token=other),
+             message("Its query moves with it, so it does not become the other token."),
+             message("an output belongs to its position")))  # fmt: skip
 
 
 def swapped(example: ExampleTrace, head: int, i: int, j: int) -> Float[Tensor, "tokens d_v"]:
@@ -127,17 +127,17 @@ def longer_values(example: ExampleTrace, head: int, i: int, random: Generator) -
     if float(example.heads.select(head).output[i].abs().max()) < CLEAR_LEAD:
         return None
     token, times = example.names[i], 2 + below(8, random)
-    return among(
-        say("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
+    return multiple_choice(
+        message("Every value is multiplied by {times}; queries and keys stay. What happens to the output of {query}?",
             times=times, query=token),
-        Card(say("It becomes {times} times as large.", times=times),
-             say("The weights stay, so the mix grows just as its values do."),
-             say("the weights stay, and the values grow")),
-        Card(say("It stays as it is."),
-             say("The weights stay and sum to 1, but what they mix is larger."), say("the weights still sum to 1")),
-        Card(say("It becomes {times} times as large.", times=times**2),
-             say("That would need larger weights, too. They come from queries and keys alone."),
-             say("the values grow, and the weights grow with them")))  # fmt: skip
+        Card(message("It becomes {times} times as large.", times=times),
+             message("The weights stay, so the mix grows just as its values do."),
+             message("the weights stay, and the values grow")),
+        Card(message("It stays as it is."),
+             message("The weights stay and sum to 1, but what they mix is larger."), message("the weights still sum to 1")),
+        Card(message("It becomes {times} times as large.", times=times**2),
+             message("That would need larger weights, too. They come from queries and keys alone."),
+             message("the values grow, and the weights grow with them")))  # fmt: skip
 
 
 QUESTIONS = (output_cell, shape_of_output, largest_contribution, tokens_swapped_in_head, longer_values)

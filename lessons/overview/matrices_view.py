@@ -11,12 +11,12 @@ from lessons.kit.formulas import stage_formula
 from lessons.kit.head_derivation import HeadDerivation, derive_head, divisor_of
 from lessons.kit.matrices import PAIRS, head_matrix
 from lessons.kit.stages import STAGES, Stage, notice_stage
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.screen.program import ran_attention
 from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen
 
-HEADING = say("What does attention do, in one picture?")
-OPENING = say(
+HEADING = message("What does attention do, in one picture?")
+OPENING = message(
     "Each token compares its **query** with the **key** of every token it may look at. It then receives a weighted "
     "mix of their **values**, its own included."
 )
@@ -38,16 +38,16 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     derivation = derive_head(example, head)
     reached = STAGES.index(choices.step)
     look = {
-        "x": (say("X"), example.x),
-        "k_transposed": (say("Kᵀ"), attention.k.mT),
-        "k": (say("K"), attention.k),
-        "v": (say("V"), attention.v),
-        "q": (say("Q"), attention.q),
-        "scores": (say("scores = Q Kᵀ"), attention.scores),
-        "scaled": (say("scaled: ÷ {divisor}", divisor=divisor_of(example)), attention.scaled),
-        "masked": (say("masked"), attention.masked),
-        "weights": (say("weights A"), attention.weights),
-        "output": (say("output = A V"), attention.output),
+        "x": (message("X"), example.x),
+        "k_transposed": (message("Kᵀ"), attention.k.mT),
+        "k": (message("K"), attention.k),
+        "v": (message("V"), attention.v),
+        "q": (message("Q"), attention.q),
+        "scores": (message("scores = Q Kᵀ"), attention.scores),
+        "scaled": (message("scaled: ÷ {divisor}", divisor=divisor_of(example)), attention.scaled),
+        "masked": (message("masked"), attention.masked),
+        "weights": (message("weights A"), attention.weights),
+        "output": (message("output = A V"), attention.output),
     }
     drawn = {key: head_matrix(derivation, key, title, values, drawn=STAGES.index(STAGE_OF.get(key, key)) <= reached,
                               sources=sources_of(derivation, key))
@@ -63,14 +63,14 @@ def pipeline(example: ExampleTrace, head: int, step: Stage, drawn: dict[str, Mat
     upper = ("x", "k_transposed", "k", None, None, "v")
     lower = ("q", "scores", "scaled", "masked", "weights", "output")
     return Matrices(
-        key="pipeline", name=say("All matrices of one attention head"),
+        key="pipeline", name=message("All matrices of one attention head"),
         notice=(*what_it_does(example, head), *notice_stage(step, example, head)),
         bands=tuple(tuple(drawn.get(key) for key in band) for band in (upper, lower)),
         weights=whose_weights(example), first=next(key for key in FOLLOWED_FIRST if drawn[key].drawn),
         height=530)  # fmt: skip
 
 
-def what_it_does(example: ExampleTrace, head: int) -> tuple[Sentence, ...]:
+def what_it_does(example: ExampleTrace, head: int) -> tuple[Message, ...]:
     """What a trained head has been measured to do; nothing for random weights."""
     return () if example.trained is None else (example.trained.does(head),)
 

@@ -13,13 +13,13 @@ from lessons.example.example import Example, ExampleTrace, run_afresh, whose_wei
 from lessons.example.task_models import Trained
 from lessons.kit.attention_notices import largest, notice_row
 from lessons.kit.edit_notices import edit_remarks
-from lessons.screen.message import Sentence, Share, Token, say
+from lessons.screen.message import Message, Percent, Token, message
 from lessons.screen.program import ran_attention
 from lessons.screen.ribbons import RibbonMoment, RibbonRow, Ribbons
 from lessons.screen.screen import Code, Screen
 
-HEADING = say("What does an attention head do?")
-OPENING = say("Every token shares out one whole among the tokens it may look at.")
+HEADING = message("What does an attention head do?")
+OPENING = message("Every token shares out one whole among the tokens it may look at.")
 
 NEARLY_EVEN = 0.15  # of the even share is the most by which a weight of a nearly even row may differ from it
 MOST_MOMENTS = 31
@@ -41,7 +41,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     trained = example.trained
     does = () if trained is None else (trained.does(head),)
     figure = Ribbons(
-        key="ribbons", name=say("Where each token of the sentence looks"), tokens=example.names, query=query,
+        key="ribbons", name=message("Where each token of the sentence looks"), tokens=example.names, query=query,
         moments=moments, notice=(moments[-1].rows[query].says, *does))  # fmt: skip
     return Screen(
         headline=where_it_looks(example.names, attention, query),
@@ -50,28 +50,28 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         code=Code((attend,), attention, example.scale, partial(ran_attention, attention, example.scale)))  # fmt: skip
 
 
-def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+def where_it_looks(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
     """The headline: which keys one query looks at, all where its weights are nearly even."""
     weights, visible = attention.weights[query], attention.visible[query]
     most, keys, share = largest(names, weights, visible)
     choices, asked = int(visible.sum()), names[query]
     if choices == 1:
-        return say("{query} has nowhere else to look: all of its weight stays on {key}.",
+        return message("{query} has nowhere else to look: all of its weight stays on {key}.",
                    query=asked, key=names[most[0]])  # fmt: skip
     if len(most) == choices:
-        return say("To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
+        return message("To read {query}, this head looks at {count} tokens alike: {share} of its weight goes to each.",
                    query=asked, count=choices, share=share)  # fmt: skip
     if nearly_even(attention, query):
-        return say("To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
-                   "weight goes to each.", query=asked, count=choices, low=Share(float(weights[visible].min())),
+        return message("To read {query}, this head looks at {count} tokens nearly alike: between {low} and {high} of its "
+                   "weight goes to each.", query=asked, count=choices, low=Percent(float(weights[visible].min())),
                    high=share)  # fmt: skip
     if len(most) > 1:
-        return say("To read {query}, this head looks most at {keys}: {share} of its weight goes to each.",
+        return message("To read {query}, this head looks most at {keys}: {share} of its weight goes to each.",
                    query=asked, keys=keys, share=share)  # fmt: skip
     said = {"query": asked, "key": names[most[0]], "share": share}
     if share.value > 0.5:
-        return say("To read {query}, this head looks at {key}: {share} of its weight goes there.", **said)
-    return say("To read {query}, this head looks most at {key}: {share} of its weight goes there.", **said)
+        return message("To read {query}, this head looks at {key}: {share} of its weight goes there.", **said)
+    return message("To read {query}, this head looks most at {key}: {share} of its weight goes there.", **said)
 
 
 def nearly_even(attention: AttentionTrace, query: int) -> bool:
@@ -80,15 +80,15 @@ def nearly_even(attention: AttentionTrace, query: int) -> bool:
     return bool(((seen * len(seen) - 1).abs() <= NEARLY_EVEN).all())
 
 
-def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int) -> Sentence:
+def what_row_says(names: Sequence[Token], attention: AttentionTrace, query: int) -> Message:
     """What there is to notice in a row. Of one that is nearly even: between what its weights are."""
     weights, visible = attention.weights[query], attention.visible[query]
     most, _, share = largest(names, weights, visible)
     choices = int(visible.sum())
     if len(most) == choices or not nearly_even(attention, query):
         return notice_row(names, attention, query)
-    return say("{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
-               query=names[query], count=choices, low=Share(float(weights[visible].min())), high=share)  # fmt: skip
+    return message("{query} looks at {count} tokens nearly alike: each gets between {low} and {high} of its weight.",
+               query=names[query], count=choices, low=Percent(float(weights[visible].min())), high=share)  # fmt: skip
 
 
 def ribbon_moments(example: ExampleTrace, head: int) -> tuple[RibbonMoment, ...]:
@@ -120,12 +120,12 @@ def ribbon_row(names: Sequence[Token], attention: AttentionTrace, query: int) ->
     )
 
 
-def how_good(trace: ExampleTrace) -> Sentence:
+def how_good(trace: ExampleTrace) -> Message:
     """How good the model is by now; whose weights they are where it is not one that is being trained."""
     trained = trace.trained
     if not isinstance(trained, Trained):
         return whose_weights(trace)
-    return say("After {updates} of {steps} updates: {right} of {count} new answers right.",
+    return message("After {updates} of {steps} updates: {right} of {count} new answers right.",
                updates=trained.updates, steps=trained.recording.settings.steps, count=trained.answers,
                right=round(trained.evaluation.accuracy * trained.answers))  # fmt: skip
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from attention_core.masks import causal_mask
 from lessons.example.example import Example, ExampleTrace, run_example
 from lessons.kit.matrices import BELOW_CONTROLS, head_matrix
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.positions.derivation import derive_in_order
 from lessons.positions.permutation import (
     BothOrders,
@@ -36,23 +36,23 @@ from lessons.positions.positioned_head import (
 from lessons.positions.questions import QUESTIONS
 from lessons.positions.views import distance_view, rows_view
 from lessons.screen.arithmetic import term
-from lessons.screen.format import apart
-from lessons.screen.message import Sentence, Size, say
+from lessons.screen.format import distinguishable
+from lessons.screen.message import Magnitude, Message, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Cells, Code, Figure, Matrices, Matrix, Screen, Step, Table
 
-HEADING = say("Does attention know the order?")
-OPENING = say(
+HEADING = message("Does attention know the order?")
+OPENING = message(
     "Shuffle the tokens and see what the output does. Then tell attention the positions, and shuffle again. The mask "
     "and the positions stay where they are while the tokens move."
 )
 
 VISIBLE = 1e-6  # weights that differ by less differ by rounding
-KIND_NAMES: dict[PositionKind, Sentence] = {
-    "none": say("no positions"),
-    "sinusoidal": say("sinusoidal"),
-    "learned": say("learned, untrained"),
-    "rotary": say("rotary"),
+KIND_NAMES: dict[PositionKind, Message] = {
+    "none": message("no positions"),
+    "sinusoidal": message("sinusoidal"),
+    "learned": message("learned, untrained"),
+    "rotary": message("rotary"),
 }
 
 
@@ -78,7 +78,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         figures=(figure_of(example, own, both, residuals, choices), residual_table(residuals)),
         code=Code((attend_with_positions, attend_in_both_orders), both.plain, example.scale,
                   partial(ran_orders, own, both, mask, choices)),
-        ask=asking("positions", QUESTIONS, own.seed, example, head, choices.permutation),
+        ask=question_picker("positions", QUESTIONS, own.seed, example, head, choices.permutation),
         derive=partial(derive_in_order, example, head),
         remarks=remarks_on_rows(asked))  # fmt: skip
 
@@ -121,7 +121,7 @@ def figure_of(
     measured = next(r for r in residuals if (r.kind, r.causal) == (choices.kind, choices.causal))
     band = in_both_orders(own, both, choices.view)
     return Matrices(
-        key="positions_figure", name=say("Shuffled tokens, and positions"), bands=(tuple(band),), first="own",
+        key="positions_figure", name=message("Shuffled tokens, and positions"), bands=(tuple(band),), first="own",
         notice=tuple(notice_order(example, both, measured, choices.view)), weights=whose_head(example, own),
         height=BELOW_CONTROLS)  # fmt: skip
 
@@ -144,7 +144,7 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
     then = both.weights_permuted if of_weights else both.output_permuted
     first = getattr(both.permuted, tensor)
     shuffled = ("then", "first") if of_weights else ("then", "first", "gap")
-    after = head_matrix(permuted, tensor, say("shuffle, then attend"), first, key="first")
+    after = head_matrix(permuted, tensor, message("shuffle, then attend"), first, key="first")
 
     def old(i: int, j: int) -> tuple[int, int]:
         return order[i], order[j] if of_weights else j
@@ -156,19 +156,19 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
     def same(i: int, j: int) -> tuple[Cells, ...]:
         return Cells("own", *old(i, j)), *(Cells(key, i, j) for key in shuffled)
 
-    yield head_matrix(plain, tensor, say("attend"), getattr(both.plain, tensor), key="own", sources=others)
+    yield head_matrix(plain, tensor, message("attend"), getattr(both.plain, tensor), key="own", sources=others)
     yield replace(
-        after, key="then", title=say("attend, then shuffle"), values=then, sources=same,
+        after, key="then", title=message("attend, then shuffle"), values=then, sources=same,
         visible=both.plain.visible[list(order)][:, list(order)].tolist() if of_weights else None,
         came_from=None if of_weights else order,
         step=lambda i, j: plain.step(tensor, *old(i, j)), before=lambda i, j: plain.before(tensor, *old(i, j)),
     )  # fmt: skip
     yield replace(after, sources=same)
     if not of_weights:
-        says, gap = say("shuffle, then attend − attend, then shuffle"), first - then
+        says, gap = message("shuffle, then attend − attend, then shuffle"), first - then
         yield Matrix(
-            key="gap", title=say("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
-            remark=say("at most {most}", most=Size(both.residual)), sources=same,
+            key="gap", title=message("difference"), values=gap, rows=after.rows, columns=after.columns, scale="difference",
+            remark=message("at most {most}", most=Magnitude(both.residual)), sources=same,
             step=lambda i, j: Step(says, term(float(first[i, j])) - float(then[i, j]), float(gap[i, j])),
             before=lambda i, j: (plain.step("output", *old(i, j)), permuted.step("output", i, j)))  # fmt: skip
 
@@ -176,60 +176,60 @@ def in_both_orders(own: PositionedHead, both: BothOrders, tensor: Literal["weigh
 # What there is to notice.
 
 
-def notice_order(example: ExampleTrace, both: BothOrders, measured: Residual, view: str) -> Iterator[Sentence]:
+def notice_order(example: ExampleTrace, both: BothOrders, measured: Residual, view: str) -> Iterator[Message]:
     """What the permutation does."""
     if len(example.tokens) == 1:
-        yield say("One token has only one order: take a longer sentence to shuffle.")
+        yield message("One token has only one order: take a longer sentence to shuffle.")
     elif both.permutation == tuple(range(len(example.tokens))):
-        yield say("This is the sentence's own order. Ask for another shuffle to see what moves.")
+        yield message("This is the sentence's own order. Ask for another shuffle to see what moves.")
     elif measured.knows_order:
         yield notice_trace(example, both, view)
         yield why_it_shows(measured)
     else:
         yield notice_no_trace(measured)
         if view == "weights":
-            yield say("A weight moves with its two tokens: its row with the query, its column with the key.")
+            yield message("A weight moves with its two tokens: its row with the query, its column with the key.")
         if measured.kind == "none" and not measured.causal:
-            yield say("This head does not know the order.")
+            yield message("This head does not know the order.")
         else:
-            yield say("With these tokens and this order, nothing shows.")
+            yield message("With these tokens and this order, nothing shows.")
 
 
-def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Sentence:
+def notice_trace(example: ExampleTrace, both: BothOrders, view: str) -> Message:
     """The number that differs most."""
     first, then = both.output_permuted, both.permuted.output
     of_weights = view == "weights" and float((both.permuted.weights - both.weights_permuted).abs().max()) > VISIBLE
     if of_weights:
         first, then = both.weights_permuted, both.permuted.weights
     row, column = divmod(int((then - first).abs().argmax()), first.shape[-1])
-    before, after = apart(float(first[row, column]), float(then[row, column]))
+    before, after = distinguishable(float(first[row, column]), float(then[row, column]))
     token = example.names[both.permutation[row]]
     if of_weights:
-        key = say("itself") if row == column else example.names[both.permutation[column]]
-        return say("The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
+        key = message("itself") if row == column else example.names[both.permutation[column]]
+        return message("The order shows: {query} puts the weight {before} on {key} if we attend first and {after} if we "
                    "shuffle first, and no weight differs by more.",
                    query=token, key=key, before=before, after=after)  # fmt: skip
-    return say("The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
+    return message("The order shows: feature {feature} of the output of {token} is {before} if we attend first and {after} "
                "if we shuffle first, and no number differs by more.",
                feature=column + 1, token=token, before=before, after=after)  # fmt: skip
 
 
-def notice_no_trace(measured: Residual) -> Sentence:
+def notice_no_trace(measured: Residual) -> Message:
     """How small the difference is, and that it is rounding."""
     if measured.residual == 0:
-        return say("The output rows are permuted in the same way, to the last digit.")
-    return say("The output rows are permuted in the same way: no number differs by more than {single}. In double "
+        return message("The output rows are permuted in the same way, to the last digit.")
+    return message("The output rows are permuted in the same way: no number differs by more than {single}. In double "
                "precision no number differs by more than {double}, so this is rounding.",
-               single=Size(measured.residual), double=Size(measured.precise))  # fmt: skip
+               single=Magnitude(measured.residual), double=Magnitude(measured.precise))  # fmt: skip
 
 
-def why_it_shows(measured: Residual) -> Sentence:
+def why_it_shows(measured: Residual) -> Message:
     """What tells the head one order from another."""
     if measured.kind == "none":
-        return say("No positions are given: the causal mask alone reveals the order.")
+        return message("No positions are given: the causal mask alone reveals the order.")
     if measured.causal:
-        return say("The tokens moved, but the positions and the mask stayed where they were.")
-    return say("The tokens moved, but the positions stayed where they were.")
+        return message("The tokens moved, but the positions and the mask stayed where they were.")
+    return message("The tokens moved, but the positions stayed where they were.")
 
 
 # All kinds of positions.
@@ -237,21 +237,21 @@ def why_it_shows(measured: Residual) -> Sentence:
 
 def residual_table(residuals: tuple[Residual, ...]) -> Table:
     """A row for each kind of positions: what is left without a mask and with the causal one."""
-    left = {(r.kind, r.causal): Size(r.residual) for r in residuals}
+    left = {(r.kind, r.causal): Magnitude(r.residual) for r in residuals}
     return Table(
-        key="residuals", name=say("What a shuffle leaves"), width=420,
-        notice=(say("The table: by how much the output differs, at most, between attending first and shuffling first."),
+        key="residuals", name=message("What a shuffle leaves"), width=420,
+        notice=(message("The table: by how much the output differs, at most, between attending first and shuffling first."),
                 notice_leak(residuals)),
-        columns=(say("positions"), say("no mask"), say("causal mask")),
+        columns=(message("positions"), message("no mask"), message("causal mask")),
         cells=tuple((KIND_NAMES[r.kind], left[r.kind, False], left[r.kind, True]) for r in residuals if not r.causal),
     )  # fmt: skip
 
 
-def notice_leak(residuals: tuple[Residual, ...]) -> Sentence:
+def notice_leak(residuals: tuple[Residual, ...]) -> Message:
     """Without positions: nothing without the mask, and what the mask alone reveals."""
     free, masked = (next(r for r in residuals if (r.kind, r.causal) == ("none", causal)) for causal in (False, True))
-    both = {"free": Size(free.residual), "masked": Size(masked.residual)}
+    both = {"free": Magnitude(free.residual), "masked": Magnitude(masked.residual)}
     if not masked.knows_order:
-        return say("Without positions it is {free}, with the causal mask {masked}.", **both)
-    return say("Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
+        return message("Without positions it is {free}, with the causal mask {masked}.", **both)
+    return message("Without positions it is {free}. The causal mask alone makes it {masked}: the first token sees only "
                "itself, so the mask reveals order.", **both)  # fmt: skip

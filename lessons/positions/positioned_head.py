@@ -13,7 +13,7 @@ from lessons.example.example import ExampleTrace, heads_of, model_of, projection
 from lessons.kit.head_derivation import HeadDerivation, divisor_of, numbers_of, shifted_feature, turned_feature
 from lessons.positions.permutation import Permutation, PositionKind, Projections, added_positions
 from lessons.screen.arithmetic import term
-from lessons.screen.message import Number, Sentence, Token, say
+from lessons.screen.message import Fixed, Message, Token, message
 from lessons.screen.screen import Step
 
 
@@ -85,20 +85,20 @@ def vectors_in_x(trace: ExampleTrace) -> bool:
     return model_of(trace.example).positions(len(trace.tokens))[0] is not None
 
 
-def remarks_on_rows(trace: ExampleTrace) -> tuple[Sentence, ...]:
+def remarks_on_rows(trace: ExampleTrace) -> tuple[Message, ...]:
     """What has become of the positions that the model of an example knows by itself."""
     said = []
     if vectors_in_x(trace):
-        said.append(say("This model adds a vector for the position to each row of its embedding table. Here X is made "
+        said.append(message("This model adds a vector for the position to each row of its embedding table. Here X is made "
                         "without it, as this page gives positions of its own."))  # fmt: skip
     if trace.trained is not None and trace.example.layer > 1:
-        said.append(say("X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
+        said.append(message("X is what enters this layer. The layers below have mixed the tokens, so each row may tell of "
                         "its place already; a shuffle moves that along with the row."))  # fmt: skip
     if trace.added is not None:
-        said.append(say("This model adds a vector for the position to what queries and keys are made of. Here that is "
+        said.append(message("This model adds a vector for the position to what queries and keys are made of. Here that is "
                         "left out, as this page gives positions of its own."))  # fmt: skip
     if trace.rotary:
-        said.append(say("This model turns queries and keys by their positions. Here that is left out, as this page "
+        said.append(message("This model turns queries and keys by their positions. Here that is left out, as this page "
                         "gives positions of its own."))  # fmt: skip
     return tuple(said)
 
@@ -109,29 +109,31 @@ def positioned_head(example: ExampleTrace, head: int, kind: PositionKind) -> Pos
     return PositionedHead(example.names, example.x, projections, kind, example.example.seed, head, divisor_of(example))
 
 
-def whose_head(example: ExampleTrace, own: PositionedHead) -> Sentence:
+def whose_head(example: ExampleTrace, own: PositionedHead) -> Message:
     """What made the weights, and the positions where they are weights."""
     if own.kind != "learned":
         return whose_weights(example)
     if example.trained is not None and not example.trained.untrained:
-        return say("{whose} The positions are random (seed {seed}).", whose=whose_weights(example), seed=own.seed)
+        return message("{whose} The positions are random (seed {seed}).", whose=whose_weights(example), seed=own.seed)
     if example.example.edits:
-        return say("Untrained: random weights and positions (seed {seed}), some of them changed by hand.",
+        return message("Untrained: random weights and positions (seed {seed}), some of them changed by hand.",
                    seed=own.seed)  # fmt: skip
-    return say("Untrained: random weights and positions (seed {seed}).", seed=own.seed)
+    return message("Untrained: random weights and positions (seed {seed}).", seed=own.seed)
 
 
 def angle_step(own: PositionedHead, token: int, pair: int) -> Step:
     """By how much rotary positions turn one pair of features."""
     d_k = own.projections.W_q.shape[-1]
-    says = say("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
+    says = message("angle of pair {pair} for {token}: its position counted from 0, times 10000 to minus {even} ÷ {d_k}",
                pair=pair + 1, token=own.names[token], even=2 * pair, d_k=d_k)  # fmt: skip
     return Step(says, term(token) * term(10000) ** (term(-2 * pair) / d_k), float(own.angles[token, pair]))
 
 
 def going_in_step(own: PositionedHead, token: int, feature: int) -> Step:
     """One number of the sum of X and what is added to it."""
-    says = say("what goes in for {token}, feature {feature}: X + position", token=own.names[token], feature=feature + 1)
+    says = message(
+        "what goes in for {token}, feature {feature}: X + position", token=own.names[token], feature=feature + 1
+    )
     x, added = float(own.x[token, feature]), float(own.added[token, feature])
     return Step(says, term(x) + added, x + added)
 
@@ -141,9 +143,9 @@ def added_step(own: PositionedHead, token: int, feature: int) -> Step:
     value = float(own.added[token, feature])
     who = {"token": own.names[token], "feature": feature + 1}
     if own.kind == "learned":
-        says = say("position of {token}, feature {feature}: drawn at random, for it is not trained", **who)
+        says = message("position of {token}, feature {feature}: drawn at random, for it is not trained", **who)
         return Step(says, term(value), value)
-    who["angle"] = Number(float(rotation_angles(*own.x.shape)[token, feature // 2]), 4)
-    sine = say("position of {token}, feature {feature}: the sine of {angle} radians", **who)
-    cosine = say("position of {token}, feature {feature}: the cosine of {angle} radians", **who)
+    who["angle"] = Fixed(float(rotation_angles(*own.x.shape)[token, feature // 2]), 4)
+    sine = message("position of {token}, feature {feature}: the sine of {angle} radians", **who)
+    cosine = message("position of {token}, feature {feature}: the cosine of {angle} radians", **who)
     return Step(cosine if feature % 2 else sine, term(value), value)

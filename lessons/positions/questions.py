@@ -11,11 +11,11 @@ from attention_core.masks import causal_mask
 from lessons.example.example import ExampleTrace
 from lessons.kit.questions import (
     Asked,
-    among,
-    among_numbers,
     asks_about,
     below,
     beyond_figure,
+    multiple_choice,
+    multiple_choice_of_numbers,
     numbers_asked,
     one_of,
     two_alike,
@@ -24,7 +24,7 @@ from lessons.kit.questions import (
 from lessons.positions.derivation import attention_with
 from lessons.positions.permutation import Permutation, attend_in_both_orders, attend_with_positions
 from lessons.positions.positioned_head import head_projections
-from lessons.screen.message import Number, Sentence, say
+from lessons.screen.message import Fixed, Message, message
 from lessons.screen.screen import Card
 
 SAME, OTHER = 1e-5, 1e-2  # outputs that differ by less are told as the same, by more as others; between: no question
@@ -43,19 +43,19 @@ def weight_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation,
     if i == j:
         return None
     a, b = example.names[i], example.names[j]
-    return asks_about("weight of two tokens", (i, j), among_numbers(
-        say("No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends "
+    return asks_about("weight of two tokens", (i, j), multiple_choice_of_numbers(
+        message("No mask, no positions. The shuffle moves {a} to row {row} and {b} to row {column}, and the head attends "
             "again. Which weight now stands in row {row}, column {column} of the weights, where {a} is the query and "
             "{b} the key?", a=a, b=b, row=row + 1, column=column + 1),
-        (float(weights[i, j]), say("The weight has moved with its two tokens: it needs the query of {a} and the key of "
-                                   "{b}, not where they stand.", a=a, b=b), say("what these two tokens had before")),
-        (float(weights[row, column]), say("That stood there before. Weights move with their tokens; they do not stay "
-                                          "at their positions."), say("what stood in this cell before")),
-        (float(weights[i, i]), say("That is what {a} puts on itself.", a=a),
-                               say("what the query token puts on itself")),
-        (float(weights[j, j]), say("That is what {b} puts on itself.", b=b), say("what the key token puts on itself")),
-        (1 / len(weights), say("Equal shares need equal scores."),
-                           say("without positions all keys get the same"))))  # fmt: skip
+        (float(weights[i, j]), message("The weight has moved with its two tokens: it needs the query of {a} and the key of "
+                                   "{b}, not where they stand.", a=a, b=b), message("what these two tokens had before")),
+        (float(weights[row, column]), message("That stood there before. Weights move with their tokens; they do not stay "
+                                          "at their positions."), message("what stood in this cell before")),
+        (float(weights[i, i]), message("That is what {a} puts on itself.", a=a),
+                               message("what the query token puts on itself")),
+        (float(weights[j, j]), message("That is what {b} puts on itself.", b=b), message("what the key token puts on itself")),
+        (1 / len(weights), message("Equal shares need equal scores."),
+                           message("without positions all keys get the same"))))  # fmt: skip
 
 
 def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
@@ -66,18 +66,18 @@ def moved_to_the_front(example: ExampleTrace, head: int, order: Permutation, ran
     masked, free = (attention_with(example, head, causal=causal) for causal in (True, False))
     f = below(masked.v.shape[-1], random)
     a = example.names[i]
-    return asks_about("output at the front", (i, f), among_numbers(
-        lambda shown: say("Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
+    return asks_about("output at the front", (i, f), multiple_choice_of_numbers(
+        lambda shown: message("Causal mask, no positions: feature {feature} of the output of {token} is {before}. The "
                           "shuffle moves {token} to the first row. What is feature {feature} of its output now?",
                           feature=f + 1, token=a, before=shown(float(masked.output[i, f]))),
-        (float(masked.v[i, f]), say("The first token sees only itself, so its output is its own value. The mask alone "
-                                    "reveals order."), say("its own value, and nothing else")),
-        (float(masked.output[i, f]), say("That would be so if the mask revealed no order. But the first token sees "
-                                         "only itself."), say("its old output, which moves with it")),
-        (float(free.output[i, f]), say("That is its output without a mask. The first token sees only itself."),
-                                   say("its output as if there were no mask")),
-        (float(masked.v[:, f].mean()), say("That is the mean of all values. The first token sees only its own."),
-                                       say("all values, mixed evenly"))))  # fmt: skip
+        (float(masked.v[i, f]), message("The first token sees only itself, so its output is its own value. The mask alone "
+                                    "reveals order."), message("its own value, and nothing else")),
+        (float(masked.output[i, f]), message("That would be so if the mask revealed no order. But the first token sees "
+                                         "only itself."), message("its old output, which moves with it")),
+        (float(free.output[i, f]), message("That is its output without a mask. The first token sees only itself."),
+                                   message("its output as if there were no mask")),
+        (float(masked.v[:, f].mean()), message("That is the mean of all values. The first token sees only its own."),
+                                       message("all values, mixed evenly"))))  # fmt: skip
 
 
 def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
@@ -86,17 +86,17 @@ def row_after_a_shuffle(example: ExampleTrace, head: int, order: Permutation, ra
     i = order[j]
     a, b = example.names[i], example.names[j]
     added = sinusoidal_positions(*x.shape)
-    return asks_about("row at another place", (i, j, f), among_numbers(
-        say("Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
+    return asks_about("row at another place", (i, j, f), multiple_choice_of_numbers(
+        message("Sinusoidal positions are added to X. Then the shuffle moves {a} to the row where {b} stood. What is "
             "feature {feature} of the row that goes in for {a} now?", a=a, b=b, feature=f + 1),
-        (float(x[i, f] + added[j, f]), say("Its own vector, plus the vector of the position where {b} stood.", b=b),
-                                       say("its own vector, plus that of its new position")),
-        (float(x[i, f] + added[i, f]), say("That was so before. The position stays behind when a token moves."),
-                                       say("its own vector, plus that of its old position")),
-        (float(x[i, f]), say("That is its own vector alone. The vector of its position is added."),
-                         say("its own vector, just as it is")),
-        (float(x[j, f] + added[j, f]), say("That was the row of {b}. The position is the same, the token is not.",
-                                           b=b), say("the row that stood at its new position"))))  # fmt: skip
+        (float(x[i, f] + added[j, f]), message("Its own vector, plus the vector of the position where {b} stood.", b=b),
+                                       message("its own vector, plus that of its new position")),
+        (float(x[i, f] + added[i, f]), message("That was so before. The position stays behind when a token moves."),
+                                       message("its own vector, plus that of its old position")),
+        (float(x[i, f]), message("That is its own vector alone. The vector of its position is added."),
+                         message("its own vector, just as it is")),
+        (float(x[j, f] + added[j, f]), message("That was the row of {b}. The position is the same, the token is not.",
+                                           b=b), message("the row that stood at its new position"))))  # fmt: skip
 
 
 @beyond_figure
@@ -112,25 +112,25 @@ def same_rotary_score(example: ExampleTrace, head: int, order: Permutation, rand
 
     same = score(j + steps)
     replies = {
-        j: (say("Then {b} would have stayed where it was, and the distance would be another.", b=b),
-            say("the query moves, the key stays")),
-        i + steps: (say("Then both would stand at one position, and the distance would be 0."),
-                    say("the key goes where the query is")),
-        j + 2 * steps: (say("That moves it twice as far. The distance stays when both move by the same."),
-                        say("the key moves twice as far as the query")),
-        i: (say("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
-            say("the key goes where the query was")),
-        j + steps + 1: (say("That is one position too far: the distance would be another."),
-                        say("the key moves one step further than the query")),
+        j: (message("Then {b} would have stayed where it was, and the distance would be another.", b=b),
+            message("the query moves, the key stays")),
+        i + steps: (message("Then both would stand at one position, and the distance would be 0."),
+                    message("the key goes where the query is")),
+        j + 2 * steps: (message("That moves it twice as far. The distance stays when both move by the same."),
+                        message("the key moves twice as far as the query")),
+        i: (message("Then {b} would stand where {a} stood, and the distance would be another.", a=a, b=b),
+            message("the key goes where the query was")),
+        j + steps + 1: (message("That is one position too far: the distance would be another."),
+                        message("the key moves one step further than the query")),
     }  # fmt: skip
     wrong = {at: said for at, said in replies.items() if abs(score(at) - same) > CLEARLY_OTHER}
-    right = say("The distance is the same, and so is the angle between query and key.")
-    replies = {j + steps: (right, say("the key moves as far as the query")), **wrong}
+    right = message("The distance is the same, and so is the angle between query and key.")
+    replies = {j + steps: (right, message("the key moves as far as the query")), **wrong}
     return numbers_asked(
-        say("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
+        message("Rotary positions, counted from 0: with {a} as the query at position {query} and {b} as the key at "
             "position {key}, the score before scaling is {score}. Now {a} stands at position {moved}. Where must {b} "
-            "stand for the same score?", a=a, b=b, query=i, key=j, score=Number(same), moved=i + steps),
-        tuple(Card(say("at position {position}", position=at), *said) for at, said in replies.items()),
+            "stand for the same score?", a=a, b=b, query=i, key=j, score=Fixed(same), moved=i + steps),
+        tuple(Card(message("at position {position}", position=at), *said) for at, said in replies.items()),
         tuple(replies))  # fmt: skip
 
 
@@ -148,11 +148,13 @@ def same_token_at_two_positions(example: ExampleTrace, head: int, order: Permuta
     if SAME < gap < OTHER:
         return None
     both = {"one": example.names[first], "other": example.names[second]}
-    prompt = say("No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
-                 positions=say("no positions") if kind == "none" else say("sinusoidal positions"), **both)  # fmt: skip
-    same = say("The same vector makes the same query, and both see the same keys and values: nothing tells them apart.")
-    other = say("Different positions were added to the same vector, so queries, keys and values differ.")
-    reasons = say("the same vector gives the same output"), say("another position gives another output")
+    prompt = message("No mask, {positions}. {one} and {other} have the same vector of X. How do their output rows compare?",
+                 positions=message("no positions") if kind == "none" else message("sinusoidal positions"), **both)  # fmt: skip
+    same = message(
+        "The same vector makes the same query, and both see the same keys and values: nothing tells them apart."
+    )
+    other = message("Different positions were added to the same vector, so queries, keys and values differ.")
+    reasons = message("the same vector gives the same output"), message("another position gives another output")
     return same_or_other(prompt, gap <= SAME, same, other, reasons)
 
 
@@ -165,58 +167,61 @@ def tokens_shuffled(example: ExampleTrace, head: int, order: Permutation, random
     gap = float((both.permuted.output[row] - both.plain.output[order[row]]).abs().max())
     if SAME < gap < OTHER:
         return None
-    prompt = say("{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with "
-                 "before?", mask=say("Causal mask") if causal else say("No mask"), token=example.names[order[row]],
+    prompt = message("{mask}, no positions. The shuffle moves {token} to row {row}. How does its output compare with "
+                 "before?", mask=message("Causal mask") if causal else message("No mask"), token=example.names[order[row]],
                  row=row + 1)  # fmt: skip
     stays = float((both.permuted.output - both.plain.output).abs().max())
-    still = Card(say("The whole output stays as it is, row by row."),
-                 say("The output rows are permuted in the same way as the tokens: they move with them."),
-                 say("attention does not know the order"))  # fmt: skip
-    same = say("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
-    other = say("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
-    reasons = say("it meets the same keys and values as before"), say("it meets other keys and values than before")
+    still = Card(message("The whole output stays as it is, row by row."),
+                 message("The output rows are permuted in the same way as the tokens: they move with them."),
+                 message("attention does not know the order"))  # fmt: skip
+    same = message("It sees the same keys as before, or keys that give the same mixture; their order is not used.")
+    other = message("The mask hides what comes later, and now other tokens come later. The mask alone reveals order.")
+    reasons = (
+        message("it meets the same keys and values as before"),
+        message("it meets other keys and values than before"),
+    )
     return same_or_other(prompt, gap <= SAME, same, other, reasons, *([still] if stays > OTHER else []))
 
 
 def same_or_other(
-    prompt: Sentence,
+    prompt: Message,
     same: bool,
-    why_same: Sentence,
-    why_other: Sentence,
-    reasons: tuple[Sentence, Sentence],
+    why_same: Message,
+    why_other: Message,
+    reasons: tuple[Message, Message],
     *more: Card,
 ) -> Asked:
     """A choice between the same and other numbers, where the reply to the right one mends the wrong one as well."""
     why = why_same if same else why_other
-    mended = say("It is the other way round. {why}", why=why)
+    mended = message("It is the other way round. {why}", why=why)
     cards = (
-        Card(say("It has the same numbers."), why if same else mended, reasons[0]),
-        Card(say("It has other numbers."), mended if same else why, reasons[1]),
+        Card(message("It has the same numbers."), why if same else mended, reasons[0]),
+        Card(message("It has other numbers."), mended if same else why, reasons[1]),
     )
-    return among(prompt, *(cards if same else reversed(cards)), *more)
+    return multiple_choice(prompt, *(cards if same else reversed(cards)), *more)
 
 
 def wave_at_a_position(example: ExampleTrace, head: int, order: Permutation, random: Generator) -> Asked:
     """Positions count from 0, and what is added is a wave, not the position. Always possible."""
     position, f = below(len(example.tokens), random), below(min(2, example.x.shape[-1]), random)
     wave, other = (math.cos, math.sin) if f else (math.sin, math.cos)
-    sine = say("The first feature is the sine of the position, which counts as an angle in radians.")
-    cosine = say("The second feature is the cosine of the position, which counts as an angle in radians.")
-    name, other_name = (say("cosine"), say("sine")) if f else (say("sine"), say("cosine"))
-    return asks_about("wave", (position, f), among_numbers(
-        say("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
+    sine = message("The first feature is the sine of the position, which counts as an angle in radians.")
+    cosine = message("The second feature is the cosine of the position, which counts as an angle in radians.")
+    name, other_name = (message("cosine"), message("sine")) if f else (message("sine"), message("cosine"))
+    return asks_about("wave", (position, f), multiple_choice_of_numbers(
+        message("Sinusoidal positions, counted from 0: which number is added to feature {feature} of {token}, at position "
             "{position}?", feature=f + 1, token=example.names[position], position=position),
-        (wave(position), cosine if f else sine, say("the {wave} of its position", wave=name)),
-        (other(position), say("Sines come first: feature 1 is a sine, feature 2 a cosine."),
-                          say("the {wave} of its position", wave=other_name)),
-        (float(position), say("A count would grow without end and drown the vectors. What is added is a wave."),
-                          say("its position itself")),
-        (wave(position + 1), say("That counts from 1; the first position is 0."),
-                             say("the {wave} of its position, counted from 1", wave=name)),
-        (-wave(position), say("That has the sign turned round: waves are added as they are."),
-                          say("the {wave} of its position, taken away", wave=name)),
-        (wave(math.radians(position)), say("That takes the position for degrees. It is in radians."),
-                                       say("the {wave} of its position, in degrees", wave=name))))  # fmt: skip
+        (wave(position), cosine if f else sine, message("the {wave} of its position", wave=name)),
+        (other(position), message("Sines come first: feature 1 is a sine, feature 2 a cosine."),
+                          message("the {wave} of its position", wave=other_name)),
+        (float(position), message("A count would grow without end and drown the vectors. What is added is a wave."),
+                          message("its position itself")),
+        (wave(position + 1), message("That counts from 1; the first position is 0."),
+                             message("the {wave} of its position, counted from 1", wave=name)),
+        (-wave(position), message("That has the sign turned round: waves are added as they are."),
+                          message("the {wave} of its position, taken away", wave=name)),
+        (wave(math.radians(position)), message("That takes the position for degrees. It is in radians."),
+                                       message("the {wave} of its position, in degrees", wave=name))))  # fmt: skip
 
 
 QUESTIONS = (weight_after_a_shuffle, moved_to_the_front, row_after_a_shuffle, same_rotary_score,

@@ -8,7 +8,7 @@ from lessons.heads.derivation import ManyHeadsDerivation
 from lessons.pytorch.parity import Parity
 from lessons.pytorch.weights_view import average_of_heads
 from lessons.screen.arithmetic import divided, term
-from lessons.screen.message import say
+from lessons.screen.message import message
 from lessons.screen.screen import Step
 
 
@@ -27,10 +27,10 @@ def keys_left(parity: Parity, derivation: ManyHeadsDerivation, query: int, *, bl
     """At how many keys a query may look, where True or False in its row of the mask blocks."""
     row = parity.may_attend[query].tolist()
     blocked, who = row.count(blocks), derivation.names[query]
-    yield Step(say("entries of the mask in the row of {query}", query=who), term(len(row)), len(row))
-    yield Step(say("of them True: each blocks a key") if blocks else say("of them False: each blocks a key"),
+    yield Step(message("entries of the mask in the row of {query}", query=who), term(len(row)), len(row))
+    yield Step(message("of them True: each blocks a key") if blocks else message("of them False: each blocks a key"),
                term(blocked), blocked)  # fmt: skip
-    yield Step(say("keys at which {query} may look: those that are not blocked", query=who),
+    yield Step(message("keys at which {query} may look: those that are not blocked", query=who),
                term(len(row)) - blocked, len(row) - blocked)  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def divided_again(derivation: ManyHeadsDerivation, query: int, key: int) -> Iter
     pair = {"query": own.names[query], "key": own.names[key], "divisor": divisor}
     score, root = own.numbers["scores"][query][key], math.sqrt(derivation.width("q"))
     yield from own.derive("scores", query, key)
-    yield Step(say("score of {key} for {query} where q was divided by {divisor}", **pair),
+    yield Step(message("score of {key} for {query} where q was divided by {divisor}", **pair),
                divided(score, divisor), score / root)  # fmt: skip
-    yield Step(say("the scaled score of {key} for {query}: the function divides by {divisor} once more", **pair),
+    yield Step(message("the scaled score of {key} for {query}: the function divides by {divisor} once more", **pair),
                divided(score / root, divisor), score / root / root)  # fmt: skip

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from attention_core.heads import MultiHeadAttention
 from lessons.pytorch.parity import Parity, heads_as_module, heads_built_in, heads_by_hand, largest_absolute
-from lessons.screen.message import All, Number, Sentence, Size, say, say_count
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, message, plural
 from lessons.screen.screen import Listing
 
 RUNS = 15
@@ -25,7 +25,7 @@ MODULE_STEPS = (MultiHeadAttention.__call__, MultiHeadAttention.project)
 class Level:
     """One way to write multi-head attention: what was run, for how long, and how far off it is."""
 
-    title: Sentence
+    title: Message
     functions: tuple[Callable, ...]
     lines: int  # of code, without descriptions
     milliseconds: tuple[float, ...]  # of each run
@@ -46,9 +46,13 @@ def three_levels(parity: Parity, runs: int = RUNS) -> tuple[Level, ...]:
     doubled = (tuple(tensor.double() for tensor in tensors) for tensors in (projections, biases))
     precise = heads_by_hand(x.double(), *doubled, ours.n_heads, mask)
     ways = (
-        (say("Tensors by hand"), (heads_by_hand,), lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask)),
-        (say("A module of our own"), (heads_as_module, *MODULE_STEPS), lambda: heads_as_module(ours, x, mask)),
-        (say("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
+        (
+            message("Tensors by hand"),
+            (heads_by_hand,),
+            lambda: heads_by_hand(x, projections, biases, ours.n_heads, mask),
+        ),
+        (message("A module of our own"), (heads_as_module, *MODULE_STEPS), lambda: heads_as_module(ours, x, mask)),
+        (message("Built into PyTorch"), (heads_built_in,), lambda: heads_built_in(parity.theirs, x, mask)),
     )
     return tuple(
         Level(title, functions, code_lines(*functions), timed(way, runs), largest_absolute(way() - precise))
@@ -79,26 +83,26 @@ def code_lines(*functions: Callable) -> int:
 def level_listings(levels: tuple[Level, ...]) -> tuple[Listing, ...]:
     """The three ways side by side, each with its source."""
     return tuple(
-        Listing(key=f"level{at}", name=say("One way to write multi-head attention"), beside=at > 0, title=level.title,
+        Listing(key=f"level{at}", name=message("One way to write multi-head attention"), beside=at > 0, title=level.title,
                 note=note_on(level), functions=level.functions, notice=() if at else (notice_levels(levels),))
         for at, level in enumerate(levels))  # fmt: skip
 
 
-def notice_levels(levels: tuple[Level, ...]) -> Sentence:
+def notice_levels(levels: tuple[Level, ...]) -> Message:
     """The times as measured, with their range; no order is claimed that they do not show."""
     ways = tuple(
-        say("{median} ms for “{way}” ({fastest} to {slowest})", way=level.title, median=Number(level.median, 3),
-            fastest=Number(min(level.milliseconds), 3), slowest=Number(max(level.milliseconds), 3))
+        message("{median} ms for “{way}” ({fastest} to {slowest})", way=level.title, median=Fixed(level.median, 3),
+            fastest=Fixed(min(level.milliseconds), 3), slowest=Fixed(max(level.milliseconds), 3))
         for level in levels)  # fmt: skip
-    return say("Median of {runs} runs on this machine, at this moment: {ways}.",
-               runs=len(levels[0].milliseconds), ways=All(ways))  # fmt: skip
+    return message("Median of {runs} runs on this machine, at this moment: {ways}.",
+               runs=len(levels[0].milliseconds), ways=ListOf(ways))  # fmt: skip
 
 
-def note_on(level: Level) -> Sentence:
+def note_on(level: Level) -> Message:
     """Lines, time and error of one way."""
-    return say_count(
+    return plural(
         "{lines} lines of code in the function shown, {median} ms. The output differs from the same computation in "
         "double precision by at most {difference}.",
         "{lines} lines of code in the functions shown, {median} ms. The output differs from the same computation in "
         "double precision by at most {difference}.", len(level.functions), lines=level.lines,
-        median=Number(level.median, 3), difference=Size(level.difference))  # fmt: skip
+        median=Fixed(level.median, 3), difference=Magnitude(level.difference))  # fmt: skip

@@ -18,7 +18,7 @@ from lessons.heads.example import HeadsExample, HeadsTrace, run_heads, shown_fea
 from lessons.heads.notices import notice_model
 from lessons.heads.program import beginning, is_wide
 from lessons.kit.matrices import BELOW_CONTROLS
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.pytorch.answers import derive_beside_pytorch
 from lessons.pytorch.implementations import level_listings, three_levels
 from lessons.pytorch.masks_view import meanings_band, notice_meanings
@@ -36,12 +36,12 @@ from lessons.pytorch.random_cases import case_figures
 from lessons.pytorch.weights_view import averaged_band, notice_averaged
 from lessons.screen.arithmetic import term
 from lessons.screen.format import names
-from lessons.screen.message import All, Sentence, Size, say
+from lessons.screen.message import ListOf, Magnitude, Message, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Facts, Figure, Matrices, Matrix, Screen, Step, Table
 
-HEADING = say("Is this what PyTorch computes?")
-OPENING = say(
+HEADING = message("Is this what PyTorch computes?")
+OPENING = message(
     "The weights of the lesson on heads are copied into PyTorch's own functions. Equal shapes prove nothing, so "
     "every number is compared."
 )
@@ -73,7 +73,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
             attention.q.shape[-1] ** -0.5,
             partial(ran_parity, trace, parity),
         ),
-        ask=asking("pytorch", QUESTIONS, trace.example.seed, parity),
+        ask=question_picker("pytorch", QUESTIONS, trace.example.seed, parity),
         derive=partial(derive_beside_pytorch, parity, derivation),
         remarks=(
             *notice_model(trace),
@@ -117,31 +117,31 @@ def ran_from_queries(parity: Parity) -> Ran:
     return Ran(values, lines, shows, (attend, merge_heads, linear, heads_by_function))
 
 
-def why_not_the_module(trace: HeadsTrace) -> tuple[Sentence, ...]:
+def why_not_the_module(trace: HeadsTrace) -> tuple[Message, ...]:
     """Why PyTorch's own module cannot hold these heads, where it cannot."""
     if fits_pytorch(trace.module):
         return ()
-    turns = say("does not turn queries and keys by their positions")
-    shares = say("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
+    turns = message("does not turn queries and keys by their positions")
+    shares = message("gives queries, keys and values of a head the same number of features, d_model ÷ heads")
     reasons = ((trace.module.rotary, turns), (not trace.usual_sizes, shares))
-    return (say("nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
+    return (message("nn.MultiheadAttention cannot hold these heads, as it {reasons}. F.scaled_dot_product_attention, which "
                 "is given queries, keys and values, computes them.",
-                reasons=All(tuple(why for holds, why in reasons if holds))),)  # fmt: skip
+                reasons=ListOf(tuple(why for holds, why in reasons if holds))),)  # fmt: skip
 
 
-def without_positions(trace: HeadsTrace, view: str) -> tuple[Sentence, ...]:
+def without_positions(trace: HeadsTrace, view: str) -> tuple[Message, ...]:
     """The ways of writing it take one input for queries, keys and values."""
     if view != "levels" or trace.added is None:
         return ()
-    return (say("The three ways are run on X alone, without these vectors."),)
+    return (message("The three ways are run on X alone, without these vectors."),)
 
 
-def with_batch_axis(parity: Parity, view: str) -> tuple[Sentence, ...]:
+def with_batch_axis(parity: Parity, view: str) -> tuple[Message, ...]:
     """Where the sentences of a batch stand in what PyTorch's module takes and gives back."""
     if view not in ("module", "weights") or parity.theirs is None:
         return ()
     batch, output, weights = (str(list(shape)) for shape in shapes_of_batch(parity))
-    return (say("Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
+    return (message("Called on a batch of this one sentence, {batch}, nn.MultiheadAttention gives an output {output} and "
                 "weights {weights}. Unless it is told batch_first=True, the sentences are the second axis of input "
                 "and output; of the weights they are always the first.",
                 batch=batch, output=output, weights=weights),)  # fmt: skip
@@ -173,7 +173,7 @@ def figures_of(
         yield parity_rows(parity)
         band, notice = outputs_band(parity, choices.view, derivation), [notice_parity(parity, choices.view)]
     band = tuple(band)
-    yield Matrices(key="parity_figure", name=say("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
+    yield Matrices(key="parity_figure", name=message("Ours beside PyTorch's"), bands=(band,), notice=tuple(notice),
                    first="theirs" if choices.view in THEIRS else band[0].key, height=BELOW_CONTROLS,
                    weights=whose_heads(trace))  # fmt: skip
     if parity.theirs is not None:
@@ -185,10 +185,10 @@ def figures_of(
 
 def parity_rows(parity: Parity) -> Facts:
     """The largest differences, in large type."""
-    facts = [(say("F.scaled_dot_product_attention differs by at most"), Size(parity.fused_difference))]
+    facts = [(message("F.scaled_dot_product_attention differs by at most"), Magnitude(parity.fused_difference))]
     if parity.theirs is not None:
-        facts.insert(0, (say("nn.MultiheadAttention differs by at most"), Size(parity.module_difference)))
-    return Facts(key="differences", name=say("How far apart ours and PyTorch's are"), facts=tuple(facts))
+        facts.insert(0, (message("nn.MultiheadAttention differs by at most"), Magnitude(parity.module_difference)))
+    return Facts(key="differences", name=message("How far apart ours and PyTorch's are"), facts=tuple(facts))
 
 
 def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> Iterator[Matrix]:
@@ -203,38 +203,38 @@ def outputs_band(parity: Parity, view: str, derivation: ManyHeadsDerivation) -> 
 
     def ours_and_difference(i: int, j: int) -> Step:
         one, other = float(ours[i, j]), float(theirs[i, j])
-        says = say("{function}: ours + the difference", function=THEIRS[view])
+        says = message("{function}: ours + the difference", function=THEIRS[view])
         return Step(says, term(one) + (other - one), other)
 
     def difference(i: int, j: int) -> Step:
         arithmetic = term(float(theirs[i, j])) - float(ours[i, j])
-        return Step(say("{function} − ours", function=THEIRS[view]), arithmetic, float(gaps[i, j]))
+        return Step(message("{function} − ours", function=THEIRS[view]), arithmetic, float(gaps[i, j]))
 
-    first = derivation.matrix(tensor, say("ours"), ours, shown, key="ours", colour="v")
+    first = derivation.matrix(tensor, message("ours"), ours, shown, key="ours", colour="v")
     look = {"rows": first.rows, "columns": first.columns, "before": first.derive}
     yield first
-    yield Matrix(key="theirs", title=say("{function}", function=THEIRS[view]), values=theirs, colour="v",
+    yield Matrix(key="theirs", title=message("{function}", function=THEIRS[view]), values=theirs, colour="v",
                  step=ours_and_difference, **look)  # fmt: skip
-    yield Matrix(key="gap", title=say("difference"), values=gaps, scale="difference", step=difference,
-                 remark=say("at most {most}", most=Size(most)), **look)  # fmt: skip
+    yield Matrix(key="gap", title=message("difference"), values=gaps, scale="difference", step=difference,
+                 remark=message("at most {most}", most=Magnitude(most)), **look)  # fmt: skip
 
 
-def notice_parity(parity: Parity, view: str) -> Sentence:
+def notice_parity(parity: Parity, view: str) -> Message:
     """How close the two are, beside the size of the numbers themselves."""
     if view == "fused":
-        outputs = say("The outputs of our heads and of F.scaled_dot_product_attention")
+        outputs = message("The outputs of our heads and of F.scaled_dot_product_attention")
         difference, numbers = parity.fused_difference, parity.trace.heads.output
     else:
-        outputs = say("Our output and that of nn.MultiheadAttention")
+        outputs = message("Our output and that of nn.MultiheadAttention")
         difference, numbers = parity.module_difference, parity.trace.output
     if difference == 0:
-        return say("{outputs} are the same to the last digit.", outputs=outputs)
+        return message("{outputs} are the same to the last digit.", outputs=outputs)
     size = float(numbers.abs().max())
     digits = min(SINGLE_PRECISION, max(0, math.floor(-math.log10(difference / size))))
-    return say(
+    return message(
         "{outputs} differ by at most {difference}, in numbers up to {size}: about {digits} of the 7 or so digits of "
         "single precision agree.",
-        outputs=outputs, difference=Size(difference), size=Size(size), digits=digits)  # fmt: skip
+        outputs=outputs, difference=Magnitude(difference), size=Magnitude(size), digits=digits)  # fmt: skip
 
 
 # Parameters.
@@ -248,13 +248,13 @@ def parameter_table(parity: Parity) -> Table:
         kind, layer = name.split("_")
         part = "qkvo".index(layer)
         rows_of = {"parameter": "in_proj_bias", "first": part * d_model + 1, "last": (part + 1) * d_model}
-        where = "out_proj.bias" if layer == "o" else say("{parameter}, rows {first} to {last}", **rows_of)
+        where = "out_proj.bias" if layer == "o" else message("{parameter}, rows {first} to {last}", **rows_of)
         if kind == "W":
             rows_of["parameter"] = "in_proj_weight"
-            where = say("{parameter}, rows {first} to {last}, transposed", **rows_of)
-            where = say("{parameter}, transposed", parameter="out_proj.weight") if layer == "o" else where
+            where = message("{parameter}, rows {first} to {last}, transposed", **rows_of)
+            where = message("{parameter}, transposed", parameter="out_proj.weight") if layer == "o" else where
         rows.append((name, where, " × ".join(map(str, weight.shape)), weight.numel()))
     total = sum(parameter.numel() for parameter in parity.theirs.parameters())
-    return Table(key="copied", name=say("The same weights, under PyTorch's names"), folded=True, width=620,
-                 columns=(say("ours"), say("in nn.MultiheadAttention"), say("shape"), say("numbers")),
-                 cells=(*rows, (say("together"), "", "", total)))  # fmt: skip
+    return Table(key="copied", name=message("The same weights, under PyTorch's names"), folded=True, width=620,
+                 columns=(message("ours"), message("in nn.MultiheadAttention"), message("shape"), message("numbers")),
+                 cells=(*rows, (message("together"), "", "", total)))  # fmt: skip

@@ -14,7 +14,7 @@ from lessons.kit.matrices import KEYS, QUERIES, head_matrix, token_axis
 from lessons.pytorch.parity import Parity, TwoMeanings
 from lessons.screen.arithmetic import term
 from lessons.screen.format import names
-from lessons.screen.message import Number, Sentence, say, say_count
+from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Matrix, Step
 
 
@@ -24,13 +24,13 @@ def meanings_band(two: TwoMeanings, derivation: ManyHeadsDerivation) -> Iterator
     tokens = tuple(name.text for name in own.names)
 
     def entry(i: int, j: int) -> Step:
-        says = say("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
+        says = message("the mask for {query} → {key}: 1 is True", query=own.names[i], key=own.names[j])
         return Step(says, term(float(mask[i, j])), float(mask[i, j]))
 
-    yield Matrix(key="mask", title=say("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
+    yield Matrix(key="mask", title=message("mask: 1 is True"), values=mask, rows=token_axis(tokens, QUERIES),
                  columns=token_axis(tokens, KEYS), scale="weight", colour="weight", step=entry, given=True)  # fmt: skip
     yield blocked_weights(two, own)
-    yield head_matrix(own, "weights", say("scaled_dot_product_attention"), two.kept[0], key="kept",
+    yield head_matrix(own, "weights", message("scaled_dot_product_attention"), two.kept[0], key="kept",
                       visible=two.mask.tolist())  # fmt: skip
 
 
@@ -44,27 +44,27 @@ def blocked_weights(two: TwoMeanings, own: HeadDerivation) -> Matrix:
     def step(i: int, j: int) -> Step:
         if not blind[i]:
             return followed.step("weights", i, j)
-        says = say("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
+        says = message("weight of {key}: every key is hidden from {query}, and 0 ÷ 0 has no value",
                    query=own.names[i], key=own.names[j])  # fmt: skip
         return Step(says, term(0) / 0, math.nan)
 
     def before(i: int, j: int) -> Iterator[Step]:
         return iter(()) if blind[i] else followed.before("weights", i, j)
 
-    return head_matrix(followed, "weights", say("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step,
+    return head_matrix(followed, "weights", message("nn.MultiheadAttention"), two.blocked[0], key="blocked", step=step,
                        before=before)  # fmt: skip
 
 
-def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Sentence]:
+def notice_meanings(parity: Parity, two: TwoMeanings) -> Iterator[Message]:
     """One cell where the mask is True, in both functions; and who is left with nothing to look at."""
     blocked, kept, who = two.blocked[0], two.kept[0], names(parity.tokens)
     i, j = telling_cell(two.mask, kept)
     weight = float(blocked[i, j])
-    yield say("The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
+    yield message("The mask is True for {query} → {key}: there nn.MultiheadAttention gives the weight {blocked}, "
               "scaled_dot_product_attention {kept}.",
-              query=who[i], key=who[j], blocked=say("“not a number”") if math.isnan(weight) else Number(weight),
-              kept=Number(float(kept[i, j])))  # fmt: skip
-    yield say("Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
+              query=who[i], key=who[j], blocked=message("“not a number”") if math.isnan(weight) else Fixed(weight),
+              kept=Fixed(float(kept[i, j])))  # fmt: skip
+    yield message("Of the keys of {query} the first leaves {blocked} visible, the second {kept}.",
               query=who[i], blocked=int((~two.mask[i]).sum()), kept=int(two.mask[i].sum()))  # fmt: skip
     blind = two.mask.all(dim=-1).nonzero().flatten().tolist()
     if blind:
@@ -85,15 +85,15 @@ def telling_cell(mask: Bool[Tensor, "queries keys"], kept: Float[Tensor, "querie
     return divmod(int(shown.argmax()), len(mask))
 
 
-def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Sentence:
+def notice_blind_rows(parity: Parity, two: TwoMeanings, blind: list[int]) -> Message:
     """What the module gives a query that is blocked everywhere, with weights and without."""
-    weights = say("the weights are numbers all the same")
+    weights = message("the weights are numbers all the same")
     if two.blocked[:, blind].isnan().all():
-        weights = say("the weights are not numbers (0 ÷ 0)")
-    output = say("with need_weights=False the output is not a number either")
+        weights = message("the weights are not numbers (0 ÷ 0)")
+    output = message("with need_weights=False the output is not a number either")
     if not two.without_weights[blind].isnan().any():
-        output = say("with need_weights=False numbers come out as if nothing were wrong")
+        output = message("with need_weights=False numbers come out as if nothing were wrong")
     query = names(parity.tokens)[blind[0]]
-    return say_count("{query} is blocked everywhere: {weights}; {output}.",
+    return plural("{query} is blocked everywhere: {weights}; {output}.",
                      "{count} tokens are blocked everywhere, {query} first: {weights}; {output}.",
                      len(blind), query=query, weights=weights, output=output)  # fmt: skip

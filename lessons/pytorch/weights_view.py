@@ -7,7 +7,7 @@ from lessons.kit.matrices import head_matrix
 from lessons.pytorch.parity import Parity
 from lessons.screen.arithmetic import sum_of, term
 from lessons.screen.format import names
-from lessons.screen.message import All, Number, Sentence, Size, say
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, message
 from lessons.screen.screen import Matrix, Step
 
 MOST_COLUMNS, MOST_HEATMAPS = 30, 4  # of the heads that are shown beside their average
@@ -29,13 +29,13 @@ def weights_of_head(parity: Parity, derivation: ManyHeadsDerivation, head: int) 
     def step(i: int, j: int) -> Step:
         if not own.visible[i][j]:
             return own.step("weights", i, j)
-        says = say("nn.MultiheadAttention: ours + the difference")
+        says = message("nn.MultiheadAttention: ours + the difference")
         return Step(says, term(ours[i][j]) + (theirs[i][j] - ours[i][j]), theirs[i][j])
 
     def before(i: int, j: int) -> Iterator[Step]:
         return own.derive("weights", i, j) if own.visible[i][j] else own.before("weights", i, j)
 
-    title = say("head {head}", head=head + 1)
+    title = message("head {head}", head=head + 1)
     return head_matrix(own, "weights", title, parity.per_head[head], key=f"map{head}", step=step, before=before)
 
 
@@ -45,37 +45,37 @@ def average_of_heads(parity: Parity, derivation: ManyHeadsDerivation, place: int
 
     def before(i: int, j: int) -> Iterator[Step]:
         for head, rows in enumerate(weights):
-            yield Step(say("weight in head {head}", head=head + 1), term(rows[i][j]), rows[i][j])
+            yield Step(message("weight in head {head}", head=head + 1), term(rows[i][j]), rows[i][j])
 
     def step(i: int, j: int) -> Step:
         pair = {"query": own.names[i], "key": own.names[j]}
-        says = say("average weight that {query} puts on {key}", **pair)
+        says = message("average weight that {query} puts on {key}", **pair)
         if not own.visible[i][j]:
-            says = say("average weight that {query} puts on {key}: masked in every head", **pair)
+            says = message("average weight that {query} puts on {key}: masked in every head", **pair)
         return Step(says, sum_of(rows[i][j] for rows in weights) / len(weights), average[i][j])
 
-    title = say("average of {count}", count=len(weights))
+    title = message("average of {count}", count=len(weights))
     return head_matrix(own, "weights", title, parity.averaged, key=f"map{place}", step=step, before=before)
 
 
-def notice_averaged(parity: Parity) -> Iterator[Sentence]:
+def notice_averaged(parity: Parity) -> Iterator[Message]:
     """What the average hides, at a weight on which the heads differ most."""
     if len(parity.per_head) == 1:
-        yield say("With one head the average is that head: choose more heads to see what it hides.")
+        yield message("With one head the average is that head: choose more heads to see what it hides.")
     else:
         gap = parity.per_head.max(dim=0).values - parity.per_head.min(dim=0).values
         i, j = divmod(int(gap.argmax()), len(parity.tokens))
         query, key = (names(parity.tokens)[place] for place in (i, j))
-        weights = All(tuple(Number(weight) for weight in parity.per_head[:, i, j].tolist()))
+        weights = ListOf(tuple(Fixed(weight) for weight in parity.per_head[:, i, j].tolist()))
         if i == j:
-            yield say("Head by head, {query} puts the weights {weights} on itself.", query=query, weights=weights)
+            yield message("Head by head, {query} puts the weights {weights} on itself.", query=query, weights=weights)
         else:
-            yield say("Head by head, {query} puts the weights {weights} on {key}.",
+            yield message("Head by head, {query} puts the weights {weights} on {key}.",
                       query=query, key=key, weights=weights)  # fmt: skip
-        yield say("Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
-                  average=Number(float(parity.averaged[i, j])))  # fmt: skip
+        yield message("Unless told otherwise, nn.MultiheadAttention reports only their average, {average}.",
+                  average=Fixed(float(parity.averaged[i, j])))  # fmt: skip
     if parity.weights_difference == 0:
-        yield say("Our weights are those of nn.MultiheadAttention to the last digit.")
+        yield message("Our weights are those of nn.MultiheadAttention to the last digit.")
     else:
-        yield say("Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
-                  difference=Size(parity.weights_difference))  # fmt: skip
+        yield message("Our weights differ from those of nn.MultiheadAttention by at most {difference}.",
+                  difference=Magnitude(parity.weights_difference))  # fmt: skip

@@ -21,16 +21,16 @@ from lessons.example.language_model_text import (
     texts_measured,
 )
 from lessons.kit.head_maps import head_name
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.read.figures import arcs, layers_table, maps, predictions, scores_table, weights_figure
 from lessons.read.questions import QUESTIONS
-from lessons.screen.format import leaders, number, percent
-from lessons.screen.message import All, Number, Sentence, Share, Token, say, say_count
+from lessons.screen.format import argmax_ties, number, percent
+from lessons.screen.message import Fixed, ListOf, Message, Percent, Token, message, plural
 from lessons.screen.program import ran_attention
 from lessons.screen.screen import Code, Screen
 
-HEADING = say("What do the heads of a trained language model do?")
-OPENING = say(
+HEADING = message("What do the heads of a trained language model do?")
+OPENING = message(
     "A small model, trained on old novels and generated stories, reads your sentence. Its heads are called what they "
     "were measured to do, on text that it had never seen and on random pieces said twice."
 )
@@ -50,7 +50,7 @@ def read_screen(asked: ReadChoices) -> Screen:
         ),
         remarks=(*NOT_CLAIMED, no_pronoun_head()),
         code=code_of_head(reading),
-        ask=asking("read", QUESTIONS, measured_model().seed, reading),
+        ask=question_picker("read", QUESTIONS, measured_model().seed, reading),
     )
 
 
@@ -62,54 +62,54 @@ def code_of_head(reading: Reading) -> Code:
     return Code((attend, induction, scores_after_layers), attention, scale, partial(ran_attention, attention, scale))
 
 
-NOT_A_WRITER = say("It is tiny: it does not understand what it reads, and it does not write well.")
+NOT_A_WRITER = message("It is tiny: it does not understand what it reads, and it does not write well.")
 NOT_CLAIMED = (
-    say("A weight says where a head looks, not why the model answers as it does."),
-    say("The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
+    message("A weight says where a head looks, not why the model answers as it does."),
+    message("The lists and sentences said twice were put into its training so that looking back pays: nobody promises that "
         "such heads form by themselves, or that other models have the same."),
     NOT_A_WRITER,
 )  # fmt: skip
 
 
-def trained_on() -> Sentence:
+def trained_on() -> Message:
     """Whose weights these are, and how well the model predicts."""
     kept = measured_model()
-    return say("Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of "
+    return message("Trained on ten novels and on generated stories, {steps} steps from seed {seed}: right on {share} of "
                "{count} next tokens of novels that it had not read.",
-               steps=kept.steps, seed=kept.seed, share=Share(kept.right), count=kept.n)  # fmt: skip
+               steps=kept.steps, seed=kept.seed, share=Percent(kept.right), count=kept.n)  # fmt: skip
 
 
 # What was done to the text.
 
 
-def how_it_was_read(asked: ReadChoices) -> tuple[Sentence, ...]:
+def how_it_was_read(asked: ReadChoices) -> tuple[Message, ...]:
     """Where the text was changed, split or cut before the model could read it, or that there is none."""
     reading = read(asked)
-    empty = say("There is nothing to read: type a word or two.")
+    empty = message("There is nothing to read: type a word or two.")
     encoded = reading.encoded
     return (*changes(reading.text, encoded), *cut_at_end(encoded), *((empty,) if len(reading.encoded.ids) == 1 else ()))
 
 
-def changes(text: str, encoded: Encoded) -> tuple[Sentence, ...]:
+def changes(text: str, encoded: Encoded) -> tuple[Message, ...]:
     """Where a text was changed or split before the model could read it."""
-    notes = [say("The model knows lower-case letters only.")] if text != text.lower() else []
+    notes = [message("The model knows lower-case letters only.")] if text != text.lower() else []
     split = words_in_pieces(encoded.tokens)
     if split:
-        notes.append(say_count("{words}: {count} word that it reads in pieces, a dot before each but the first.",
+        notes.append(plural("{words}: {count} word that it reads in pieces, a dot before each but the first.",
                                "{words}: {count} words that it reads in pieces, a dot before each but the first.",
-                               len(split), words=All(tuple(split))))  # fmt: skip
+                               len(split), words=ListOf(tuple(split))))  # fmt: skip
     if encoded.unknown:
-        notes.append(say_count("{count} character that it has never seen stands as {unknown}.",
+        notes.append(plural("{count} character that it has never seen stands as {unknown}.",
                                "{count} characters that it has never seen stand as {unknown}.",
                                encoded.unknown, unknown=UNKNOWN))  # fmt: skip
     return tuple(notes)
 
 
-def cut_at_end(encoded: Encoded) -> tuple[Sentence, ...]:
+def cut_at_end(encoded: Encoded) -> tuple[Message, ...]:
     """That a text is too long to be read to its end."""
     if not encoded.cut:
         return ()
-    return (say_count("It sees {context} tokens at once, so {count} token at the end of your text is left out.",
+    return (plural("It sees {context} tokens at once, so {count} token at the end of your text is left out.",
                       "It sees {context} tokens at once, so {count} tokens at the end of your text are left out.",
                       encoded.cut, context=language_model().model.config.context),)  # fmt: skip
 
@@ -128,7 +128,7 @@ def words_in_pieces(tokens: Sequence[str]) -> list[str]:
 # What there is to notice.
 
 
-def about_head(reading: Reading) -> Sentence:
+def about_head(reading: Reading) -> Message:
     """The name that the head has earned and by what, or that it has none."""
     layer, head = reading.asked.layer, reading.asked.head
     kept = measured_model().heads
@@ -136,13 +136,13 @@ def about_head(reading: Reading) -> Sentence:
     pattern = name or nearest_pattern(layer, head)
     measured = kept.confirming[pattern]
     about = {
-        "head": called, "name": PATTERN_NAMES[pattern], "weight": Share(measured.heads[layer][head]),
-        "even": Number(measured.even * 100, 0), "count": measured.n, "texts": texts_measured(pattern),
+        "head": called, "name": PATTERN_NAMES[pattern], "weight": Percent(measured.heads[layer][head]),
+        "even": Fixed(measured.even * 100, 0), "count": measured.n, "texts": texts_measured(pattern),
     }  # fmt: skip
     if name is None:
-        return say("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
+        return message("This head ({head}) has earned no name. Nearest comes {name}: {weight} of its weight on {count} "
                    "queries ({texts}); spread evenly it would be {even}%.", **about)  # fmt: skip
-    return say("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
+    return message("This head ({head}) has earned the name “{name}”: {weight} of its weight on {count} queries ({texts}); "
                "spread evenly it would be {even}%.", **about)  # fmt: skip
 
 
@@ -152,51 +152,51 @@ def nearest_pattern(layer: int, head: int) -> str:
     return max(naming, key=lambda name: naming[name].heads[layer][head] - naming[name].even)
 
 
-def on_this_text(reading: Reading) -> tuple[Sentence, ...]:
+def on_this_text(reading: Reading) -> tuple[Message, ...]:
     """What the head looks at most from the chosen word, and what it does on this text as a whole."""
     asked, query = reading.asked, reading.query
     row = reading.weights[asked.layer, asked.head, query, : query + 1]
-    most = leaders(row, percent)
-    about = {"query": reading.names[query], "weight": Share(float(row.max()))}
+    most = argmax_ties(row, percent)
+    about = {"query": reading.names[query], "weight": Percent(float(row.max()))}
     if query == 0:
         return ()
     if len(most) == 1:
-        looks = say("From {query} it looks most at {key}: {weight}.", key=reading.names[most[0][0]], **about)
+        looks = message("From {query} it looks most at {key}: {weight}.", key=reading.names[most[0][0]], **about)
     elif len(most) <= 3:
-        keys = All(tuple(reading.names[key] for (key,) in most))
-        looks = say("From {query} it looks most at {keys}: {weight} each.", keys=keys, **about)
+        keys = ListOf(tuple(reading.names[key] for (key,) in most))
+        looks = message("From {query} it looks most at {keys}: {weight} each.", keys=keys, **about)
     else:
-        looks = say("From {query} it looks at {count} tokens alike: {weight} each.", count=len(most), **about)
+        looks = message("From {query} it looks at {count} tokens alike: {weight} each.", count=len(most), **about)
     return looks, pattern_here(reading)
 
 
-def pattern_here(reading: Reading) -> Sentence:
+def pattern_here(reading: Reading) -> Message:
     """Its score on this text, beside that of an even head."""
     layer, head = reading.asked.layer, reading.asked.head
     name = measured_model().heads.name_of(layer, head) or nearest_pattern(layer, head)
     score, called = reading.scores[name], PATTERN_NAMES[name]
     if score.n == 0:
-        return say("This text has nothing for “{name}”.", name=called)
-    return say_count("On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
+        return message("This text has nothing for “{name}”.", name=called)
+    return plural("On this text, {name}: {weight} over {count} query; spread evenly: {even}.",
                      "On this text, {name}: {weight} over {count} queries; spread evenly: {even}.",
-                     score.n, name=called, weight=Number(float(score.heads[layer, head])),
-                     even=Number(score.even))  # fmt: skip
+                     score.n, name=called, weight=Fixed(float(score.heads[layer, head])),
+                     even=Fixed(score.even))  # fmt: skip
 
 
-def pronoun_here(reading: Reading) -> tuple[Sentence, ...]:
+def pronoun_here(reading: Reading) -> tuple[Message, ...]:
     """What the head puts on the two names from the pronoun after them, where the text has both."""
     looked = from_pronoun(reading)
     if looked is None:
         return ()
     pronoun, (her, hers), (him, his) = looked
-    said = say("From {pronoun} it puts {hers} on {her} and {his} on {him}.", pronoun=pronoun, hers=Number(hers),
-               his=Number(his), her=her, him=him)  # fmt: skip
+    said = message("From {pronoun} it puts {hers} on {her} and {his} on {him}.", pronoun=pronoun, hers=Fixed(hers),
+               his=Fixed(his), her=her, him=him)  # fmt: skip
     before = from_pronoun(read(replace(reading.asked, swapped=False))) if reading.asked.swapped else None
     if before is None:
         return (said,)
     _, (her, hers), (him, his) = before
-    return said, say("Before the names were swapped it was {hers} on {her} and {his} on {him}.", hers=Number(hers),
-                     his=Number(his), her=her, him=him)  # fmt: skip
+    return said, message("Before the names were swapped it was {hers} on {her} and {his} on {him}.", hers=Fixed(hers),
+                     his=Fixed(his), her=her, him=him)  # fmt: skip
 
 
 def from_pronoun(reading: Reading) -> tuple[Token, tuple[Token, float], tuple[Token, float]] | None:
@@ -214,44 +214,44 @@ def from_pronoun(reading: Reading) -> tuple[Token, tuple[Token, float], tuple[To
     return pronouns[0], her, him
 
 
-def no_pronoun_head() -> Sentence:
+def no_pronoun_head() -> Message:
     """The null result, or what was found after all."""
     found = measured_model().pronoun
     difference = found.matching - found.other
     best = float(difference.max())
-    about = {"difference": Number(best), "n": found.n, "heads": difference.numel(), "needed": Number(LEAST_WEIGHT, 1)}
+    about = {"difference": Fixed(best), "n": found.n, "heads": difference.numel(), "needed": Fixed(LEAST_WEIGHT, 1)}
     if best >= LEAST_WEIGHT:
-        return say("From “she” or “he” one of its {heads} heads puts {difference} more on the name that agrees than on "
+        return message("From “she” or “he” one of its {heads} heads puts {difference} more on the name that agrees than on "
                    "the other, over {n} sentences with the names in both orders.",
                    heads=about["heads"], difference=about["difference"], n=about["n"])  # fmt: skip
-    return say("We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with "
+    return message("We looked for a head that finds whom “she” or “he” means, and there is none: over {n} sentences with "
                "the names in both orders, none of its {heads} heads puts more than {difference} more on the name that "
                "agrees than on the other. A name takes {needed}.", **about)  # fmt: skip
 
 
-def named_heads(reading: Reading) -> Sentence:
+def named_heads(reading: Reading) -> Message:
     """Which heads have earned names."""
     places, kept = all_heads(), measured_model().heads
-    named = tuple(say("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
+    named = tuple(message("{layer}.{head} {name}", layer=layer + 1, head=head + 1, name=name_of_head(layer, head))
                   for layer, head in places if kept.name_of(layer, head) is not None)  # fmt: skip
     if not named:
-        return say("None of the {total} heads has earned a name.", total=len(places))
-    return say_count("{count} of {total} heads has earned a name, layer and head before it: {names}.",
+        return message("None of the {total} heads has earned a name.", total=len(places))
+    return plural("{count} of {total} heads has earned a name, layer and head before it: {names}.",
                      "{count} of {total} heads have earned a name, layer and head before it: {names}.",
-                     len(named), total=len(places), names=All(named))  # fmt: skip
+                     len(named), total=len(places), names=ListOf(named))  # fmt: skip
 
 
-def expected(reading: Reading) -> Sentence:
+def expected(reading: Reading) -> Message:
     """What the model expects after the chosen word, and what stands there."""
     probabilities, query = reading.whole.logits[reading.query].softmax(dim=-1), reading.query
-    likely = leaders(probabilities, percent)
-    share = Share(float(probabilities.max()))
+    likely = argmax_ties(probabilities, percent)
+    share = Percent(float(probabilities.max()))
     after = reading.names[query]
     if len(likely) > 1:
-        first = say("After {query} it gives {count} tokens the same: {share}.", query=after, count=len(likely),
+        first = message("After {query} it gives {count} tokens the same: {share}.", query=after, count=len(likely),
                     share=share)  # fmt: skip
     else:
-        first = say("After {query} it expects {token} most: {share}.", query=after, share=share,
+        first = message("After {query} it expects {token} most: {share}.", query=after, share=share,
                     token=in_vocabulary(likely[0][0]))  # fmt: skip
     return first
 
@@ -261,24 +261,24 @@ def in_vocabulary(token: int) -> Token:
     return Token(shown(language_model().pieces.tokens[token]), token)
 
 
-def cost_of_head(asked: ReadChoices) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+def cost_of_head(asked: ReadChoices) -> tuple[tuple[Message, ...], tuple[Message, ...]]:
     """What is said where the head is switched on and off: first what holds now, then what would hold else."""
     on, off = (cost(replace(read(asked), asked=replace(asked, off=is_off))) for is_off in (False, True))
     return (off, on) if asked.off else (on, off)
 
 
-def cost(reading: Reading) -> tuple[Sentence, ...]:
+def cost(reading: Reading) -> tuple[Message, ...]:
     """What the model expects of the text as a whole, and what it costs to switch the head off."""
     whole, less = reading.surprise(reading.whole.logits), reading.surprise(reading.less)
     if whole is None or less is None:
         return ()
     n = len(reading.encoded.ids) - 1
     if not reading.asked.off:
-        return (say_count("Its mean surprise −ln p over the {count} token of this text is {whole}.",
+        return (plural("Its mean surprise −ln p over the {count} token of this text is {whole}.",
                           "Its mean surprise −ln p over the {count} tokens of this text is {whole}.",
-                          n, whole=Number(whole)),)  # fmt: skip
-    about = {"whole": Number(whole), "less": Number(less), "head": head_name(reading.asked.layer, reading.asked.head)}
+                          n, whole=Fixed(whole)),)  # fmt: skip
+    about = {"whole": Fixed(whole), "less": Fixed(less), "head": head_name(reading.asked.layer, reading.asked.head)}
     if number(whole) == number(less):
-        return (say("Without {head} its mean surprise −ln p over this text stays {whole}.", head=about["head"],
+        return (message("Without {head} its mean surprise −ln p over this text stays {whole}.", head=about["head"],
                     whole=about["whole"]),)  # fmt: skip
-    return (say("Without {head} its mean surprise −ln p over this text is {less}, with it {whole}.", **about),)
+    return (message("Without {head} its mean surprise −ln p over this text is {less}, with it {whole}.", **about),)

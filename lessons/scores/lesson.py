@@ -12,27 +12,27 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
 from lessons.kit.head_derivation import HeadDerivation, derive_head
 from lessons.kit.matrices import head_matrix
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.scores.questions import QUESTIONS
-from lessons.screen.format import apart, percent
-from lessons.screen.message import Number, Sentence, Share, Size, say
+from lessons.screen.format import distinguishable, percent
+from lessons.screen.message import Fixed, Magnitude, Message, Percent, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Curves, Line, Matrices, Matrix, Screen, Table
 
-HEADING = say("Why divide by the square root of d_k?")
-OPENING = say(
+HEADING = message("Why divide by the square root of d_k?")
+OPENING = message(
     "The more features a query and a key have, the more their dot product varies. See what that does to the softmax, "
     "with the division and without it."
 )
 
 MEASURED_KEYS, MEASURED_DRAWS = 16, 200
 MEASURE_TITLES = {
-    "std": say("standard deviation of the scores"),
-    "largest": say("largest weight of a row"),
-    "entropy": say("entropy of a row (nats)"),
-    "jacobian": say("norm of the softmax Jacobian"),
+    "std": message("standard deviation of the scores"),
+    "largest": message("largest weight of a row"),
+    "entropy": message("entropy of a row (nats)"),
+    "jacobian": message("norm of the softmax Jacobian"),
 }
-UNDIVIDED, DIVIDED = say("as they are"), say("÷ √d_k")
+UNDIVIDED, DIVIDED = message("as they are"), message("÷ √d_k")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
         formula=stage_formula("scaled", example), figures=(figure, *curves, table),
         code=Code((scale_scores, measure_scaling), a, example.scale,
                   partial(ran_scaling, plain, divided, measured, seed)),
-        ask=asking("scores", QUESTIONS, example.example.seed, example, plain, divided), derive=done.derive)  # fmt: skip
+        ask=question_picker("scores", QUESTIONS, example.example.seed, example, plain, divided), derive=done.derive)  # fmt: skip
 
 
 def ran_scaling(plain: AttentionTrace, divided: AttentionTrace, measured: tuple[ScaleMeasures, ...], seed: int) -> Ran:
@@ -84,27 +84,27 @@ def measured_curves(measured: tuple[ScaleMeasures, ...], d_k: int) -> Iterator[C
                  x=tuple(m.d_k for m in measured if m.divided is way),
                  y=tuple(getattr(m, measure) for m in measured if m.divided is way))
             for way in (False, True))  # fmt: skip
-        yield Curves(key=f"curve_{measure}", name=say("A measure over d_k"), notice=notice, lines=lines, x=say("d_k"),
+        yield Curves(key=f"curve_{measure}", name=message("A measure over d_k"), notice=notice, lines=lines, x=message("d_k"),
                      y=MEASURE_TITLES[measure], above=True, logarithmic=True, chosen=d_k, beside=measure != MEASURES[0],
                      width=440, height=230)  # fmt: skip
 
 
-def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Sentence, ...]:
+def notice_measured(plain: ScaleMeasures, divided: ScaleMeasures) -> tuple[Message, ...]:
     """What the division does at one d_k."""
-    without, with_division = apart(plain.jacobian, divided.jacobian)
-    drawn = say(
+    without, with_division = distinguishable(plain.jacobian, divided.jacobian)
+    drawn = message(
         "Measured on {draws} random queries, each with {keys} random keys.", draws=MEASURED_DRAWS, keys=MEASURED_KEYS
     )
-    before, after = ({"std": Number(m.std), "largest": Share(m.largest)} for m in (plain, divided))
+    before, after = ({"std": Fixed(m.std), "largest": Percent(m.largest)} for m in (plain, divided))
     if plain.d_k == 1:
         return (
-            say("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
+            message("At d_k = 1 the division changes nothing, as √1 = 1: the scores have a standard deviation of {std}, "
                 "and the largest weight of a row is {largest} on average.", **before),
             drawn)  # fmt: skip
-    return (say("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
+    return (message("At d_k = {d_k} the scores have a standard deviation of {std}, and the largest weight of a row is "
                 "{largest} on average.", d_k=plain.d_k, **before),
-            say("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
-            say("The softmax Jacobian has norm {without} without the division and {divided} with it.",
+            message("Divided by √{d_k}, they are {std} and {largest}.", d_k=plain.d_k, **after),
+            message("The softmax Jacobian has norm {without} without the division and {divided} with it.",
                 without=without, divided=with_division),
             drawn)  # fmt: skip
 
@@ -114,18 +114,18 @@ def division_figure(
 ) -> Matrices:
     """The running example without the division and with it, whatever its switch says."""
     undone = derive_head(example, head, plain, "1")
-    band = (visible_scores(undone, "scores", say("scores"), plain),
-            visible_scores(done, "scaled", say("÷ √d_k"), divided),
-            head_matrix(undone, "weights", say("softmax of the scores"), plain.weights, key="plain"),
-            head_matrix(done, "weights", say("softmax after ÷ √d_k"), divided.weights, key="divided",
+    band = (visible_scores(undone, "scores", message("scores"), plain),
+            visible_scores(done, "scaled", message("÷ √d_k"), divided),
+            head_matrix(undone, "weights", message("softmax of the scores"), plain.weights, key="plain"),
+            head_matrix(done, "weights", message("softmax after ÷ √d_k"), divided.weights, key="divided",
                         began=plain.weights))  # fmt: skip
     return Matrices(
-        key="scores_figure", name=say("Scores with and without the division"), heading=say("The running example"),
+        key="scores_figure", name=message("Scores with and without the division"), heading=message("The running example"),
         notice=(notice_own(plain, divided),), weights=whose_weights(example),
         first="divided", bands=(band,))  # fmt: skip
 
 
-def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, attention: AttentionTrace) -> Matrix:
+def visible_scores(derivation: HeadDerivation, tensor: str, title: Message, attention: AttentionTrace) -> Matrix:
     """The scores of what a query may look at."""
 
     def at(i: int, j: int) -> str:
@@ -137,31 +137,31 @@ def visible_scores(derivation: HeadDerivation, tensor: str, title: Sentence, att
     )  # fmt: skip
 
 
-def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Sentence:
+def notice_own(plain: AttentionTrace, divided: AttentionTrace) -> Message:
     """What the division does to the scores and weights of the running example."""
     before, after, d_k = measure_head(plain), measure_head(divided), plain.q.shape[-1]
     if plain.visible.numel() == 1:
-        return say("A single token has a single score, and its weight is 1 whatever the score is divided by.")
+        return message("A single token has a single score, and its weight is 1 whatever the score is divided by.")
     if before.std < 1e-6:
-        return say("Here all scores are equal, so the weights are equal shares, with the division and without.")
-    said = {"d_k": d_k, "std": Size(before.std), "largest": Share(before.largest)}
+        return message("Here all scores are equal, so the weights are equal shares, with the division and without.")
+    said = {"d_k": d_k, "std": Magnitude(before.std), "largest": Percent(before.largest)}
     if d_k == 1:
-        return say("Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
+        return message("Here d_k = {d_k}, and √1 = 1 changes nothing: the scores have a standard deviation of {std}, and "
                    "the largest weight of a row is {largest} on average.", **said)  # fmt: skip
     if percent(before.largest) == percent(after.largest):
-        return say("Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
+        return message("Here, with d_k = {d_k}, the division takes the standard deviation of the scores from {std} to "
                    "{divided}. The largest weight of a row stays at about {largest} on average.",
-                   **said, divided=Size(after.std))  # fmt: skip
-    return say("Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
+                   **said, divided=Magnitude(after.std))  # fmt: skip
+    return message("Here, with d_k = {d_k}, the scores have a standard deviation of {std}, and the largest weight of a row "
                "is {largest} on average. After the division they are {divided} and {divided_largest}.",
-               **said, divided=Size(after.std), divided_largest=Share(after.largest))  # fmt: skip
+               **said, divided=Magnitude(after.std), divided_largest=Percent(after.largest))  # fmt: skip
 
 
 def measures_table(plain: RowMeasures, divided: RowMeasures) -> Table:
     """The four measures of the running example."""
     rows = ((UNDIVIDED, plain), (DIVIDED, divided))
     return Table(
-        key="scores_table", name=say("The measures of the running example"),
-        columns=(say("scores"), *(MEASURE_TITLES[measure] for measure in MEASURES)),
-        cells=tuple((name, *(Number(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
+        key="scores_table", name=message("The measures of the running example"),
+        columns=(message("scores"), *(MEASURE_TITLES[measure] for measure in MEASURES)),
+        cells=tuple((name, *(Fixed(getattr(one, measure), 3) for measure in MEASURES)) for name, one in rows),
     )  # fmt: skip

@@ -7,8 +7,16 @@ from torch import Generator
 from attention_core.attention import AttentionTrace, softmax_rows
 from attention_core.measures import D_K_MEASURED
 from lessons.example.example import ExampleTrace
-from lessons.kit.questions import Asked, among_numbers, among_tokens, asks_about, below, one_of, row_with_a_choice
-from lessons.screen.message import Number, say
+from lessons.kit.questions import (
+    Asked,
+    asks_about,
+    below,
+    multiple_choice_of_numbers,
+    multiple_choice_of_tokens,
+    one_of,
+    row_with_a_choice,
+)
+from lessons.screen.message import Fixed, message
 
 
 def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -18,18 +26,18 @@ def best_match(example: ExampleTrace, plain: AttentionTrace, divided: AttentionT
     keys = plain.visible[i].nonzero()[:, 0].tolist()
     down = int(plain.masked[:, i].argmax())
     beliefs = [
-        (down, say("That is read down the column: its query fits the key of {token} best. Rows are queries.",
+        (down, message("That is read down the column: its query fits the key of {token} best. Rows are queries.",
                    token=query)),
-        (i, say("A query need not fit the key of its own token: the two come from different weights."))]  # fmt: skip
-    return among_tokens(
-        say("{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
+        (i, message("A query need not fit the key of its own token: the two come from different weights."))]  # fmt: skip
+    return multiple_choice_of_tokens(
+        message("{query} may look at {keys} keys. Which of them fits its query best, with the largest score?",
             query=query, keys=len(keys)),
         [example.names[key] for key in keys], plain.scores[i][keys],
-        say("It has the largest number in the row of {query}.", query=query),
+        message("It has the largest number in the row of {query}.", query=query),
         [(keys.index(position), mend) for position, mend in beliefs if position in keys],
-        lambda place: say("The score of {key} for {query} is {score}, and another is larger.",
+        lambda place: message("The score of {key} for {query} is {score}, and another is larger.",
                           key=example.names[keys[place]], query=query,
-                          score=Number(float(plain.scores[i, keys[place]]))))  # fmt: skip
+                          score=Fixed(float(plain.scores[i, keys[place]]))))  # fmt: skip
 
 
 def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -38,25 +46,25 @@ def scaled_score(example: ExampleTrace, plain: AttentionTrace, divided: Attentio
     i = below(len(example.tokens), random)
     j = one_of(plain.visible[i], random)
     score, root, (n, d_model) = float(plain.scores[i, j]), math.sqrt(d_k), example.x.shape
-    by_root = say("The score is divided by √{d_k} ≈ {root}.", d_k=d_k, root=Number(root))
+    by_root = message("The score is divided by √{d_k} ≈ {root}.", d_k=d_k, root=Fixed(root))
     if math.isqrt(d_k) ** 2 == d_k:
-        by_root = say("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Number(root))
-    return asks_about("scaled", (i, j), among_numbers(
-        lambda shown: say("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
+        by_root = message("The score is divided by √{d_k} = {root}.", d_k=d_k, root=Fixed(root))
+    return asks_about("scaled", (i, j), multiple_choice_of_numbers(
+        lambda shown: message("The query of {query} and the key of {key} have the score {score}, and d_k is {d_k}. What is "
                           "the scaled score?",
                           key=example.names[j], query=example.names[i], score=shown(score), d_k=d_k),
-        (score / root, by_root, say("the score, divided by √d_k")),
-        (score, say("That is the score before scaling: it still has to be divided."), say("the score, just as it is")),
-        (score / d_k, say("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
-                      say("the score, divided by d_k")),
-        (score * root, say("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
-                       say("the score, multiplied by √d_k")),
+        (score / root, by_root, message("the score, divided by √d_k")),
+        (score, message("That is the score before scaling: it still has to be divided."), message("the score, just as it is")),
+        (score / d_k, message("That is divided by d_k. The standard deviation of the scores grows with √d_k only."),
+                      message("the score, divided by d_k")),
+        (score * root, message("That is multiplied by √d_k. Scaling takes back what the sum of d_k products adds."),
+                       message("the score, multiplied by √d_k")),
         (score / math.sqrt(d_model) if d_model != d_k else math.nan,
-         say("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
-             d_model=d_model, d_k=d_k), say("the score, divided by √d_model")),
-        (score / math.sqrt(n), say("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
+         message("That is divided by √{d_model}. The dot product has {d_k} terms, not {d_model}.",
+             d_model=d_model, d_k=d_k), message("the score, divided by √d_model")),
+        (score / math.sqrt(n), message("That is divided by √{n}, for the {n} tokens. They do not make a dot product "
                                    "longer.", n=n),
-         say("the score, divided by the root of the number of tokens"))))  # fmt: skip
+         message("the score, divided by the root of the number of tokens"))))  # fmt: skip
 
 
 def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
@@ -65,41 +73,41 @@ def divided_weight(example: ExampleTrace, plain: AttentionTrace, divided: Attent
     query, d_k = example.names[i], plain.q.shape[-1]
     before, after = (float(attention.weights[i].max()) for attention in (plain, divided))
     by_d_k, multiplied = (float(softmax_rows(plain.masked[[i]] * by).max()) for by in (1 / d_k, math.sqrt(d_k)))
-    return asks_about("weights", (i, int(divided.weights[i].argmax())), among_numbers(
-        lambda shown: say("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
+    return asks_about("weights", (i, int(divided.weights[i].argmax())), multiple_choice_of_numbers(
+        lambda shown: message("From the scores as they are, {query} gives its largest weight, {weight}. How large is its "
                           "largest weight once the scores are divided by √{d_k}?",
                           query=query, weight=shown(before), d_k=d_k),
-        (after, say("The scores move closer together, so the row becomes flatter."),
-                say("the softmax of the scores, divided by √d_k")),
-        (before, say("The softmax sees the differences between scores, and the division makes all of them smaller."),
-                 say("the order of the keys stays, and with it the weight")),
-        (before / math.sqrt(d_k), say("The scores are divided, not the weights: a row must still sum to 1."),
-                                  say("the weight, divided by √d_k")),
-        (multiplied, say("That is what scores multiplied by √{d_k} give.", d_k=d_k),
-                     say("the softmax of the scores, multiplied by √d_k")),
-        (1 / int(plain.visible[i].sum()), say("Equal shares need equal scores, and the division makes no two equal."),
-                                          say("every visible key gets the same share")),
-        (by_d_k, say("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
-                 say("the softmax of the scores, divided by d_k"))))  # fmt: skip
+        (after, message("The scores move closer together, so the row becomes flatter."),
+                message("the softmax of the scores, divided by √d_k")),
+        (before, message("The softmax sees the differences between scores, and the division makes all of them smaller."),
+                 message("the order of the keys stays, and with it the weight")),
+        (before / math.sqrt(d_k), message("The scores are divided, not the weights: a row must still sum to 1."),
+                                  message("the weight, divided by √d_k")),
+        (multiplied, message("That is what scores multiplied by √{d_k} give.", d_k=d_k),
+                     message("the softmax of the scores, multiplied by √d_k")),
+        (1 / int(plain.visible[i].sum()), message("Equal shares need equal scores, and the division makes no two equal."),
+                                          message("every visible key gets the same share")),
+        (by_d_k, message("That is what scores divided by {d_k} give, not by its square root.", d_k=d_k),
+                 message("the softmax of the scores, divided by d_k"))))  # fmt: skip
 
 
 def score_deviation(example: ExampleTrace, plain: AttentionTrace, divided: AttentionTrace, random: Generator) -> Asked:
     """A sum of d_k products has the standard deviation √d_k. Always possible."""
     d_k = D_K_MEASURED[1 + below(len(D_K_MEASURED) - 1, random)]
-    return among_numbers(
-        say("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
+    return multiple_choice_of_numbers(
+        message("Let all features of queries and keys be independent, with mean 0 and standard deviation 1. What is the "
             "standard deviation of the scores q · k for d_k = {d_k}?", d_k=d_k),
-        (math.sqrt(d_k), say("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
+        (math.sqrt(d_k), message("q · k is a sum of {d_k} products, each of variance 1, so its variance is {d_k}. The "
                              "division by √{d_k} makes the standard deviation 1 again.", d_k=d_k),
-                         say("each product adds 1 to the variance")),
-        (1.0, say("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
-              say("products of such features have 1 as well")),
-        (float(d_k), say("That is the variance. The standard deviation is its square root."),
-                     say("each product adds 1 to the deviation")),
-        (math.sqrt(2 * d_k), say("That takes 2 for the variance of a product. Variances of factors with mean 0 "
-                                 "multiply, so it is 1."), say("each product adds 2 to the variance")),
-        (1 / math.sqrt(d_k), say("That would be the mean of the products. A score is their sum."),
-                             say("more products average out more")))  # fmt: skip
+                         message("each product adds 1 to the variance")),
+        (1.0, message("That is what the division by √{d_k} brings about: q · k itself adds up {d_k} products.", d_k=d_k),
+              message("products of such features have 1 as well")),
+        (float(d_k), message("That is the variance. The standard deviation is its square root."),
+                     message("each product adds 1 to the deviation")),
+        (math.sqrt(2 * d_k), message("That takes 2 for the variance of a product. Variances of factors with mean 0 "
+                                 "multiply, so it is 1."), message("each product adds 2 to the variance")),
+        (1 / math.sqrt(d_k), message("That would be the mean of the products. A score is their sum."),
+                             message("more products average out more")))  # fmt: skip
 
 
 QUESTIONS = (best_match, scaled_score, divided_weight, score_deviation)

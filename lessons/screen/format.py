@@ -6,7 +6,19 @@ from collections.abc import Callable, Iterable, Sequence
 
 from attention_core.errors import Phrase
 from lessons.screen.arithmetic import line
-from lessons.screen.message import All, Argument, Count, Number, Numeral, Sentence, Share, Size, Token, said_by, say
+from lessons.screen.message import (
+    Argument,
+    Fixed,
+    Integer,
+    ListOf,
+    Magnitude,
+    Message,
+    Numeral,
+    Percent,
+    Token,
+    message,
+    said_by,
+)
 from lessons.screen.screen import Array, Axis, Step
 from words import language
 
@@ -19,47 +31,47 @@ BESIDE_WIDE = re.compile("(?<=[0-9A-Za-z%])(?=[\u4e00-\u9fff])|(?<=[\u4e00-\u9ff
 POINT = re.compile(r"(?<=\d)\.(?=\d)")
 
 
-def spoken(sentence: Sentence) -> str:
+def render(sentence: Message) -> str:
     """The sentence as it is read."""
     here = language()
     template = here.template(sentence.template, sentence.many, sentence.count)
     if not sentence.arguments:
         return template
-    said = here.put_in(template.format_map({name: written(value) for name, value in sentence.arguments.items()}))
+    said = here.put_in(template.format_map({name: format_value(value) for name, value in sentence.arguments.items()}))
     return said if here.spaced else BETWEEN_WIDE.sub("", said)
 
 
-def template_of(sentence: Sentence) -> str:
+def template_of(sentence: Message) -> str:
     """The template of a sentence in the language of whoever reads it, for its count."""
     return language().template(sentence.template, sentence.many, sentence.count)
 
 
-def tell(template: str, **arguments: Argument) -> str:
+def translate(template: str, **arguments: Argument) -> str:
     """A sentence that is written at once."""
-    return spoken(say(template, **arguments))
+    return render(message(template, **arguments))
 
 
-def together(sentences: Sequence[Sentence]) -> str:
+def render_all(sentences: Sequence[Message]) -> str:
     """Several sentences, one after the other."""
-    return joined(map(spoken, sentences))
+    return join_sentences(map(render, sentences))
 
 
-def joined(said: Iterable[str]) -> str:
+def join_sentences(said: Iterable[str]) -> str:
     """Sentences that are written already, one after the other: in Chinese and Japanese without a space."""
     return template_of(TWO_SENTENCES).format(one="", other="").join(said)
 
 
-def written(argument: Argument) -> str:
+def format_value(argument: Argument) -> str:
     """An argument of a sentence as it is read."""
     return WAYS_TO_WRITE[type(argument)](argument)
 
 
-def quoted(name: Token) -> str:
+def quote_token(name: Token) -> str:
     """A token in quotes; with its position, from 1, where the same word comes more than once."""
     text, position, repeated = name
     if repeated:
-        return template_of(REPEATED_TOKEN).format(token=seen(text), position=position + 1)
-    return template_of(QUOTED_TOKEN).format(token=seen(text))
+        return template_of(REPEATED_TOKEN).format(token=visible_text(text), position=position + 1)
+    return template_of(QUOTED_TOKEN).format(token=visible_text(text))
 
 
 def listed(words: Sequence[str]) -> str:
@@ -106,27 +118,27 @@ def localised(digits: str) -> str:
     return POINT.sub(decimal, BETWEEN_NUMBERS.sub("; ", digits))
 
 
-def seen(token: str) -> str:
+def visible_text(token: str) -> str:
     """The token as it can be seen: a space gets a sign of its own."""
     return token.replace(" ", "␣")
 
 
-LABELLED = say("{meaning}: {arithmetic}")
-QUOTED_TOKEN, REPEATED_TOKEN = say("“{token}”"), say("“{token}” ({position})")
-TWO_SENTENCES = say("{one} {other}")
-UNDER, OVER = say("under {share}"), say("over {share}")
+LABELLED = message("{meaning}: {arithmetic}")
+QUOTED_TOKEN, REPEATED_TOKEN = message("“{token}”"), message("“{token}” ({position})")
+TWO_SENTENCES = message("{one} {other}")
+UNDER, OVER = message("under {share}"), message("over {share}")
 WAYS_TO_WRITE: dict[type, Callable[[Argument], str]] = {
     str: str,
     Numeral: localised,
     int: str,
-    Token: quoted,
-    Sentence: spoken,
-    Number: lambda a: number(a.value, a.decimals),
-    Share: lambda a: percent(a.value),
-    Size: lambda a: magnitude(a.value),
-    Count: lambda a: language().digits(f"{a.value:,}"),
-    Phrase: lambda a: spoken(said_by(a)),
-    All: lambda a: listed([written(item) for item in a.items]),
+    Token: quote_token,
+    Message: render,
+    Fixed: lambda a: number(a.value, a.decimals),
+    Percent: lambda a: percent(a.value),
+    Magnitude: lambda a: magnitude(a.value),
+    Integer: lambda a: language().digits(f"{a.value:,}"),
+    Phrase: lambda a: render(said_by(a)),
+    ListOf: lambda a: listed([format_value(item) for item in a.items]),
 }
 
 
@@ -135,7 +147,7 @@ def names(tokens: Sequence[str]) -> tuple[Token, ...]:
     return tuple(Token(text, position, tokens.count(text) > 1) for position, text in enumerate(tokens))
 
 
-def leaders(values: Array, write: Callable[[float], str] = number) -> list[tuple[int, ...]]:
+def argmax_ties(values: Array, write: Callable[[float], str] = number) -> list[tuple[int, ...]]:
     """Where the largest number stands: every index whose number reads the same as it. Infinite ones do not count.
 
     A superlative is true only where this finds one index; else the sentence names all of them, or says that they tie.
@@ -156,23 +168,23 @@ def entries(values: list | float, index: tuple[int, ...] = ()) -> list[tuple[tup
 
 def labels_of(axis: Axis) -> tuple[str, ...]:
     """What each row or column is called."""
-    return tuple(map(written, axis.labels))
+    return tuple(map(format_value, axis.labels))
 
 
-def labelled(name: str | Sentence, what: str | Sentence) -> str:
+def labelled(name: str | Message, what: str | Message) -> str:
     """Two texts with a colon between, as the language writes it."""
-    return template_of(LABELLED).format(meaning=written(name), arithmetic=written(what))
+    return template_of(LABELLED).format(meaning=format_value(name), arithmetic=format_value(what))
 
 
 def equation(step: Step) -> str:
     """The arithmetic of a step and its result; where there is nothing to compute, the number alone."""
     if math.isnan(step.value):
-        nothing = tell("not a number")
+        nothing = translate("not a number")
         return f"{step.arithmetic} = {nothing}" if step.arithmetic.parts else nothing
     return localised(line(step.arithmetic, step.value))
 
 
-def apart(*values: float, least: int = 2) -> tuple[Number, ...]:
+def distinguishable(*values: float, least: int = 2) -> tuple[Fixed, ...]:
     """Different numbers with as many decimals as it takes to tell them apart, so many at `least`."""
     enough = next((n for n in range(least, 9) if len({number(value, n) for value in values}) == len(values)), 9)
-    return tuple(Number(value, enough) for value in values)
+    return tuple(Fixed(value, enough) for value in values)

@@ -9,7 +9,7 @@ from attention_core.errors import Phrase
 
 
 @dataclass(frozen=True)
-class Number:
+class Fixed:
     """A number as a sentence writes it, with so many decimals."""
 
     value: float
@@ -21,21 +21,21 @@ class Numeral(str):
 
 
 @dataclass(frozen=True)
-class Share:
+class Percent:
     """A part of a whole, written as a percentage."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class Size:
+class Magnitude:
     """The size of something that may be tiny: two decimals, or a power of ten below 0.01."""
 
     value: float
 
 
 @dataclass(frozen=True)
-class Count:
+class Integer:
     """How many there are of something numerous, written with its thousands set apart."""
 
     value: int
@@ -50,13 +50,13 @@ class Token(NamedTuple):
 
 
 @dataclass(frozen=True)
-class All:
+class ListOf:
     """Several things in one sentence: “a”, “b” and “c”."""
 
     items: tuple["Argument", ...]
 
 
-class Sentence(NamedTuple):
+class Message(NamedTuple):
     """A sentence with numbers in it. `template` is the English text, by which translators find it.
 
     The arguments stay numbers until somebody says the sentence, so that a test can compare them with the tensors,
@@ -70,7 +70,7 @@ class Sentence(NamedTuple):
 
 
 # A text stands as it is: a symbol, a name of ours, or a learner's word.
-Argument = int | str | Number | Share | Size | Count | Token | All | Sentence | Phrase
+Argument = int | str | Fixed | Percent | Magnitude | Integer | Token | ListOf | Message | Phrase
 
 
 def reason(error: Exception) -> Argument:
@@ -78,9 +78,9 @@ def reason(error: Exception) -> Argument:
     return argument_of(error)
 
 
-def said_by(phrase: Phrase) -> Sentence:
+def said_by(phrase: Phrase) -> Message:
     """A template of the layers below and its arguments, as a sentence."""
-    return Sentence(phrase.template, {name: argument_of(value) for name, value in phrase.arguments.items()})
+    return Message(phrase.template, {name: argument_of(value) for name, value in phrase.arguments.items()})
 
 
 def argument_of(value: object) -> Argument:
@@ -90,11 +90,11 @@ def argument_of(value: object) -> Argument:
     return value if type(value) in (int, str) else str(value)
 
 
-def say(template: str, **arguments: Argument) -> Sentence:
+def message(template: str, **arguments: Argument) -> Message:
     """A sentence; the names in braces stand for the arguments."""
-    return Sentence(template, arguments)
+    return Message(template, arguments)
 
 
-def say_count(one: str, many: str, count: int, **arguments: Argument) -> Sentence:
+def plural(one: str, many: str, count: int, **arguments: Argument) -> Message:
     """A sentence about a number of things, which it may name as {count}."""
-    return Sentence(one, {"count": count} | arguments, many, count)
+    return Message(one, {"count": count} | arguments, many, count)

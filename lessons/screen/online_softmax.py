@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from lessons.screen.message import Sentence, Token
+from lessons.screen.message import Message, Token
 from lessons.screen.screen import Figure
 
 
 @dataclass(frozen=True)
-class Passed:
+class BlockState:
     """What is known after one block: of the numbers so far the largest, and what was made of them.
 
     `sizes` are e to the differences from the largest, and `says` what pointing at each of them says; `output` is what
@@ -20,13 +20,13 @@ class Passed:
     sizes: tuple[float, ...]
     total: float
     output: tuple[float, ...]
-    says: tuple[Sentence, ...]
-    output_says: tuple[Sentence, ...]
-    lines: tuple[Sentence, Sentence, Sentence, Sentence]
+    says: tuple[Message, ...]
+    output_says: tuple[Message, ...]
+    lines: tuple[Message, Message, Message, Message]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Passing(Figure):
+class OnlineSoftmaxFigure(Figure):
     """Numbers as bars, read block by block; below them sizes, the parts of their sum, and the output so far.
 
     The browser moves from block to block, forth and back. `titles` name the four lines.
@@ -35,7 +35,7 @@ class Passing(Figure):
     query: Token
     keys: tuple[Token, ...]
     numbers: tuple[float, ...]
-    moments: tuple[Passed, ...]
-    titles: tuple[Sentence, Sentence, Sentence, Sentence]
+    moments: tuple[BlockState, ...]
+    titles: tuple[Message, Message, Message, Message]
     number_domain: float  # the longest bar of a number: no number is beyond it
     output_domain: float  # the same of the output

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lessons.screen.message import Sentence, Token
+from lessons.screen.message import Message, Token
 from lessons.screen.screen import Figure
 
 
@@ -13,7 +13,7 @@ class RibbonRow:
     shares: tuple[float, ...]
     visible: tuple[bool, ...]
     leads: tuple[int, ...]
-    says: Sentence
+    says: Message
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class RibbonMoment:
     """The rows of one head at one moment of its training, and how good the model is by then."""
 
     rows: tuple[RibbonRow, ...]
-    says: Sentence
+    says: Message
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 from attention_core.arrays import Array
 from attention_core.attention import AttentionTrace
 from lessons.screen.arithmetic import Arithmetic
-from lessons.screen.message import Argument, Sentence, Token
+from lessons.screen.message import Argument, Message, Token
 from lessons.screen.program import Ran
 
 # How a number comes about.
@@ -23,7 +23,7 @@ from lessons.screen.program import Ran
 class Step(NamedTuple):
     """One line of a derivation. The arithmetic has the real numbers, and evaluates to `value`."""
 
-    meaning: Sentence
+    meaning: Message
     arithmetic: Arithmetic
     value: float
 
@@ -51,10 +51,10 @@ class Axis:
     or column has a label and no name.
     """
 
-    name: Sentence | None
-    labels: tuple[str | Sentence, ...]  # tokens and numbers as they are; our own words as sentences
+    name: Message | None
+    labels: tuple[str | Message, ...]  # tokens and numbers as they are; our own words as sentences
     named: bool = False
-    one: Sentence | None = None  # what a single one of them is
+    one: Message | None = None  # what a single one of them is
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -70,7 +70,7 @@ class Matrix:
     """
 
     key: str
-    title: Sentence
+    title: Message
     values: Array
     rows: Axis
     columns: Axis
@@ -86,7 +86,7 @@ class Matrix:
     was: Array | None = None
     began: Array | None = None
     came_from: Sequence[int] | None = None
-    remark: Sentence | None = None  # below the title, in place of the shape; of single rows behind it
+    remark: Message | None = None  # below the title, in place of the shape; of single rows behind it
 
     def derive(self, row: int, column: int) -> list[Step]:
         """How a cell comes about, line by line, itself last: what pointing at it shows."""
@@ -107,10 +107,10 @@ class Figure:
     """
 
     key: str
-    name: Sentence
-    notice: tuple[Sentence, ...] = ()
-    heading: Sentence | None = None
-    weights: Sentence | None = None
+    name: Message
+    notice: tuple[Message, ...] = ()
+    heading: Message | None = None
+    weights: Message | None = None
     beside: bool = False
     width: int = 1000
 
@@ -129,7 +129,7 @@ class Matrices(Figure):
     first: str
     height: int = 460
     numbered: bool | None = None  # None: numbers stand in the cells where they have room
-    hint: Sentence | None = None  # below the matrices, in place of the usual line: what one can do here
+    hint: Message | None = None  # below the matrices, in place of the usual line: what one can do here
 
     @property
     def matrices(self) -> tuple[Matrix, ...]:
@@ -145,7 +145,7 @@ class Line:
     """
 
     key: str
-    name: Sentence
+    name: Message
     x: Sequence[float]
     y: Sequence[float]
     colour: Colour = "ink"
@@ -165,16 +165,16 @@ class Curves(Figure):
     """
 
     lines: tuple[Line, ...]
-    x: Sentence
-    y: Sentence
+    x: Message
+    y: Message
     logarithmic: bool = False  # the x axis, in powers of two
     logarithmic_y: bool = False  # the y axis, in powers of ten: no number is 0
     x_domain: tuple[float, float] | None = None
     y_domain: tuple[float, float] | None = None
     percent: bool = False  # y is a share, written in percent
     above: bool = False
-    levels: tuple[tuple[Sentence, float], ...] = ()
-    marks: tuple[tuple[Sentence | None, float], ...] = ()
+    levels: tuple[tuple[Message, float], ...] = ()
+    marks: tuple[tuple[Message | None, float], ...] = ()
     chosen: float | None = None
     height: int = 250
 
@@ -185,9 +185,9 @@ class Points(Figure):
 
     xs: Sequence[float]
     ys: Sequence[float]
-    says: tuple[Sentence, ...]
-    x: Sentence
-    y: Sentence
+    says: tuple[Message, ...]
+    x: Message
+    y: Message
     logarithmic: tuple[bool, bool] = (False, False)
     height: int = 260
 
@@ -201,16 +201,16 @@ class Part:
 
     name: str
     shares: tuple[float, ...]
-    says: tuple[Sentence, ...]
+    says: tuple[Message, ...]
     chosen: bool = False
-    remark: Sentence | None = None
+    remark: Message | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Parts(Figure):
     """One whole shared out among named parts, once for each row."""
 
-    rows: tuple[Sentence, ...]
+    rows: tuple[Message, ...]
     parts: tuple[Part, ...]
 
 
@@ -223,9 +223,9 @@ class Arcs(Figure):
 
     tokens: tuple[Token, ...]
     shares: Array
-    head: Sentence
+    head: Message
     chosen: int
-    hint: Sentence
+    hint: Message
     least: float  # smaller weights are not drawn
 
 
@@ -233,8 +233,8 @@ class Arcs(Figure):
 class HeadMap:
     """The weights of one head, small, below its name and its score."""
 
-    name: Sentence
-    score: Sentence | None
+    name: Message
+    score: Message | None
     shares: Array
     chosen: bool = False
 
@@ -246,7 +246,7 @@ class HeadMaps(Figure):
     tokens: tuple[Token, ...]
     maps: tuple[HeadMap, ...]
     in_a_row: int
-    hint: Sentence
+    hint: Message
     least: float  # smaller weights are not drawn
 
 
@@ -259,7 +259,7 @@ class Film(Figure):
     """
 
     frames: tuple[Matrices, ...]
-    moments: tuple[Sentence, ...]  # what is said of each frame
+    moments: tuple[Message, ...]  # what is said of each frame
     curves: tuple[Curves, ...] = ()
     at: tuple[float, ...] = ()
 
@@ -268,7 +268,7 @@ class Film(Figure):
 class Table(Figure):
     """A few numbers in rows and columns, for what is read and not looked at; `folded` below its name until opened."""
 
-    columns: tuple[Sentence, ...]
+    columns: tuple[Message, ...]
     cells: tuple[tuple[Argument, ...], ...]
     folded: bool = False
 
@@ -277,15 +277,15 @@ class Table(Figure):
 class Facts(Figure):
     """The few numbers that matter most, in large type, each below what it is."""
 
-    facts: tuple[tuple[Sentence, Argument], ...]
+    facts: tuple[tuple[Message, Argument], ...]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Listing(Figure):
     """Functions that ran, as they stand in their files, below a title and a note on them."""
 
-    title: Sentence
-    note: Sentence
+    title: Message
+    note: Message
     functions: tuple[Callable, ...]
 
 
@@ -296,9 +296,9 @@ class Listing(Figure):
 class Card:
     """An answer to choose, what is said to whoever chooses it, and the thought that leads to it, in a few words."""
 
-    text: Sentence
-    reply: Sentence
-    reason: Sentence | None = None
+    text: Message
+    reply: Message
+    reason: Message | None = None
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class Question:
     `about` that: its name, such as a tensor's, and its place. The screen knows to derive it.
     """
 
-    prompt: Sentence
+    prompt: Message
     cards: tuple[Card, ...]
     right: int
     in_figure: bool = True
@@ -345,6 +345,6 @@ class Screen:
     formula: str | None = None  # LaTeX, with the sizes filled in; numbers only, never a learner's text
     ask: Callable[[int], Question] | None = None  # the same number gives the same question
     derive: Callable[..., Iterable[Step]] | None = None  # of what a question is about
-    headline: Sentence | None = None
-    lead: tuple[Sentence, ...] = ()
-    remarks: tuple[Sentence, ...] = ()  # what else there is to say, such as what follows from the learner's edits
+    headline: Message | None = None
+    lead: tuple[Message, ...] = ()
+    remarks: tuple[Message, ...] = ()  # what else there is to say, such as what follows from the learner's edits

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lessons.screen.message import Sentence, Token
+from lessons.screen.message import Message, Token
 from lessons.screen.screen import Figure
 
 
@@ -14,7 +14,7 @@ class Portion:
     number: float
     size: float
     share: float
-    says: Sentence
+    says: Message
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -27,7 +27,7 @@ class Sharing(Figure):
 
     query: Token
     portions: tuple[Portion, ...]
-    lines: tuple[tuple[Sentence, Sentence], ...]
-    asks: Sentence
+    lines: tuple[tuple[Message, Message], ...]
+    asks: Message
     matrix: str
     number_domain: float  # the longest bar of a number: no number is beyond it

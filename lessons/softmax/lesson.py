@@ -13,17 +13,17 @@ from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.formulas import stage_formula
 from lessons.kit.head_derivation import HeadDerivation, derive_head
 from lessons.kit.matrices import KEYS, single_axis, token_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.screen.arithmetic import Arithmetic, power, sum_of, term
-from lessons.screen.format import leaders, percent
-from lessons.screen.message import All, Number, Sentence, Share, Size, Token, say, say_count
+from lessons.screen.format import argmax_ties, percent
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, Token, message, plural
 from lessons.screen.program import Ran, ran_attention
 from lessons.screen.screen import Cells, Code, Matrices, Matrix, Screen, Step
 from lessons.screen.softmax_parts import Portion, Sharing
 from lessons.softmax.questions import QUESTIONS
 
-HEADING = say("How do scores become weights?")
-OPENING = say(
+HEADING = message("How do scores become weights?")
+OPENING = message(
     "Subtract the largest score, take the exponential, divide by the sum. Only differences between scores matter."
 )
 
@@ -89,13 +89,13 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     tripled = softmax_row(attention, choices.query, heat, times=FACTOR)
     way = RowDerivation(derive_head(example, head), choices.query, row, heat)
     figure = Matrices(
-        key="softmax_figure", name=say("From scores to weights"), first="weights", bands=lines(way, added, tripled),
+        key="softmax_figure", name=message("From scores to weights"), first="weights", bands=lines(way, added, tripled),
         notice=notice_changes(example, row, added, tripled),
         weights=whose_weights(example), numbered=True, height=450)  # fmt: skip
     return Screen(
         formula=stage_formula("weights", example), figures=(sharing(example, row, choices), figure),
         code=Code((softmax_row,), attention, example.scale, partial(ran_row, attention, example.scale, choices, row)),
-        ask=asking("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
+        ask=question_picker("softmax", QUESTIONS, example.example.seed, example, head, choices.query, heat),
         derive=partial(derive_softmax, example, head, heat))  # fmt: skip
 
 
@@ -120,9 +120,9 @@ class RowDerivation:
         """The arithmetic of one number of the row at one of the steps of `ORDER`."""
         row, name = self.row, self._name(j)
         if key == "scores":
-            return Step(say("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j]))
+            return Step(message("score of {key} ÷ temperature", key=name), self._quotient(j), float(row.scores[j]))
         if key == "powers":
-            return Step(say("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j]))
+            return Step(message("{key}: e to that", key=name), power(float(row.shifted[j])), float(row.powers[j]))
         return self._minus_largest(row, j) if key == "shifted" else self.share(row, j)
 
     def before(self, key: str, j: int) -> Iterator[Step]:
@@ -137,19 +137,19 @@ class RowDerivation:
         yield self.step(earlier, j)
         if key == "shifted":
             most = int(self.row.scores.argmax())
-            says = say("no score is larger than that of {key}", key=self._name(most))
+            says = message("no score is larger than that of {key}", key=self._name(most))
             yield Step(says, self._quotient(most), float(self.row.scores[most]))
         if key == "weights":
             yield self._sum(self.row)
 
     def before_changed(
-        self, meaning: Sentence, change: Callable[[Arithmetic], Arithmetic], other: RowSoftmax, j: int
+        self, meaning: Message, change: Callable[[Arithmetic], Arithmetic], other: RowSoftmax, j: int
     ) -> Iterator[Step]:
         """What leads to a weight when all scores are changed alike: by `change`."""
         yield from self.before("scores", j)
         yield self.step("scores", j)
         arithmetic = change(term(float(self.row.scores[j])))
-        yield Step(say("{key}: {change}", key=self._name(j), change=meaning), arithmetic, float(other.scores[j]))
+        yield Step(message("{key}: {change}", key=self._name(j), change=meaning), arithmetic, float(other.scores[j]))
         yield self._minus_largest(other, j)
         yield self._sum(other)
 
@@ -163,16 +163,16 @@ class RowDerivation:
 
     def _minus_largest(self, row: RowSoftmax, j: int) -> Step:
         arithmetic = term(float(row.scores[j])) - float(row.scores.max())
-        return Step(say("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
+        return Step(message("{key}: minus the largest score", key=self._name(j)), arithmetic, float(row.shifted[j]))
 
     def _sum(self, row: RowSoftmax) -> Step:
-        says = say("sum over all visible keys")
+        says = message("sum over all visible keys")
         return Step(says, sum_of(map(power, row.shifted.tolist())), float(row.powers.sum()))
 
     def share(self, row: RowSoftmax, j: int) -> Step:
         """The last step of every softmax: a part of the sum."""
         arithmetic = term(float(row.powers[j])) / float(row.powers.sum())
-        return Step(say("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
+        return Step(message("weight of {key}", key=self._name(j)), arithmetic, float(row.weights[j]))
 
 
 def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[tuple[Matrix], ...]:
@@ -182,61 +182,61 @@ def lines(way: RowDerivation, added: RowSoftmax, tripled: RowSoftmax) -> tuple[t
     columns = token_axis(tuple(tokens[key] for key in way.row.keys), KEYS)
     weights = {"scale": "weight", "colour": "weight"}
 
-    def line(key: str, title: Sentence, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
+    def line(key: str, title: Message, values: Tensor, *also: Cells, **look: object) -> tuple[Matrix]:
         above = ORDER[: ORDER.index(key)] if key in ORDER else ()
         follow = {"step": lambda i, j: way.step(key, j), "before": lambda i, j: way.before(key, j)}
         return (Matrix(key=key, title=title, values=values[None], rows=rows, columns=columns, **(follow | look),
                        sources=lambda i, j: (*(Cells(before, i, j) for before in above), *also)),)  # fmt: skip
 
-    row, scores, shift, triple = way.row, Cells("scores", row=0), Number(SHIFT, 0), Number(FACTOR, 0)
-    plus, times = say("plus {number}", number=shift), say("times {number}", number=triple)
+    row, scores, shift, triple = way.row, Cells("scores", row=0), Fixed(SHIFT, 0), Fixed(FACTOR, 0)
+    plus, times = message("plus {number}", number=shift), message("times {number}", number=triple)
     return (
-        line("scores", say("score ÷ {temperature}", temperature=Number(way.temperature, 1)), row.scores),
-        line("shifted", say("minus largest"), row.shifted, scores),
-        line("powers", say("exp"), row.powers),
-        line("weights", say("weight"), row.weights, Cells("powers", row=0), **weights),
-        line("added", say("if all + {number}", number=shift), added.weights, scores, **weights,
+        line("scores", message("score ÷ {temperature}", temperature=Fixed(way.temperature, 1)), row.scores),
+        line("shifted", message("minus largest"), row.shifted, scores),
+        line("powers", message("exp"), row.powers),
+        line("weights", message("weight"), row.weights, Cells("powers", row=0), **weights),
+        line("added", message("if all + {number}", number=shift), added.weights, scores, **weights,
              step=lambda i, j: way.share(added, j),
              before=lambda i, j: way.before_changed(plus, lambda score: score + SHIFT, added, j)),
-        line("multiplied", say("if all × {number}", number=triple), tripled.weights, scores, **weights,
+        line("multiplied", message("if all × {number}", number=triple), tripled.weights, scores, **weights,
              step=lambda i, j: way.share(tripled, j),
              before=lambda i, j: way.before_changed(times, lambda score: score * FACTOR, tripled, j)))  # fmt: skip
 
 
 def sharing(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> Sharing:
     """The same row as a picture: scores, e to their differences from the largest, and parts of one whole."""
-    heat = Number(choices.temperature, 1)
+    heat = Fixed(choices.temperature, 1)
     steps = zip(*(getattr(row, name).tolist() for name in ("scores", "powers", "weights")), strict=True)
     portions = tuple(
-        Portion(example.names[key], score, power, weight, say(
+        Portion(example.names[key], score, power, weight, message(
             "{key}: score {score}, e to the difference {power}, weight {weight}",
-            key=example.names[key], score=Number(score), power=Size(power), weight=Share(weight)))
+            key=example.names[key], score=Fixed(score), power=Magnitude(power), weight=Percent(weight)))
         for key, (score, power, weight) in zip(row.keys, steps, strict=True))  # fmt: skip
     return Sharing(
-        key="softmax_sharing", name=say("Scores that become parts of one whole"), matrix="weights",
+        key="softmax_sharing", name=message("Scores that become parts of one whole"), matrix="weights",
         query=example.names[choices.query], portions=portions,
         number_domain=max(3.0, float(row.scores.abs().max())), notice=notice_largest(example, row, choices),
-        lines=((say("score"), say("÷ temperature {temperature}", temperature=heat)),
-               (say("e to the difference"), say("from the largest score")),
-               (say("weight"), say("part of the sum"))),
-        asks=say("one whole: which key gets how much?"))  # fmt: skip
+        lines=((message("score"), message("÷ temperature {temperature}", temperature=heat)),
+               (message("e to the difference"), message("from the largest score")),
+               (message("weight"), message("part of the sum"))),
+        asks=message("one whole: which key gets how much?"))  # fmt: skip
 
 
-def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Sentence, ...]:
+def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> tuple[Message, ...]:
     """Who has the largest weight at this temperature, and how widely the query looks."""
-    heat = Number(choices.temperature, 1)
+    heat = Fixed(choices.temperature, 1)
     if len(row.keys) == 1:
-        return (say("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
+        return (message("{query} may look at one key only, so its weight is 1 at every temperature, whatever the score.",
                     query=example.names[choices.query]),)  # fmt: skip
-    most = [j for (j,) in leaders(row.weights, percent)]
-    share = Share(float(row.weights.max()))
-    entropy = say(
+    most = [j for (j,) in argmax_ties(row.weights, percent)]
+    share = Percent(float(row.weights.max()))
+    entropy = message(
         "The entropy is {entropy} nats, as if {effective} of {count} keys shared the weight evenly.",
-        entropy=Number(row.entropy), effective=Number(row.effective_keys, 1), count=len(row.keys))  # fmt: skip
+        entropy=Fixed(row.entropy), effective=Fixed(row.effective_keys, 1), count=len(row.keys))  # fmt: skip
     if len(most) == len(row.keys):
-        return say("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
-    keys = All(tuple(example.names[row.keys[j]] for j in most))
-    largest = say_count("At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
+        return message("At temperature {temperature}, every weight is {share}.", temperature=heat, share=share), entropy
+    keys = ListOf(tuple(example.names[row.keys[j]] for j in most))
+    largest = plural("At temperature {temperature}, the largest weight, {share}, goes to {keys}.",
                         "At temperature {temperature}, the largest weight, {share}, goes to each of {keys}.",
                         len(most), temperature=heat, share=share, keys=keys)  # fmt: skip
     return largest, entropy
@@ -244,23 +244,23 @@ def notice_largest(example: ExampleTrace, row: RowSoftmax, choices: Choices) -> 
 
 def notice_changes(
     example: ExampleTrace, row: RowSoftmax, added: RowSoftmax, tripled: RowSoftmax
-) -> tuple[Sentence, ...]:
+) -> tuple[Message, ...]:
     """Adding a constant to all scores changes no weight; multiplying them does."""
     if len(row.keys) == 1:
         return ()
-    shift, times = Number(SHIFT, 0), Number(FACTOR, 0)
+    shift, times = Fixed(SHIFT, 0), Fixed(FACTOR, 0)
     rounding = float((added.weights - row.weights).abs().max())
-    plus = say("Add {shift} to every score and each weight stays: softmax sees only differences.", shift=shift)
+    plus = message("Add {shift} to every score and each weight stays: softmax sees only differences.", shift=shift)
     if rounding > 100 * NO_CHANGE:
-        plus = say("Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
-                   "have too many digits.", shift=shift, change=Size(rounding))  # fmt: skip
+        plus = message("Add {shift} to every score and weights change by up to {change}, by rounding alone: these scores "
+                   "have too many digits.", shift=shift, change=Magnitude(rounding))  # fmt: skip
     changes = (tripled.weights - row.weights).abs()
     j = int(changes.argmax())
-    before, after = (Share(float(one.weights[j])) for one in (row, tripled))
+    before, after = (Percent(float(one.weights[j])) for one in (row, tripled))
     if float(changes[j]) < NO_CHANGE:
-        return plus, say("Multiply every score by {times} and here the weights stay, too.", times=times)
+        return plus, message("Multiply every score by {times} and here the weights stay, too.", times=times)
     if percent(before.value) == percent(after.value):
-        return plus, say("Multiply every score by {times} and no weight changes by more than {change}.",
-                         times=times, change=Size(float(changes[j])))  # fmt: skip
-    return plus, say("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
+        return plus, message("Multiply every score by {times} and no weight changes by more than {change}.",
+                         times=times, change=Magnitude(float(changes[j])))  # fmt: skip
+    return plus, message("Multiply every score by {times} and the weight of {key} goes from {before} to {after}.",
                      times=times, key=example.names[row.keys[j]], before=before, after=after)  # fmt: skip

@@ -15,16 +15,16 @@ from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.language_model_text import shown
 from lessons.kit.formulas import stage_formula
 from lessons.kit.matrices import TOKENS, feature_axis
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.screen.arithmetic import term
-from lessons.screen.format import seen
-from lessons.screen.message import All, Argument, Number, Sentence, reason, say, say_count
+from lessons.screen.format import visible_text
+from lessons.screen.message import Argument, Fixed, ListOf, Message, message, plural, reason
 from lessons.screen.program import Ran
 from lessons.screen.screen import Axis, Cells, Code, Matrices, Matrix, Screen, Step, Table
 from lessons.tokens.questions import QUESTIONS
 
-HEADING = say("What goes in?")
-OPENING = say(
+HEADING = message("What goes in?")
+OPENING = message(
     "A text is split into tokens. Each token has an id, and each id picks one row of the embedding table. Those rows "
     "are all that attention ever sees."
 )
@@ -40,13 +40,13 @@ class Choices:
 def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     """Tokens, their ids and their rows of one table; and what becomes of words that it does not know."""
     figure = Matrices(
-        key="tokens_figure", name=say("Tokens, ids and rows"), first="x",
+        key="tokens_figure", name=message("Tokens, ids and rows"), first="x",
         notice=(*notice_tokens(example), *what_is_added(example)),
         bands=(rows_of_x(example),), weights=whose_vectors(example), numbered=True, height=480)  # fmt: skip
     return Screen(
         formula=stage_formula("x", example), figures=(figure, lookup_table(look_up(example, choices.words))),
         code=Code((tokenize, embed), example.heads.select(0), example.scale, partial(ran_lookup, example)),
-        ask=asking("tokens", QUESTIONS, example.example.seed, example))  # fmt: skip
+        ask=question_picker("tokens", QUESTIONS, example.example.seed, example))  # fmt: skip
 
 
 def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
@@ -56,17 +56,19 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
     rows = sorted(first)
     features = feature_axis(x.shape[1])
 
-    def value(position: int, feature: int, meaning: Sentence) -> Step:
+    def value(position: int, feature: int, meaning: Message) -> Step:
         number = float(x[position, feature])
         return Step(meaning, term(number), number)
 
     def of_x(i: int, j: int) -> Step:
-        says = say("x of {token}, feature {feature}: row {row} of the table", token=names[i], feature=j + 1, row=ids[i])
+        says = message(
+            "x of {token}, feature {feature}: row {row} of the table", token=names[i], feature=j + 1, row=ids[i]
+        )
         return value(i, j, says)
 
     def of_table(i: int, j: int) -> Step:
-        token = seen(example.tokens[first[rows[i]]])
-        says = say("row {row} of the table, “{token}”, feature {feature}", row=rows[i], token=token, feature=j + 1)
+        token = visible_text(example.tokens[first[rows[i]]])
+        says = message("row {row} of the table, “{token}”, feature {feature}", row=rows[i], token=token, feature=j + 1)
         return value(first[rows[i]], j, says)
 
     def same_id(token_id: int) -> tuple[Cells, ...]:
@@ -74,12 +76,12 @@ def rows_of_x(example: ExampleTrace) -> tuple[Matrix, Matrix]:
         return Cells("table", row=rows.index(token_id)), *positions
 
     different_rows = x[[first[i] for i in rows]]
-    tokens = tuple(f"{token_id}  {seen(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
-    different = tuple(f"{token_id}  {seen(example.tokens[first[token_id]])}" for token_id in rows)
+    tokens = tuple(f"{token_id}  {visible_text(token)}" for token_id, token in zip(ids, example.tokens, strict=True))
+    different = tuple(f"{token_id}  {visible_text(example.tokens[first[token_id]])}" for token_id in rows)
     return (
-        Matrix(key="x", title=say("X"), values=x, rows=Axis(say("ids"), tokens, named=True), columns=features,
+        Matrix(key="x", title=message("X"), values=x, rows=Axis(message("ids"), tokens, named=True), columns=features,
                step=of_x, sources=lambda i, j: same_id(ids[i])),
-        Matrix(key="table", title=say("their rows of the embedding table"), values=different_rows,
+        Matrix(key="table", title=message("their rows of the embedding table"), values=different_rows,
                rows=Axis(TOKENS, different, named=True), columns=features, step=of_table, given=True,
                sources=lambda i, j: same_id(rows[i])))  # fmt: skip
 
@@ -100,28 +102,28 @@ def ran_lookup(example: ExampleTrace) -> Ran:
         {"tokens": list(example.tokens), "x": x})  # fmt: skip
 
 
-def notice_tokens(example: ExampleTrace) -> tuple[Sentence, ...]:
+def notice_tokens(example: ExampleTrace) -> tuple[Message, ...]:
     """How many rows there are, and which tokens share theirs."""
     n, d_model = example.fetched.shape
-    numbers = say_count("{count} number", "{count} numbers", d_model)
-    size = say_count(
+    numbers = plural("{count} number", "{count} numbers", d_model)
+    size = plural(
         "{count} token becomes a row of {numbers}.", "{count} tokens become {count} rows of {numbers} each.",
         n, numbers=numbers)  # fmt: skip
     positions = {token_id: [i for i, other in enumerate(example.ids) if other == token_id] for token_id in example.ids}
-    shared = [All(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
-    repeated = [say("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
+    shared = [ListOf(tuple(example.names[i] for i in same)) for same in positions.values() if len(same) > 1]
+    repeated = [message("{tokens} are the same token, so they fetch the same row.", tokens=tokens) for tokens in shared]
     if repeated:
         return size, *repeated
     if n == 1:
         return (size,)
     if len(example.fetched.unique(dim=0)) == n:
-        return size, say("No token repeats, so every row is different.")
-    return size, say("No token repeats, so each has a row of its own.")
+        return size, message("No token repeats, so every row is different.")
+    return size, message("No token repeats, so each has a row of its own.")
 
 
-def what_is_added(example: ExampleTrace) -> tuple[Sentence, ...]:
+def what_is_added(example: ExampleTrace) -> tuple[Message, ...]:
     """What a model makes of these rows before they enter its head."""
-    return () if example.row_ids == example.ids else example.trained.way_to_x
+    return () if example.row_ids == example.ids else example.trained.input_description
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,23 +179,23 @@ def table_of(example: ExampleTrace) -> tuple[Vocabulary, Float[Tensor, "vocabula
 def lookup_table(lookup: Lookup) -> Table:
     """The words that were looked up, with the rows they get."""
     rows = zip(lookup.tokens, lookup.ids, lookup.rows.tolist(), strict=True)
-    cells = tuple((token, token_id, *map(Number, row)) for token, token_id, row in rows)
-    features = (say("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
-    return Table(key="lookup", name=say("Words and their rows"), notice=(notice_lookup(lookup),),
-                 columns=(say("token"), say("row"), *features), cells=cells)  # fmt: skip
+    cells = tuple((token, token_id, *map(Fixed, row)) for token, token_id, row in rows)
+    features = (message("feature {feature}", feature=feature + 1) for feature in range(lookup.rows.shape[1]))
+    return Table(key="lookup", name=message("Words and their rows"), notice=(notice_lookup(lookup),),
+                 columns=(message("token"), message("row"), *features), cells=cells)  # fmt: skip
 
 
-def notice_lookup(lookup: Lookup) -> Sentence:
+def notice_lookup(lookup: Lookup) -> Message:
     """Whether the vocabulary knows the words, and what a row for unknown ones would do."""
     if not lookup.tokens:
-        return say("Type a word to look it up.")
+        return message("Type a word to look it up.")
     if lookup.refusal is None and any(token.startswith("·") for token in lookup.tokens):
-        return say("The model cuts words that it does not know into pieces that it does: a dot stands before each but "
+        return message("The model cuts words that it does not know into pieces that it does: a dot stands before each but "
                    "the first.")  # fmt: skip
     if lookup.refusal is None:
-        return say("The table knows every one of these words: each gets its row.")
+        return message("The table knows every one of these words: each gets its row.")
     strangers = len({token for token, i in zip(lookup.tokens, lookup.ids, strict=True) if i == lookup.unknown_id})
-    return say_count(
+    return plural(
         "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "
         "of the others), the unknown word gets that row.",
         "The table has no row for that: {refusal}. With one extra row shared by all unknown words (row {row}, the mean "

@@ -11,27 +11,27 @@ from attention_core.embeddings import rotate
 from attention_core.masks import causal_mask
 from attention_core.traced import Written
 from lessons.example.example import ExampleTrace, projection_of
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.trace.computation import Computation
 from lessons.trace.story import Names
 
-HEAD_SENTENCES: Mapping[str, Sentence] = {
-    "x": say("x of {token}, feature {feature}: an entry of X"),
-    "W_q": say("W_q, row {row}, column {column}: an entry of W_q"),
-    "W_k": say("W_k, row {row}, column {column}: an entry of W_k"),
-    "W_v": say("W_v, row {row}, column {column}: an entry of W_v"),
-    "q": say("query of {query}, feature {feature}"),
-    "k": say("key of {key}, feature {feature}"),
-    "v": say("value of {key}, feature {feature}"),
-    "scores": say("score of {key} for {query}: query · key"),
-    "scaled": say("scaled score of {key} for {query}"),
-    "masked": say("masked score of {key} for {query}: visible, so it stays"),
-    "masked hidden": say("score of {key} for {query}: masked, as {query} may not look at {key}"),
-    "max of masked": say("the largest score that {query} may look at"),
-    "sum of masked": say("sum over all keys that {query} may look at"),
-    "weights": say("weight that {query} puts on {key}: its part of the sum"),
-    "weights hidden": say("weight of {key} for {query}: masked, so it is exactly 0"),
-    "output": say("output of {query}, feature {feature}: weights · values"),
+HEAD_SENTENCES: Mapping[str, Message] = {
+    "x": message("x of {token}, feature {feature}: an entry of X"),
+    "W_q": message("W_q, row {row}, column {column}: an entry of W_q"),
+    "W_k": message("W_k, row {row}, column {column}: an entry of W_k"),
+    "W_v": message("W_v, row {row}, column {column}: an entry of W_v"),
+    "q": message("query of {query}, feature {feature}"),
+    "k": message("key of {key}, feature {feature}"),
+    "v": message("value of {key}, feature {feature}"),
+    "scores": message("score of {key} for {query}: query · key"),
+    "scaled": message("scaled score of {key} for {query}"),
+    "masked": message("masked score of {key} for {query}: visible, so it stays"),
+    "masked hidden": message("score of {key} for {query}: masked, as {query} may not look at {key}"),
+    "max of masked": message("the largest score that {query} may look at"),
+    "sum of masked": message("sum over all keys that {query} may look at"),
+    "weights": message("weight that {query} puts on {key}: its part of the sum"),
+    "weights hidden": message("weight of {key} for {query}: masked, so it is exactly 0"),
+    "output": message("output of {query}, feature {feature}: weights · values"),
 }
 
 
@@ -79,7 +79,7 @@ def written_scale(example: ExampleTrace) -> float:
     return Written(example.scale, f"1 ÷ √{example.example.d_k}") if example.example.scaling else 1.0
 
 
-def head_names(example: ExampleTrace, **sentences: Sentence) -> Names:
+def head_names(example: ExampleTrace, **sentences: Message) -> Names:
     """What a reader calls the numbers of a head: tokens by their names, and `sentences` beside the usual ones."""
     things = dict.fromkeys(("tokens", "queries", "keys"), example.names)
     return Names({**HEAD_SENTENCES, **sentences}, things)

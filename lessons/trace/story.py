@@ -22,16 +22,16 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from attention_core.traced import Cells, EachCell, Given, Moved, Traced, sources_of
-from lessons.screen.message import Argument, Sentence, say
+from lessons.screen.message import Argument, Message, message
 from lessons.trace.lines import COMPARED, Term, taken, write_lines
 
 DEPTH = 3  # signs of arithmetic without a name that stand in one line
 STEPS_BETWEEN = {
-    "max": say("the largest of these"),
-    "sum": say("the sum of these"),
-    "products": say("the sum of these"),
+    "max": message("the largest of these"),
+    "sum": message("the sum of these"),
+    "products": message("the sum of these"),
 }
-BETWEEN = say("a step in between")
+BETWEEN = message("a step in between")
 
 
 # From cells to terms.
@@ -203,10 +203,10 @@ class Names:
     axis; those of others are counted from 1.
     """
 
-    sentences: Mapping[str, Sentence]
+    sentences: Mapping[str, Message]
     things: Mapping[str, Sequence[Argument]]
 
-    def call(self, cells: Cells) -> list[Sentence]:
+    def call(self, cells: Cells) -> list[Message]:
         """The sentence for each of these cells."""
         array, said = cells.array, []
         plain, masked = (self.sentence(array, is_hidden) for is_hidden in (False, True))
@@ -217,12 +217,12 @@ class Names:
             said.append(sentence._replace(arguments=sentence.arguments | arguments))
         return said
 
-    def sentence(self, array: Traced, is_hidden: bool) -> Sentence:
+    def sentence(self, array: Traced, is_hidden: bool) -> Message:
         """The sentence of an array."""
         name = (array.name or "").rpartition(".")[2]
         if name:
             keys = [key + " hidden" * is_hidden for key in (array.name, name)] + [array.name, name]
-            fallback = say("{name}", name=name)
+            fallback = message("{name}", name=name)
         else:
             sign = getattr(array.rule, "sign", "products")
             of = name_behind(array).rpartition(".")[2]
@@ -311,7 +311,7 @@ def name_arrays(part: Any, prefix: str = "", annotation: Any = None) -> None:
 class Line:
     """What a reader is told of one cell: in words, in numbers, and what comes out."""
 
-    meaning: Sentence
+    meaning: Message
     text: str
     value: float
 

@@ -9,8 +9,8 @@ from attention_core.model import ModelConfig
 from attention_core.observe import Ablation, ablate_heads, evaluate_without
 from attention_core.training import Snapshot, TrainingSettings
 from lessons.kit.head_maps import head_name
-from lessons.screen.format import apart, leaders, percent
-from lessons.screen.message import All, Number, Sentence, Share, say
+from lessons.screen.format import argmax_ties, distinguishable, percent
+from lessons.screen.message import Fixed, ListOf, Message, Percent, message
 from lessons.screen.screen import Line, Table
 
 LITTLE = 0.75  # of the right answers: where so many are left without a head, attention adds little
@@ -22,10 +22,10 @@ def ablation_table(settings: TrainingSettings, snapshot: Snapshot) -> Table:
     heads = [ablate_heads(settings, snapshot, [one]) for layer in of_layers for one in layer]
     layers = [ablate_heads(settings, snapshot, layer) for layer in of_layers if len(layer) > 1]
     return Table(
-        key="ablation", name=say("What each head is worth"),
+        key="ablation", name=message("What each head is worth"),
         notice=ablation_sentences(heads),
-        columns=(say("ablated"), say("right answers left"), say("lost (percentage points)"), say("loss")),
-        cells=tuple((ablated_name(one), Share(one.accuracy), Number(100 * one.lost, 1), Number(one.loss))
+        columns=(message("ablated"), message("right answers left"), message("lost (percentage points)"), message("loss")),
+        cells=tuple((ablated_name(one), Percent(one.accuracy), Fixed(100 * one.lost, 1), Fixed(one.loss))
                     for one in (*heads, *layers)))  # fmt: skip
 
 
@@ -34,26 +34,26 @@ def heads_by_layer(config: ModelConfig) -> list[list[tuple[int, int]]]:
     return [[(layer, head) for head in range(config.n_heads)] for layer in range(config.n_layers)]
 
 
-def ablated_name(ablation: Ablation) -> Sentence:
+def ablated_name(ablation: Ablation) -> Message:
     """What is ablated: one head, or a whole layer."""
     if len(ablation.ablated) == 1:
         return head_name(*ablation.ablated[0])
-    return say("all of layer {layer}", layer=ablation.ablated[0][0] + 1)
+    return message("all of layer {layer}", layer=ablation.ablated[0][0] + 1)
 
 
-def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Sentence, Sentence]:
+def ablation_sentences(heads: Sequence[Ablation]) -> tuple[Message, Message]:
     """How well the whole model does, and which head it needs."""
-    whole = say("With all heads, {share} of the answers are right.", share=Share(heads[0].accuracy_of_all))
-    needed = [heads[i] for (i,) in leaders(-torch.tensor([one.accuracy for one in heads]), lambda a: percent(-a))]
-    left = Share(min(one.accuracy for one in needed))
+    whole = message("With all heads, {share} of the answers are right.", share=Percent(heads[0].accuracy_of_all))
+    needed = [heads[i] for (i,) in argmax_ties(-torch.tensor([one.accuracy for one in heads]), lambda a: percent(-a))]
+    left = Percent(min(one.accuracy for one in needed))
     if all(one.lost <= 0 for one in heads):
-        return whole, say("No single head is essential.")
+        return whole, message("No single head is essential.")
     if len(heads) == 1:
-        return whole, say("Without its only head, {share} are.", share=left)
+        return whole, message("Without its only head, {share} are.", share=left)
     if len(needed) > 1:
-        named = All(tuple(ablated_name(one) for one in needed))
-        return whole, say("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
-    return whole, say("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
+        named = ListOf(tuple(ablated_name(one) for one in needed))
+        return whole, message("Ablating one of {heads} costs the most: {share} are left.", heads=named, share=left)
+    return whole, message("Ablating {head} costs the most: {share} are left.", head=ablated_name(needed[0]), share=left)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +65,9 @@ class WithoutHead:
     now: Ablation
 
     @property
-    def name(self) -> Sentence:
+    def name(self) -> Message:
         """Which head is left out, and what the loss is then."""
-        return say("without {head}: {loss}", head=head_name(*self.now.ablated[0]), loss=Number(self.now.loss))
+        return message("without {head}: {loss}", head=head_name(*self.now.ablated[0]), loss=Fixed(self.now.loss))
 
     @property
     def line(self) -> Line:
@@ -76,16 +76,16 @@ class WithoutHead:
                     y=self.losses)  # fmt: skip
 
     @property
-    def sentence(self) -> Sentence:
+    def sentence(self) -> Message:
         """What it costs now."""
         now, head = self.now, head_name(*self.now.ablated[0])
-        losses = dict(zip(("loss", "whole"), apart(now.loss, now.loss_of_all), strict=True))
+        losses = dict(zip(("loss", "whole"), distinguishable(now.loss, now.loss_of_all), strict=True))
         if percent(now.accuracy) == percent(now.accuracy_of_all):
-            return say("Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
-                       "right, {left}.", head=head, **losses, left=Share(now.accuracy))  # fmt: skip
-        return say("Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are "
-                   "right instead of {right}.", head=head, **losses, left=Share(now.accuracy),
-                   right=Share(now.accuracy_of_all))  # fmt: skip
+            return message("Without {head} the evaluation loss is {loss} instead of {whole}, and as many answers are "
+                       "right, {left}.", head=head, **losses, left=Percent(now.accuracy))  # fmt: skip
+        return message("Without {head} the evaluation loss is {loss} instead of {whole}, and {left} of the answers are "
+                   "right instead of {right}.", head=head, **losses, left=Percent(now.accuracy),
+                   right=Percent(now.accuracy_of_all))  # fmt: skip
 
 
 def without_head(settings: TrainingSettings, snapshots: Iterable[Snapshot], head: tuple[int, int]) -> WithoutHead:
@@ -96,13 +96,15 @@ def without_head(settings: TrainingSettings, snapshots: Iterable[Snapshot], head
     return WithoutHead(tuple(losses), tuple(losses.values()), ablate_heads(settings, snapshot, [head]))
 
 
-def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Sentence:
+def without_heads(settings: TrainingSettings, snapshot: Snapshot) -> Message:
     """What is left of the right answers with every head ablated: how much of the task needs attention at all."""
     off = ablate_heads(settings, snapshot, [head for layer in heads_by_layer(settings.model) for head in layer])
-    left, whole = Share(off.accuracy), Share(off.accuracy_of_all)
+    left, whole = Percent(off.accuracy), Percent(off.accuracy_of_all)
     if percent(off.accuracy) == percent(off.accuracy_of_all):
-        return say("With every head ablated {left} of the answers are right, as many as with them.", left=left)
+        return message("With every head ablated {left} of the answers are right, as many as with them.", left=left)
     if off.accuracy_of_all >= settings.task.enough_right and off.accuracy > LITTLE * off.accuracy_of_all:
-        return say("With every head ablated {left} of the answers are still right ({whole} with them): this takes "
+        return message("With every head ablated {left} of the answers are still right ({whole} with them): this takes "
                    "little attention.", left=left, whole=whole)  # fmt: skip
-    return say("With every head ablated {left} of the answers are right ({whole} with them).", left=left, whole=whole)
+    return message(
+        "With every head ablated {left} of the answers are right ({whole} with them).", left=left, whole=whole
+    )

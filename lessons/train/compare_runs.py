@@ -8,20 +8,20 @@ from attention_core.tasks import TASKS, CharacterTask, Task
 from attention_core.training import Evaluation, TrainingHistory, TrainingSettings, recommended
 from lessons.example.task_texts import texts_of
 from lessons.screen.format import percent
-from lessons.screen.message import Argument, Number, Numeral, Sentence, Share, Size, say
+from lessons.screen.message import Argument, Fixed, Magnitude, Message, Numeral, Percent, message
 from lessons.train.curves import asks_for_next, may_read_ahead
 from lessons.train.future_leak import measure_future_leak
 
-HEAD_WORDS = {"projected": say("project all features"), "sliced": say("read their own slice only")}
+HEAD_WORDS = {"projected": message("project all features"), "sliced": message("read their own slice only")}
 POSITION_WORDS = {
-    "learned": say("learned, added to the tokens"),
-    "none": say("none"),
-    "sinusoidal": say("sines and cosines, added to the tokens"),
-    "rotary": say("rotary"),
-    "qk": say("learned, for queries and keys only"),
+    "learned": message("learned, added to the tokens"),
+    "none": message("none"),
+    "sinusoidal": message("sines and cosines, added to the tokens"),
+    "rotary": message("rotary"),
+    "qk": message("learned, for queries and keys only"),
 }
-OPTIMISER_WORDS = {"adamw": say("AdamW"), "sgd": say("plain gradient descent")}
-ENGINE_WORDS = {"numpy": say("the chain rule written out"), "autograd": say("PyTorch's autograd")}
+OPTIMISER_WORDS = {"adamw": message("AdamW"), "sgd": message("plain gradient descent")}
+ENGINE_WORDS = {"numpy": message("the chain rule written out"), "autograd": message("PyTorch's autograd")}
 CLOSE = 0.05  # accuracies that differ by less count as about equal
 
 
@@ -29,21 +29,21 @@ CLOSE = 0.05  # accuracies that differ by less count as about equal
 class Difference:
     """One setting of two runs, in words."""
 
-    name: Sentence
+    name: Message
     before: Argument
     after: Argument
 
     @property
-    def sentence(self) -> Sentence:
+    def sentence(self) -> Message:
         """The setting with both its values."""
-        return say("{name}: {before} → {after}", name=self.name, before=self.before, after=self.after)
+        return message("{name}: {before} → {after}", name=self.name, before=self.before, after=self.after)
 
 
 @dataclass(frozen=True)
 class Comparison:
     """A classical question: a task, what is changed from the first run to the second, and what both runs change."""
 
-    question: Sentence
+    question: Message
     task: Task
     first: Mapping[str, object]
     second: Mapping[str, object]
@@ -63,23 +63,23 @@ HARBOUR = (  # no sixteen letters of its last quarter stand in the rest, so what
 )
 
 COMPARISONS: dict[str, Comparison] = {
-    "positions": Comparison(say("Can letters be reversed without knowing where they stand?"), TASKS["reverse"],
+    "positions": Comparison(message("Can letters be reversed without knowing where they stand?"), TASKS["reverse"],
                             {"positions": "learned"}, {"positions": "none"}),
-    "scaling": Comparison(say("Is a task with a large d_k learnt as soon without the division by √d_k?"),
+    "scaling": Comparison(message("Is a task with a large d_k learnt as soon without the division by √d_k?"),
                           TASKS["reverse"], {"scaling": True}, {"scaling": False},
                           {"d_model": 64, "d_k": 512, "embedding_std": 1.0, "steps": 40}),
-    "layers": Comparison(say("Can one layer find what followed a letter, or does it take two?"), TASKS["recall"],
+    "layers": Comparison(message("Can one layer find what followed a letter, or does it take two?"), TASKS["recall"],
                          {"n_layers": 2}, {"n_layers": 1}),
-    "induction": Comparison(say("At which moment does an induction head form, and can one layer grow one?"),
+    "induction": Comparison(message("At which moment does an induction head form, and can one layer grow one?"),
                             TASKS["induction"], {"n_layers": 2}, {"n_layers": 1}),
-    "heads": Comparison(say("Can one head bring four letters along at once as soon as four heads can?"), TASKS["last"],
+    "heads": Comparison(message("Can one head bring four letters along at once as soon as four heads can?"), TASKS["last"],
                         {"n_heads": 4}, {"n_heads": 1}, {"d_model": 16, "steps": 600}),
     "mask": Comparison(
-        say("What does a model of letters learn when it may look ahead?"),
+        message("What does a model of letters learn when it may look ahead?"),
         CharacterTask(HARBOUR, 16, held_out_share=0.25), {"causal": True}, {"causal": False}, {"steps": 400}),
-    "slices": Comparison(say("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
+    "slices": Comparison(message("Must a head see all features, or is a slice of them enough?"), TASKS["recall"],
                          {"heads": "projected"}, {"heads": "sliced"}, {"n_heads": 8, "learning_rate": 0.005}),
-    "engine": Comparison(say("Do gradients by hand train the same model as PyTorch's autograd?"), TASKS["reverse"],
+    "engine": Comparison(message("Do gradients by hand train the same model as PyTorch's autograd?"), TASKS["reverse"],
                          {"engine": "numpy"}, {"engine": "autograd"}),
 }  # fmt: skip
 
@@ -96,102 +96,102 @@ def differences(before: TrainingSettings, after: TrainingSettings) -> list[Diffe
 def task_difference(before: Task, after: Task) -> Difference:
     """Two tasks that are not equal, by their titles; of the same kind, by what is different about them."""
     if type(before) is not type(after):
-        return Difference(say("task"), texts_of(before).title, texts_of(after).title)
+        return Difference(message("task"), texts_of(before).title, texts_of(after).title)
     changed = [name for name in before.__dataclass_fields__ if getattr(before, name) != getattr(after, name)]
     if "text" in changed:
-        return Difference(say("text"), say("one text"), say("another text"))
+        return Difference(message("text"), message("one text"), message("another text"))
     was, now = (", ".join(f"{n.replace('_', ' ')} {getattr(task, n)}" for n in changed) for task in (before, after))
-    return Difference(say("task"), was, now)
+    return Difference(message("task"), was, now)
 
 
-def named_settings(settings: TrainingSettings) -> list[tuple[Sentence, Argument]]:
+def named_settings(settings: TrainingSettings) -> list[tuple[Message, Argument]]:
     """Every setting but the task, with a name for the screen and its value as it is read aloud."""
     model = settings.model
     switches = [
-        (say("causal mask"), model.causal), (say("division by √d_k"), model.scaling), (say("residual"), model.residual),
-        (say("layer norm"), model.layer_norm), (say("MLP"), model.mlp), (say("sinks"), model.sink),
+        (message("causal mask"), model.causal), (message("division by √d_k"), model.scaling), (message("residual"), model.residual),
+        (message("layer norm"), model.layer_norm), (message("MLP"), model.mlp), (message("sinks"), model.sink),
     ]  # fmt: skip
     return [
-        (say("layers"), str(model.n_layers)), (say("heads"), str(model.n_heads)),
-        (say("features"), str(model.d_model)), (say("d_k"), str(model.query_features)),
-        (say("d_v"), say("features ÷ heads") if model.d_v is None else str(model.d_v)),
-        (say("the heads"), HEAD_WORDS[model.heads]), (say("positions"), POSITION_WORDS[model.positions]),
-        *((name, say("on") if switch else say("off")) for name, switch in switches),
-        (say("standard deviation of the embedding"), Numeral(f"{model.embedding_std:g}")),
-        (say("context"), str(model.context)),
-        (say("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
-        (say("learning rate"), Numeral(f"{settings.learning_rate:g}")),
-        (say("weight decay"), Numeral(f"{settings.weight_decay:g}")),
-        (say("longest gradient"), say("any length") if settings.clip is None else Numeral(f"{settings.clip:g}")),
-        (say("steps"), str(settings.steps)), (say("sequences per step"), str(settings.batch_size)),
-        (say("seed"), str(settings.seed)),
-        (say("gradients"), ENGINE_WORDS[settings.engine]),
+        (message("layers"), str(model.n_layers)), (message("heads"), str(model.n_heads)),
+        (message("features"), str(model.d_model)), (message("d_k"), str(model.query_features)),
+        (message("d_v"), message("features ÷ heads") if model.d_v is None else str(model.d_v)),
+        (message("the heads"), HEAD_WORDS[model.heads]), (message("positions"), POSITION_WORDS[model.positions]),
+        *((name, message("on") if switch else message("off")) for name, switch in switches),
+        (message("standard deviation of the embedding"), Numeral(f"{model.embedding_std:g}")),
+        (message("context"), str(model.context)),
+        (message("optimiser"), OPTIMISER_WORDS[settings.optimiser]),
+        (message("learning rate"), Numeral(f"{settings.learning_rate:g}")),
+        (message("weight decay"), Numeral(f"{settings.weight_decay:g}")),
+        (message("longest gradient"), message("any length") if settings.clip is None else Numeral(f"{settings.clip:g}")),
+        (message("steps"), str(settings.steps)), (message("sequences per step"), str(settings.batch_size)),
+        (message("seed"), str(settings.seed)),
+        (message("gradients"), ENGINE_WORDS[settings.engine]),
     ]  # fmt: skip
 
 
-def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:
+def comparison_sentences(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
     """What came of two runs so far, from the last evaluation of each; it claims nothing beyond these runs."""
     if not first.evaluations or not second.evaluations:
-        return (say("Nothing was evaluated yet."),)
+        return (message("Nothing was evaluated yet."),)
     one, other = first.evaluations[-1], second.evaluations[-1]
     said = [right_in_both(one, other)]
     if not (math.isnan(one.weight) or math.isnan(other.weight)):
-        said.append(say("Weight on the target cells: {one} and {other}.",
-                        one=Number(one.weight), other=Number(other.weight)))  # fmt: skip
+        said.append(message("Weight on the target cells: {one} and {other}.",
+                        one=Fixed(one.weight), other=Fixed(other.weight)))  # fmt: skip
     looked = look_ahead(first, second)
     judged = verdict(one.accuracy, other.accuracy, one.learnt, other.learnt) if looked is None else looked
     return *said, judged, *same_run(first, second)
 
 
-def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Sentence | None:
+def look_ahead(first: TrainingHistory, second: TrainingHistory) -> Message | None:
     """Where a run may read its answers: how both do when they cannot. None where neither may."""
     ahead = [may_read_ahead(history.settings) for history in (first, second)]
     if not any(ahead):
         return None
     if not all(asks_for_next(history.settings.task) for history in (first, second)):
-        return say("A run that may look ahead can read its answers, so they say little about what it has learnt.")
+        return message("A run that may look ahead can read its answers, so they say little about what it has learnt.")
     one, other = (measure_future_leak(history.settings, history.snapshot) for history in (first, second))
-    losses = {"one": Number(one.loss_hidden), "other": Number(other.loss_hidden)}
+    losses = {"one": Fixed(one.loss_hidden), "other": Fixed(other.loss_hidden)}
     if all(ahead):
-        return say("Both may look ahead, so what they get right may be read. With the future hidden the losses are "
+        return message("Both may look ahead, so what they get right may be read. With the future hidden the losses are "
                    "{one} and {other}.", **losses)  # fmt: skip
     if ahead[0]:
-        return say("Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
+        return message("Only the first run may look ahead, so what it gets right may be read. With the future hidden the "
                    "losses are {one} and {other}.", **losses)  # fmt: skip
-    return say("Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
+    return message("Only the second run may look ahead, so what it gets right may be read. With the future hidden the "
                "losses are {one} and {other}.", **losses)  # fmt: skip
 
 
-def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Sentence, ...]:
+def same_run(first: TrainingHistory, second: TrainingHistory) -> tuple[Message, ...]:
     """How far apart the losses are of two runs that differ in nothing but how their gradients are found."""
     if first.settings == second.settings or replace(first.settings, engine=second.settings.engine) != second.settings:
         return ()
     both = min(len(first.losses), len(second.losses))
     gap = float(abs(first.losses[:both] - second.losses[:both]).max())
-    return (say("Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
-                "than {gap}.", updates=both - 1, gap=Size(gap)),)  # fmt: skip
+    return (message("Only the way to the gradients differs: over {updates} updates the two losses are never further apart "
+                "than {gap}.", updates=both - 1, gap=Magnitude(gap)),)  # fmt: skip
 
 
-def right_in_both(one: Evaluation, other: Evaluation) -> Sentence:
+def right_in_both(one: Evaluation, other: Evaluation) -> Message:
     """The shares of right answers, each with the step of its evaluation."""
     steps = {"one_step": one.step, "other_step": other.step}
     if percent(one.accuracy) == percent(other.accuracy):
-        return say("Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
-                   "(after {other_step}), to the percent.", share=Share(one.accuracy), **steps)  # fmt: skip
-    return say("Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after "
-               "{other_step}).", one=Share(one.accuracy), other=Share(other.accuracy), **steps)  # fmt: skip
+        return message("Right answers: {share} in the first run (after {one_step} updates) and as many in the second "
+                   "(after {other_step}), to the percent.", share=Percent(one.accuracy), **steps)  # fmt: skip
+    return message("Right answers: {one} in the first run (after {one_step} updates), {other} in the second (after "
+               "{other_step}).", one=Percent(one.accuracy), other=Percent(other.accuracy), **steps)  # fmt: skip
 
 
-def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Sentence:
+def verdict(accuracy: float, other: float, learnt: bool, other_learnt: bool) -> Message:
     """Which of two runs is ahead, as far as these numbers say."""
     if learnt and other_learnt:
-        return say("Both have learnt it.")
+        return message("Both have learnt it.")
     if learnt:
-        return say("Only the first has learnt it.")
+        return message("Only the first has learnt it.")
     if other_learnt:
-        return say("Only the second has learnt it.")
+        return message("Only the second has learnt it.")
     if abs(accuracy - other) <= CLOSE:
-        return say("Neither has learnt it, and they are about as far.")
+        return message("Neither has learnt it, and they are about as far.")
     if accuracy > other:
-        return say("Neither has learnt it; the first is ahead.")
-    return say("Neither has learnt it; the second is ahead.")
+        return message("Neither has learnt it; the first is ahead.")
+    return message("Neither has learnt it; the second is ahead.")

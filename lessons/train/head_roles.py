@@ -8,28 +8,28 @@ import numpy as np
 from attention_core.tasks import CharacterTask
 from attention_core.training import TrainingHistory
 from lessons.kit.head_maps import head_name
-from lessons.screen.message import All, Sentence, Share, say
+from lessons.screen.message import ListOf, Message, Percent, message
 
 # More than all other cells together can have. A head that only begins to lean there stays below it for long, and all
 # tasks whose heads form at all get well above it (0.7 and more); untrained heads have 0.25 at most.
 MOST_OF_WEIGHT = 0.5
 
 # What a head is called that does the job, and the share of its weight from which on it counts as doing it.
-JOBS: dict[str, tuple[Sentence, float]] = {
-    "self": (say("copying head"), MOST_OF_WEIGHT),
-    "previous": (say("previous-token head"), MOST_OF_WEIGHT),
-    "mirror": (say("mirroring head"), MOST_OF_WEIGHT),
-    "next_larger": (say("sorting head"), MOST_OF_WEIGHT),
-    "pair": (say("look-up head"), MOST_OF_WEIGHT),
-    "referent": (say("pronoun head"), MOST_OF_WEIGHT),
-    "last": (say("last-letter head"), MOST_OF_WEIGHT),
-    "one_back": (say("one-back head"), MOST_OF_WEIGHT),
-    "two_back": (say("two-back head"), MOST_OF_WEIGHT),
-    "three_back": (say("three-back head"), MOST_OF_WEIGHT),
-    "letter_before": (say("previous-token head"), MOST_OF_WEIGHT),
-    "number": (say("recall head"), MOST_OF_WEIGHT),
-    "after_match": (say("induction head"), MOST_OF_WEIGHT),
-    "next": (say("head that reads ahead"), MOST_OF_WEIGHT),
+JOBS: dict[str, tuple[Message, float]] = {
+    "self": (message("copying head"), MOST_OF_WEIGHT),
+    "previous": (message("previous-token head"), MOST_OF_WEIGHT),
+    "mirror": (message("mirroring head"), MOST_OF_WEIGHT),
+    "next_larger": (message("sorting head"), MOST_OF_WEIGHT),
+    "pair": (message("look-up head"), MOST_OF_WEIGHT),
+    "referent": (message("pronoun head"), MOST_OF_WEIGHT),
+    "last": (message("last-letter head"), MOST_OF_WEIGHT),
+    "one_back": (message("one-back head"), MOST_OF_WEIGHT),
+    "two_back": (message("two-back head"), MOST_OF_WEIGHT),
+    "three_back": (message("three-back head"), MOST_OF_WEIGHT),
+    "letter_before": (message("previous-token head"), MOST_OF_WEIGHT),
+    "number": (message("recall head"), MOST_OF_WEIGHT),
+    "after_match": (message("induction head"), MOST_OF_WEIGHT),
+    "next": (message("head that reads ahead"), MOST_OF_WEIGHT),
 }
 
 
@@ -42,7 +42,7 @@ class Formed:
     heads: tuple[tuple[int, int], ...]  # (layer, head), counted from 0
 
     @property
-    def label(self) -> Sentence:
+    def label(self) -> Message:
         """What a head is called that does it."""
         return JOBS[self.role][0]
 
@@ -71,26 +71,26 @@ def by_step(formed: Sequence[Formed]) -> dict[int, list[Formed]]:
     return {step: [one for one in formed if one.step == step] for step in sorted({one.step for one in formed})}
 
 
-def formed_sentences(history: TrainingHistory) -> tuple[Sentence, ...]:
+def formed_sentences(history: TrainingHistory) -> tuple[Message, ...]:
     """Which head does which job since when, and which job no head does."""
     task = history.settings.task
     if isinstance(task, CharacterTask):
-        return (say("A text gives no head a job of its own, so no moment is marked."),)
+        return (message("A text gives no head a job of its own, so no moment is marked."),)
     formed = formed_heads(history)
     said = [formed_sentence(step, several) for step, several in by_step(formed).items()]
     missing = [role for role in task.roles if role not in {one.role for one in formed}]
     if missing and history.evaluations:
-        labels = All(tuple(JOBS[role][0] for role in missing))
-        said.append(say("Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
-                        labels=labels, enough=Share(MOST_OF_WEIGHT)))  # fmt: skip
+        labels = ListOf(tuple(JOBS[role][0] for role in missing))
+        said.append(message("Not formed so far: {labels}. That takes {enough} of a head's weight on its job.",
+                        labels=labels, enough=Percent(MOST_OF_WEIGHT)))  # fmt: skip
     return tuple(said)
 
 
-def formed_sentence(step: int, several: Sequence[Formed]) -> Sentence:
+def formed_sentence(step: int, several: Sequence[Formed]) -> Message:
     """What has formed at one evaluation."""
-    which = All(tuple(say("{label} ({heads})", label=one.label, heads=All(tuple(head_name(*h) for h in one.heads)))
+    which = ListOf(tuple(message("{label} ({heads})", label=one.label, heads=ListOf(tuple(head_name(*h) for h in one.heads)))
                       for one in several))  # fmt: skip
     if step == 0:
-        return say("There before any training: {which}.", which=which)
-    return say("Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
-               step=step, which=which, enough=Share(MOST_OF_WEIGHT))  # fmt: skip
+        return message("There before any training: {which}.", which=which)
+    return message("Formed by update {step}: {which}. From then on {enough} of the weight or more stays on the job.",
+               step=step, which=which, enough=Percent(MOST_OF_WEIGHT))  # fmt: skip

@@ -10,9 +10,9 @@ from attention_core.observe import ObservedTask, ObservedText
 from attention_core.tasks import TaskExample
 from attention_core.training import TrainingHistory, TrainingSettings, TrainingStack, gradient_of, predict, train
 from lessons.kit.head_maps import every_head
-from lessons.kit.questions import asking
-from lessons.screen.format import seen, tell
-from lessons.screen.message import All, Sentence, Share, say, say_count
+from lessons.kit.questions import question_picker
+from lessons.screen.format import translate, visible_text
+from lessons.screen.message import ListOf, Message, Percent, message, plural
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Film, Matrices, Question, Screen
 from lessons.train.ablation import WithoutHead, without_heads
@@ -22,8 +22,8 @@ from lessons.train.notebook_runs import beside_the_printed
 from lessons.train.questions import QUESTIONS
 from lessons.train.task_figures import figures_of_task
 
-HEADING = say("How are the weights learnt?")
-OPENING = say(
+HEADING = message("How are the weights learnt?")
+OPENING = message(
     "A small transformer starts with random weights and learns a task from examples. Press **Start** and watch its "
     "heads take shape."
 )
@@ -55,7 +55,7 @@ def train_screen(
     frames = tuple(observed_heads(moment, heads_width, moment is moments[-1], left_out) for moment in moments)
     said = moment_sentences(history, moments)
     film = Film(
-        key="run", name=say("A training run"), frames=frames, moments=said, curves=curves, width=width,
+        key="run", name=message("A training run"), frames=frames, moments=said, curves=curves, width=width,
         at=tuple(moment.step for moment in moments), notice=said[-1:], weights=untrained(history),
     )  # fmt: skip
     return Screen(
@@ -71,16 +71,16 @@ def train_screen(
     )
 
 
-def collected_by_sinks(settings: TrainingSettings, observed: Observed) -> tuple[Sentence, ...]:
+def collected_by_sinks(settings: TrainingSettings, observed: Observed) -> tuple[Message, ...]:
     """What the sinks of a model collect on the sequence that is watched, where it has some."""
     if not settings.model.sink:
         return ()
     left = torch.stack([layer.weights.sum(dim=-1) for layer in observed.layers])
-    return (say("Of the weight of these rows the sinks of the heads collect {share}, on average.",
-                share=Share(1 - float(left.mean()))),)  # fmt: skip
+    return (message("Of the weight of these rows the sinks of the heads collect {share}, on average.",
+                share=Percent(1 - float(left.mean()))),)  # fmt: skip
 
 
-def standing_remarks(history: TrainingHistory) -> tuple[Sentence, ...]:
+def standing_remarks(history: TrainingHistory) -> tuple[Message, ...]:
     """What takes too long to measure at every step: how far it reads ahead, and what it can do without its heads."""
     leak, trained = future_leak(history), history.snapshot.step > 0 and bool(history.evaluations)
     return (
@@ -90,16 +90,16 @@ def standing_remarks(history: TrainingHistory) -> tuple[Sentence, ...]:
     )
 
 
-def untrained(history: TrainingHistory) -> Sentence | None:
+def untrained(history: TrainingHistory) -> Message | None:
     """That the weights are random still."""
     if history.snapshot.step:
         return None
-    return say("Untrained: random weights (seed {seed}).", seed=history.settings.seed)
+    return message("Untrained: random weights (seed {seed}).", seed=history.settings.seed)
 
 
 def questions_about(settings: TrainingSettings) -> Callable[[int], Question]:
     """Questions on a run, which can be answered before anything is trained."""
-    return asking("train", QUESTIONS, settings.seed, settings)
+    return question_picker("train", QUESTIONS, settings.seed, settings)
 
 
 def code_of_run(settings: TrainingSettings) -> Code:
@@ -130,7 +130,7 @@ def film_steps(steps: Sequence[int], most: int = MOST_FRAMES) -> list[int]:
     return [steps[round(i * (len(steps) - 1) / (most - 1))] for i in range(most)]
 
 
-def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> tuple[Sentence, ...]:
+def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> tuple[Message, ...]:
     """What is said of each moment; of the first one at which heads have formed, which these are."""
     left, said = by_step(formed_heads(history)), []
     for moment in moments:
@@ -139,19 +139,19 @@ def moment_sentences(history: TrainingHistory, moments: Sequence[Observed]) -> t
     return tuple(said)
 
 
-def moment_sentence(observed: Observed, formed: Sequence[Sentence] = ()) -> Sentence:
+def moment_sentence(observed: Observed, formed: Sequence[Message] = ()) -> Message:
     """One moment of a run: what the model writes, or how many answers of the example are right, and which they are."""
     if isinstance(observed, ObservedText):
-        return say_count("After {count} update it writes: {sample}", "After {count} updates it writes: {sample}",
+        return plural("After {count} update it writes: {sample}", "After {count} updates it writes: {sample}",
                          observed.step, sample=observed.sample)  # fmt: skip
     pairs = zip(observed.example.answers, observed.predicted, strict=True)
-    answers = " ".join(NOTHING if right is None else seen(answer) for right, answer in pairs)
-    right = {"share": Share(observed.accuracy), "answers": answers}
+    answers = " ".join(NOTHING if right is None else visible_text(answer) for right, answer in pairs)
+    right = {"share": Percent(observed.accuracy), "answers": answers}
     if formed:
-        return say_count("After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
+        return plural("After {count} update, with {formed} formed, {share} of these answers are right: {answers}",
                          "After {count} updates, with {formed} formed, {share} of these answers are right: {answers}",
-                         observed.step, formed=All(tuple(formed)), **right)  # fmt: skip
-    return say_count("After {count} update {share} of these answers are right: {answers}",
+                         observed.step, formed=ListOf(tuple(formed)), **right)  # fmt: skip
+    return plural("After {count} update {share} of these answers are right: {answers}",
                      "After {count} updates {share} of these answers are right: {answers}",
                      observed.step, **right)  # fmt: skip
 
@@ -161,8 +161,8 @@ def answer_rows(example: TaskExample, predicted: Sequence[str]) -> dict[str, lis
 
     A wrong answer has a cross below it.
     """
-    asked = [seen(token) for token in example.tokens]
-    right = [NOTHING if answer is None else seen(answer) for answer in example.answers]
-    said = [NOTHING if r == NOTHING else seen(p) for r, p in zip(right, predicted, strict=True)]
+    asked = [visible_text(token) for token in example.tokens]
+    right = [NOTHING if answer is None else visible_text(answer) for answer in example.answers]
+    said = [NOTHING if r == NOTHING else visible_text(p) for r, p in zip(right, predicted, strict=True)]
     wrong = ["×" if r != s else "" for r, s in zip(right, said, strict=True)]
-    return {tell("tokens"): asked, tell("right answer"): right, tell("its answer"): said, "": wrong}
+    return {translate("tokens"): asked, translate("right answer"): right, translate("its answer"): said, "": wrong}

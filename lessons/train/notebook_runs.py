@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingHistory, TrainingSettings, recommended
-from lessons.screen.message import All, Number, Sentence, say
+from lessons.screen.message import Fixed, ListOf, Message, message
 
 HELLO_WORLD = recommended(
     CharacterTask("hello world", 8), 1337, d_model=16, n_heads=2, heads="sliced", residual=False, embedding_std=1.0,
@@ -23,29 +23,29 @@ def same_run_but_for_seed(settings: TrainingSettings, notebook: TrainingSettings
     return replace(settings, seed=notebook.seed, engine=notebook.engine) == notebook
 
 
-def notebook_notes(settings: TrainingSettings) -> tuple[Sentence, ...]:
+def notebook_notes(settings: TrainingSettings) -> tuple[Message, ...]:
     """That these are a notebook's settings, and what differs nevertheless; nothing for others."""
     if same_run_but_for_seed(settings, HELLO_WORLD):
-        return (say(
+        return (message(
             "These are the notebook's settings. Its get_batch ignores the batch size of 64 that it is asked for and "
             "takes {batch} windows, of which the text has only {windows}. The losses that it shows do not come again "
             "with its seed, 1337; here, too, the initial weights are drawn in another order.",
             batch=settings.batch_size, windows=len(settings.task.windows),
         ),)  # fmt: skip
     if same_run_but_for_seed(settings, FOUR_VECTORS):
-        return (say(
+        return (message(
             "These are the notebook's settings and its own four vectors: rows 5, 12, 31 and 7 of nn.Embedding(50, 8) "
             "with seed 42. Only the initial weights are others, drawn from the seed above."
         ),)  # fmt: skip
     return ()
 
 
-def beside_the_printed(history: TrainingHistory) -> tuple[Sentence, ...]:
+def beside_the_printed(history: TrainingHistory) -> tuple[Message, ...]:
     """The losses of this run at the steps whose losses the notebook printed, as far as it has come."""
     reached = [step for step in PRINTED if step < len(history.losses)]
     if not same_run_but_for_seed(history.settings, HELLO_WORLD) or len(reached) < 2:
         return ()
-    theirs = All(tuple(Number(PRINTED[step], 4) for step in reached))
-    ours = All(tuple(Number(float(history.losses[step]), 4) for step in reached))
-    return (say("After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
-                steps=All(tuple(reached)), theirs=theirs, ours=ours),)  # fmt: skip
+    theirs = ListOf(tuple(Fixed(PRINTED[step], 4) for step in reached))
+    ours = ListOf(tuple(Fixed(float(history.losses[step]), 4) for step in reached))
+    return (message("After {steps} updates the notebook printed the losses {theirs}; here they are {ours}.",
+                steps=ListOf(tuple(reached)), theirs=theirs, ours=ours),)  # fmt: skip

@@ -11,9 +11,14 @@ import torch
 from attention_core.model import MAX_D_MODEL
 from attention_core.training import TrainingSettings
 from attention_core.weights import blank, named_weights
-from lessons.kit.questions import among_counts, among_numbers, among_things, below
-from lessons.screen.format import names, seen
-from lessons.screen.message import Count, Sentence, say, say_count
+from lessons.kit.questions import (
+    below,
+    multiple_choice_of_counts,
+    multiple_choice_of_numbers,
+    multiple_choice_of_things,
+)
+from lessons.screen.format import names, visible_text
+from lessons.screen.message import Integer, Message, message, plural
 from lessons.screen.screen import Question
 
 
@@ -24,22 +29,22 @@ def where_to_attend(settings: TrainingSettings, random: torch.Generator) -> Ques
         return None
     query, key = pairs[below(len(pairs), random)]
     tokens, answer, called = example.tokens, example.answers[query], names(example.tokens)
-    about = {"query": called[query], "answer": seen(answer)}
+    about = {"query": called[query], "answer": visible_text(answer)}
 
-    def finds(position: int) -> Sentence:
+    def finds(position: int) -> Message:
         if settings.model.causal and position > query:
-            return say("The mask hides all that comes after {query}.", query=called[query])
-        return say("What it finds there is “{found}”, but the answer is “{answer}”.",
-                   found=seen(tokens[position]), answer=seen(answer))  # fmt: skip
+            return message("The mask hides all that comes after {query}.", query=called[query])
+        return message("What it finds there is “{found}”, but the answer is “{answer}”.",
+                   found=visible_text(tokens[position]), answer=visible_text(answer))  # fmt: skip
 
     tempting = [query, query - 1, query + 1, *torch.randperm(len(tokens), generator=random).tolist()]
     wrong = [position for position in tempting if 0 <= position < len(tokens) and tokens[position] != answer]
-    return among_things(
-        say("The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
+    return multiple_choice_of_things(
+        message("The tokens are {tokens}. The answer at {query} is “{answer}”, and a head that has learnt this task "
             "carries it there. On which token does the row of {query} put its weight?",
-            tokens=" ".join(map(seen, tokens)), **about),
+            tokens=" ".join(map(visible_text, tokens)), **about),
         (called[key],
-         say("The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
+         message("The answer at {query} is “{answer}”, and here, at position {position}, it stands: its value can be "
              "handed on.", position=key + 1, **about)),
         *((called[position], finds(position)) for position in wrong))  # fmt: skip
 
@@ -62,21 +67,21 @@ def readable_pairs(settings: TrainingSettings) -> list[tuple[int, int]]:
 def loss_of_a_guess(settings: TrainingSettings, random: torch.Generator) -> Question | None:
     """What a loss means: a guess that knows nothing has ln of the number of answers it can choose from."""
     size = 2 + below(98, random)
-    return among_numbers(
-        say("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
+    return multiple_choice_of_numbers(
+        message("A model chooses among {size} tokens. If it gave each the same probability, what would its loss be? The "
             "loss is the mean of −ln(probability of the right answer), in nats.", size=size),
-        (math.log(size), say("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
-                         say("minus ln of an equal share")),
-        (math.log2(size), say("That is its number of bits: a logarithm to the base 2."),
-                          say("the bits that it takes to name one token")),
-        (1 - 1 / size, say("That is how often such a guess is wrong, not the loss."),
-                       say("how often it is wrong")),
-        (float(size), say("That is its perplexity, e to the power of the loss."),
-                      say("one for each token to choose from")),
-        (1 / size, say("That is the probability of the right answer. The loss is its negative logarithm."),
-                   say("how often it is right")),
-        (0.0, say("The loss is 0 when the right answer gets the whole probability, every time."),
-              say("a fair guess is free")))  # fmt: skip
+        (math.log(size), message("−ln(1/{size}) = ln {size}. A loss above it is worse than knowing nothing.", size=size),
+                         message("minus ln of an equal share")),
+        (math.log2(size), message("That is its number of bits: a logarithm to the base 2."),
+                          message("the bits that it takes to name one token")),
+        (1 - 1 / size, message("That is how often such a guess is wrong, not the loss."),
+                       message("how often it is wrong")),
+        (float(size), message("That is its perplexity, e to the power of the loss."),
+                      message("one for each token to choose from")),
+        (1 / size, message("That is the probability of the right answer. The loss is its negative logarithm."),
+                   message("how often it is right")),
+        (0.0, message("The loss is 0 when the right answer gets the whole probability, every time."),
+              message("a fair guess is free")))  # fmt: skip
 
 
 def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Question | None:
@@ -86,20 +91,20 @@ def how_many_weights(settings: TrainingSettings, random: torch.Generator) -> Que
     sizes = {key: weight.numel() for key, weight in named_weights(blank(model))}
     total, tables = sum(sizes.values()), sum(n for key, n in sizes.items() if key.endswith("_table"))
     layers = sum(n for key, n in sizes.items() if key.startswith("layers."))
-    return among_counts(
-        say("Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
+    return multiple_choice_of_counts(
+        message("Suppose this model had d_model = {d_model}, in {layers} of {heads}. How many numbers would training "
             "change?",
-            layers=say_count("1 layer", "{count} layers", model.n_layers),
-            heads=say_count("1 head", "{count} heads", model.n_heads), d_model=model.d_model),
-        (total, say("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
-                    tables=Count(tables), layers=Count(layers), after=Count(total - tables - layers)),
-                say("the tables, the layers, and all after them")),
-        (layers, say("So many are in the layers; what stands around them is trained, too."), say("the layers alone")),
-        (total + layers, say("The layers are counted twice."), say("all of it, and the layers again for the way back")),
-        (total - tables, say("The tables of vectors are trained as well."), say("the layers and all after them")),
-        (total + tables, say("The tables are counted twice."), say("all of it, and the tables again for the answers")),
-        (4 * model.d_model, say("A projection has a number for each pair of features."),
-                            say("d_model for each of W_q, W_k, W_v and W_o")))  # fmt: skip
+            layers=plural("1 layer", "{count} layers", model.n_layers),
+            heads=plural("1 head", "{count} heads", model.n_heads), d_model=model.d_model),
+        (total, message("Tables of vectors: {tables}; layers: {layers}; after the layers: {after}.",
+                    tables=Integer(tables), layers=Integer(layers), after=Integer(total - tables - layers)),
+                message("the tables, the layers, and all after them")),
+        (layers, message("So many are in the layers; what stands around them is trained, too."), message("the layers alone")),
+        (total + layers, message("The layers are counted twice."), message("all of it, and the layers again for the way back")),
+        (total - tables, message("The tables of vectors are trained as well."), message("the layers and all after them")),
+        (total + tables, message("The tables are counted twice."), message("all of it, and the tables again for the answers")),
+        (4 * model.d_model, message("A projection has a number for each pair of features."),
+                            message("d_model for each of W_q, W_k, W_v and W_o")))  # fmt: skip
 
 
 QUESTIONS = (where_to_attend, loss_of_a_guess, how_many_weights)

@@ -12,8 +12,8 @@ from lessons.heads.example import shown_features
 from lessons.heads.tensors_view import shown_of
 from lessons.kit.matrices import feature_axis, token_axis
 from lessons.screen.arithmetic import term
-from lessons.screen.format import names, seen
-from lessons.screen.message import Sentence, Size, say, say_count
+from lessons.screen.format import names, visible_text
+from lessons.screen.message import Magnitude, Message, message, plural
 from lessons.screen.screen import Cells, Figure, Matrices, Matrix, Step, Table
 
 MOST_WINDOWS = 6
@@ -36,22 +36,22 @@ def figures_of_task(history: TrainingHistory, width: int) -> Iterator[Figure]:
 def window_table(task: CharacterTask) -> Table:
     """The first windows of a text: what is read, and the character that comes next at each position."""
     windows = task.windows[:MOST_WINDOWS].tolist()
-    characters = [list(map(seen, task.vocabulary.decode(window))) for window in windows]
+    characters = [list(map(visible_text, task.vocabulary.decode(window))) for window in windows]
     cells = [(place, "".join(row[:-1]), "".join(row[1:])) for place, row in enumerate(characters, start=1)]
-    return Table(key="text_windows", name=say("The windows of the text"), notice=tuple(notice_windows(task)),
-                 columns=(say("window"), say("x: read"), say("y: to predict")), cells=tuple(cells),
+    return Table(key="text_windows", name=message("The windows of the text"), notice=tuple(notice_windows(task)),
+                 columns=(message("window"), message("x: read"), message("y: to predict")), cells=tuple(cells),
                  **({"width": NARROW} if task.window <= SHORT_WINDOW else {}))  # fmt: skip
 
 
-def notice_windows(task: CharacterTask) -> Iterator[Sentence]:
+def notice_windows(task: CharacterTask) -> Iterator[Message]:
     """How many windows there are, what x and y are, and whether all are shown."""
     count = len(task.windows)
-    yield say_count(
+    yield plural(
         "The model trains on {count} window of the text.", "The model trains on {count} windows of the text.", count
     )
-    yield say("x is what it reads; y, the same one character further on, is what comes next at each position.")
+    yield message("x is what it reads; y, the same one character further on, is what comes next at each position.")
     if count > MOST_WINDOWS:
-        yield say("The first {shown} stand here.", shown=MOST_WINDOWS)
+        yield message("The first {shown} stand here.", shown=MOST_WINDOWS)
 
 
 # Vectors that are given back.
@@ -66,11 +66,11 @@ def copies_beside_x(history: TrainingHistory, width: int) -> Matrices:
         Matrix(key=key, title=title, values=own[:, shown], colour=colour, step=reading(title, own, tokens),
                sources=lambda i, j, other=other: (Cells(other, i, j),), **look)
         for key, title, own, colour, other in (
-            ("given_back", say("output"), output, "v", "x"), ("x", say("X"), x, "ink", "given_back"))
+            ("given_back", message("output"), output, "v", "x"), ("x", message("X"), x, "ink", "given_back"))
     )  # fmt: skip
-    return Matrices(key="copies", name=say("The output beside X"), bands=(matrices,), first="given_back", width=width,
+    return Matrices(key="copies", name=message("The output beside X"), bands=(matrices,), first="given_back", width=width,
                     notice=(notice_copies(history.snapshot.step, output - x, loss),),
-                    hint=say("Point at a number: its partner in the other matrix lights up."))  # fmt: skip
+                    hint=message("Point at a number: its partner in the other matrix lights up."))  # fmt: skip
 
 
 def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
@@ -80,21 +80,21 @@ def given_back(history: TrainingHistory) -> tuple[Vectors, Vectors, float]:
     return trace.logits[0], model.fixed_table[example.targets], float(loss.loss)
 
 
-def reading(title: Sentence, values: Vectors, tokens: tuple[str, ...]) -> Callable[[int, int], Step]:
+def reading(title: Message, values: Vectors, tokens: tuple[str, ...]) -> Callable[[int, int], Step]:
     """What pointing at a number says. There is nothing to follow: only the model as a whole leads to it."""
     called, numbers = names(tokens), values.tolist()
 
     def step(i: int, j: int) -> Step:
-        says = say("{matrix}: {token}, feature {feature}", matrix=title, token=called[i], feature=j + 1)
+        says = message("{matrix}: {token}, feature {feature}", matrix=title, token=called[i], feature=j + 1)
         return Step(says, term(numbers[i][j]), numbers[i][j])
 
     return step
 
 
-def notice_copies(updates: int, gaps: Vectors, loss: float) -> Sentence:
+def notice_copies(updates: int, gaps: Vectors, loss: float) -> Message:
     """How far the output is from X."""
-    said = {"loss": Size(loss), "most": Size(float(gaps.abs().max()))}
-    return say_count(
+    said = {"loss": Magnitude(loss), "most": Magnitude(float(gaps.abs().max()))}
+    return plural(
         "The model learns to give X back. After {count} update its output differs from X by at most {most}; the mean "
         "squared difference is {loss}.",
         "The model learns to give X back. After {count} updates its output differs from X by at most {most}; the mean "

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from attention_core.embeddings import rotation_angles
 from lessons.screen.arithmetic import term
-from lessons.screen.message import Number, say
+from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Step
 from lessons.variants.changed_head import VariedHead
 from lessons.variants.costs import tokens_kept
@@ -21,11 +21,11 @@ def derive_of_variant(varied: VariedHead, number: str, *place: int) -> Iterable[
 def tokens_reached(varied: VariedHead, n_layers: int) -> Iterator[Step]:
     """How many tokens can have reached one in the middle through so many windows."""
     reach = int(varied.amount)
-    yield Step(say("tokens to the left: a reach for each layer"), term(n_layers) * reach, n_layers * reach)
+    yield Step(message("tokens to the left: a reach for each layer"), term(n_layers) * reach, n_layers * reach)
     if varied.example.example.causal:
-        yield Step(say("with the token itself"), term(n_layers * reach) + 1, n_layers * reach + 1)
+        yield Step(message("with the token itself"), term(n_layers * reach) + 1, n_layers * reach + 1)
     else:
-        yield Step(say("as many to the right, and the token itself"), term(2) * (n_layers * reach) + 1,
+        yield Step(message("as many to the right, and the token itself"), term(2) * (n_layers * reach) + 1,
                    2 * n_layers * reach + 1)  # fmt: skip
 
 
@@ -33,9 +33,9 @@ def radians_apart(varied: VariedHead, query: int, key: int, pair: int) -> Iterat
     """By how much the turns of two tokens differ, in one pair of features."""
     omega, names = float(rotation_angles(2, varied.plain.q.shape[-1])[1, pair]), varied.example.names
     for token in (query, key):
-        yield Step(say("turn of {token}, at position {place} counted from 0", token=names[token], place=token),
+        yield Step(message("turn of {token}, at position {place} counted from 0", token=names[token], place=token),
                    term(token) * omega, token * omega)  # fmt: skip
-    says = say("apart: the turn of one step, {omega} radians, for each step between them", omega=Number(omega, 4))
+    says = message("apart: the turn of one step, {omega} radians, for each step between them", omega=Fixed(omega, 4))
     yield Step(says, (term(query) - key) * omega, (query - key) * omega)
 
 
@@ -44,6 +44,8 @@ def numbers_cached(varied: VariedHead, n_tokens: int) -> Iterator[Step]:
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     kept, sets = tokens_kept(varied, n_tokens, True), varied.kv_heads
     each = d_k + d_v
-    yield Step(say("numbers for one token in one set: a key and a value"), term(d_k) + d_v, each)
-    yield Step(say("times the sets of keys and values: {sets}", sets=sets), term(sets) * each, sets * each)
-    yield Step(say("times the tokens that are kept: {kept}", kept=kept), term(kept) * (sets * each), kept * sets * each)
+    yield Step(message("numbers for one token in one set: a key and a value"), term(d_k) + d_v, each)
+    yield Step(message("times the sets of keys and values: {sets}", sets=sets), term(sets) * each, sets * each)
+    yield Step(
+        message("times the tokens that are kept: {kept}", kept=kept), term(kept) * (sets * each), kept * sets * each
+    )

@@ -15,7 +15,7 @@ from attention_core.heads import share_heads
 from lessons.example.example import ExampleTrace, heads_of, run_example
 from lessons.example.second_sentence import followed_by, takes_second
 from lessons.kit.head_derivation import HeadDerivation, derive_head
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 from lessons.variants.derivation import Adjusted, AdjustedDerivation, biased, capped, mean_feature
 
 Variant = Literal["window", "sink", "cap", "alibi", "rotary", "grouped", "cross"]
@@ -44,7 +44,7 @@ class VariedHead:
     group: tuple[int, ...]
     asked_heads: int
     cut: int = 0
-    impossible: Sentence | None = None
+    impossible: Message | None = None
 
     @property
     def slope(self) -> float:
@@ -116,7 +116,7 @@ def with_rotary(same: VariedHead) -> VariedHead:
     """Queries and keys turned by their positions, in place of positions that the head was given otherwise."""
     d_k = same.plain.q.shape[-1]
     if d_k % 2:
-        why = say("Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
+        why = message("Rotary positions turn pairs of features, so d_k must be even, but it is {d_k}. Choose an even d_k "
                   "in the sidebar.", d_k=d_k)  # fmt: skip
         return replace(same, impossible=why)
     bare = replace(same.example, added=None)
@@ -133,7 +133,7 @@ def with_groups(same: VariedHead) -> VariedHead:
     if n_heads == 1:
         return replace(
             same,
-            impossible=say(
+            impossible=message(
                 "One head has nobody to share with, and this notebook has no other: take other weights in the sidebar."
             ),
         )
@@ -151,7 +151,7 @@ def with_cross(same: VariedHead) -> VariedHead:
     """The second sentence asks, the first is all that there is to look at; halves of one where there is no second."""
     n = len(same.plain.q)
     if n == 1:
-        return replace(same, impossible=say("One token cannot be cut into two sentences: take a longer one."))
+        return replace(same, impossible=message("One token cannot be cut into two sentences: take a longer one."))
     cut = same.cut or n // 2
     changed = attended(same, (torch.arange(n) < cut).expand(n, n))
     return replace(same, changed=changed, to_changed=derive_head(same.example, same.head, changed), cut=cut)

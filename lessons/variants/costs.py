@@ -1,19 +1,19 @@
 """What a variant changes in the number of weights and in what a cache keeps."""
 
-from lessons.screen.message import Count, Sentence, say, say_count
+from lessons.screen.message import Integer, Message, message, plural
 from lessons.screen.screen import Table
 from lessons.variants.changed_head import VariedHead
 
 LONG_TEXT = 4096  # tokens
 
-VARIANT_NAMES: dict[str, Sentence] = {
-    "window": say("window and a global token"),
-    "sink": say("sink"),
-    "cap": say("soft cap"),
-    "alibi": say("ALiBi"),
-    "rotary": say("rotary"),
-    "grouped": say("grouped queries"),
-    "cross": say("cross-attention"),
+VARIANT_NAMES: dict[str, Message] = {
+    "window": message("window and a global token"),
+    "sink": message("sink"),
+    "cap": message("soft cap"),
+    "alibi": message("ALiBi"),
+    "rotary": message("rotary"),
+    "grouped": message("grouped queries"),
+    "cross": message("cross-attention"),
 }
 
 
@@ -46,14 +46,14 @@ def costs_table(varied: VariedHead) -> Table:
     """A row for the head as it is and one for the variant."""
     n = len(varied.plain.q)
     rows = tuple(
-        (name, Count(weights_in(varied, changed)), Count(numbers_kept(varied, n, changed)),
-         Count(numbers_kept(varied, LONG_TEXT, changed)))
-        for name, changed in ((say("as it is"), False), (VARIANT_NAMES[varied.kind], True)))  # fmt: skip
+        (name, Integer(weights_in(varied, changed)), Integer(numbers_kept(varied, n, changed)),
+         Integer(numbers_kept(varied, LONG_TEXT, changed)))
+        for name, changed in ((message("as it is"), False), (VARIANT_NAMES[varied.kind], True)))  # fmt: skip
     return Table(
-        key="variant_costs", name=say("Parameters and cache"), width=560, cells=rows,
-        notice=(say("Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
+        key="variant_costs", name=message("Parameters and cache"), width=560, cells=rows,
+        notice=(message("Parameters are the numbers of W_q, W_k and W_v, and the sinks; the cache keeps keys and values "
                     "of all heads of this layer for the tokens to come."),),
-        columns=(say("all heads of the layer"), say("parameters"),
-                 say_count("cached after {count} token", "cached after {count} tokens", n),
-                 say("after {count}", count=Count(LONG_TEXT))),
+        columns=(message("all heads of the layer"), message("parameters"),
+                 plural("cached after {count} token", "cached after {count} tokens", n),
+                 message("after {count}", count=Integer(LONG_TEXT))),
     )  # fmt: skip

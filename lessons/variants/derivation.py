@@ -7,10 +7,10 @@ from functools import cached_property
 
 from lessons.kit.head_derivation import VECTORS, HeadDerivation, exponential
 from lessons.screen.arithmetic import Arithmetic, digits, power, sum_of, term
-from lessons.screen.message import All, Numeral, Sentence, say
+from lessons.screen.message import ListOf, Message, Numeral, message
 from lessons.screen.screen import Step
 
-Adjusted = tuple[Sentence, Arithmetic]  # what is done to a score, and its arithmetic
+Adjusted = tuple[Message, Arithmetic]  # what is done to a score, and its arithmetic
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class AdjustedDerivation(HeadDerivation):
         if self.adjust is None:
             return super()._stays(i, j)
         says, arithmetic = self.adjust(self.numbers["scaled"][i][j], i, j)
-        return Step(say("{how}, for {query} and {key}", how=says, **self._pair(i, j)), arithmetic,
+        return Step(message("{how}, for {query} and {key}", how=says, **self._pair(i, j)), arithmetic,
                     self.numbers["masked"][i][j])  # fmt: skip
 
     def _before_pair(self, tensor: str, i: int, j: int) -> Iterator[Step]:
@@ -41,20 +41,22 @@ class AdjustedDerivation(HeadDerivation):
             if self.adjust is not None:
                 yield self._stays(i, m)
         masked = self.numbers["masked"][i][j]
-        yield Step(say("e to the score of {key} for {query}", **self._pair(i, j)), power(masked), exponential(masked))
+        yield Step(
+            message("e to the score of {key} for {query}", **self._pair(i, j)), power(masked), exponential(masked)
+        )
         yield self._sum(i)
 
     def _sum(self, i: int) -> Step:
         step = super()._sum(i)
         if self.sink is None:
             return step
-        says = say("sum over all keys that {query} may look at, and the sink", query=self.names[i])
+        says = message("sum over all keys that {query} may look at, and the sink", query=self.names[i])
         return Step(says, step.arithmetic + power(self.sink), step.value)
 
     def collected(self, i: int) -> Step:
         """What the sink collects of a row."""
         total = self._total(i)
-        return Step(say("what the sink collects of {query}: its part of the sum", query=self.names[i]),
+        return Step(message("what the sink collects of {query}: its part of the sum", query=self.names[i]),
                     power(self.sink) / total, exponential(self.sink) / total)  # fmt: skip
 
     def before_collected(self, i: int) -> Iterator[Step]:
@@ -73,13 +75,13 @@ def capped(cap: float, scaled: float, i: int, j: int) -> Adjusted:
     """cap · tanh(score ÷ cap), written with powers of e: for −s it is the negative of that for s."""
     decay = power(term(-2) * abs(scaled) / cap)
     arithmetic = term(-cap if scaled < 0 else cap) * (term(1) - decay) / (term(1) + decay)
-    return say("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(cap))), arithmetic
+    return message("capped: {cap} · tanh(score ÷ {cap})", cap=Numeral(digits(cap))), arithmetic
 
 
 def biased(slope: float, scaled: float, i: int, j: int) -> Adjusted:
     """The score less the slope for each step between query and key."""
     steps = abs(i - j)
-    says = say("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
+    says = message("with its bias: the slope {slope} times the distance {steps} is taken off", slope=Numeral(digits(slope)),
                steps=steps)  # fmt: skip
     return says, term(scaled) - term(slope) * steps
 
@@ -96,6 +98,6 @@ def mean_feature(
     if vector == "q":
         return plain.feature("q", token, feature)
     parts = [rows[token][feature] for rows in own[vector]]
-    says = say("{vector} of {token}, feature {feature}: the mean of those of heads {heads}", vector=VECTORS[vector],
-               token=plain.names[token], feature=feature + 1, heads=All(tuple(head + 1 for head in group)))  # fmt: skip
+    says = message("{vector} of {token}, feature {feature}: the mean of those of heads {heads}", vector=VECTORS[vector],
+               token=plain.names[token], feature=feature + 1, heads=ListOf(tuple(head + 1 for head in group)))  # fmt: skip
     return Step(says, sum_of(parts) / len(parts), math.fsum(parts) / len(parts))

@@ -9,8 +9,8 @@ from attention_core.embeddings import rotate
 from attention_core.heads import share_heads
 from lessons.example.example import ExampleTrace, whose_weights
 from lessons.kit.matrices import BELOW_CONTROLS, KEYS, QUERIES, head_matrix, single_axis, token_axis
-from lessons.kit.questions import asking
-from lessons.screen.message import Sentence, say
+from lessons.kit.questions import question_picker
+from lessons.screen.message import Message, message
 from lessons.screen.program import Ran
 from lessons.screen.screen import Code, Figure, Matrices, Matrix, Screen, Step
 from lessons.variants.answers import derive_of_variant
@@ -20,8 +20,8 @@ from lessons.variants.figures import consequences
 from lessons.variants.notices import notice_variant
 from lessons.variants.questions import QUESTIONS
 
-HEADING = say("What do today's models change?")
-OPENING = say(
+HEADING = message("What do today's models change?")
+OPENING = message(
     "Today's models change only a few lines of the attention of 2017. Choose one change: on the left are the head's "
     "weights without it, on the right with it; below is what it costs or saves, and what it leads to, measured."
 )
@@ -67,30 +67,30 @@ def screen(example: ExampleTrace, head: int, choices: Choices) -> Screen:
     return Screen(
         formula=formula, figures=(variant_figure(varied), *consequences(varied), costs_table(varied)),
         code=Code(VARIANT_CODE[varied.kind], varied.plain, example.scale, partial(ran_variant, varied)),
-        ask=asking("variants", QUESTIONS, example.example.seed, varied),
+        ask=question_picker("variants", QUESTIONS, example.example.seed, varied),
         derive=partial(derive_of_variant, varied))  # fmt: skip
 
 
 def variant_figure(varied: VariedHead) -> Figure:
     """The weights without the variant, beside those with it."""
     plain = head_matrix(
-        varied.to_plain, "weights", say("both as one text") if varied.cut else say("weights as they are"),
+        varied.to_plain, "weights", message("both as one text") if varied.cut else message("weights as they are"),
         varied.plain.weights, key="plain", given=True)  # fmt: skip
     changed = cross_matrix(varied) if varied.cut else head_matrix(
         varied.to_changed, "weights", title_of(varied), varied.changed.weights, key="changed")  # fmt: skip
     band = (plain, changed, collected_matrix(varied)) if varied.kind == "sink" else (plain, changed)
     return Matrices(
-        key="variants_figure", name=say("Weights without and with a variant"), bands=(band,), first="changed",
+        key="variants_figure", name=message("Weights without and with a variant"), bands=(band,), first="changed",
         notice=(varied.impossible,) if varied.impossible else notice_variant(varied),
         weights=whose_weights(varied.example), height=BELOW_CONTROLS)  # fmt: skip
 
 
-def title_of(varied: VariedHead) -> Sentence:
+def title_of(varied: VariedHead) -> Message:
     """What the matrix on the right is."""
     return {
-        "window": say("in a window"), "sink": say("with a sink"), "cap": say("with a soft cap"),
-        "alibi": say("with ALiBi"), "rotary": say("with rotary positions"), "grouped": say("with shared keys"),
-        "cross": say("with cross-attention"),
+        "window": message("in a window"), "sink": message("with a sink"), "cap": message("with a soft cap"),
+        "alibi": message("with ALiBi"), "rotary": message("with rotary positions"), "grouped": message("with shared keys"),
+        "cross": message("with cross-attention"),
     }[varied.kind]  # fmt: skip
 
 
@@ -111,8 +111,8 @@ def collected_matrix(varied: VariedHead) -> Matrix:
     """What the sink collects, row by row."""
     derivation = varied.to_changed
     return Matrix(
-        key="collected", title=say("the sink collects"), values=varied.collected[:, None], scale="weight",
-        colour="weight", rows=token_axis(varied.example.tokens, QUERIES), columns=single_axis(say("sink")),
+        key="collected", title=message("the sink collects"), values=varied.collected[:, None], scale="weight",
+        colour="weight", rows=token_axis(varied.example.tokens, QUERIES), columns=single_axis(message("sink")),
         step=lambda i, j: derivation.collected(i), before=lambda i, j: derivation.before_collected(i))  # fmt: skip
 
 

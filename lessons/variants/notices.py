@@ -4,8 +4,8 @@ import torch
 
 from attention_core.attention import attend
 from attention_core.head_measures import total_variation
-from lessons.screen.format import apart, number
-from lessons.screen.message import All, Number, Sentence, Share, Size, say, say_count
+from lessons.screen.format import distinguishable, number
+from lessons.screen.message import Fixed, ListOf, Magnitude, Message, Percent, message, plural
 from lessons.variants.changed_head import HEADS_OF_SLOPES, VariedHead
 from lessons.variants.measures import mean_entropy
 
@@ -13,7 +13,7 @@ NEXT_TO_NOTHING = 5e-5  # bits of entropy, or a difference of scores
 SMALL_BESIDE = 0.1  # of the cap: such a score is bent by a third of a percent
 
 
-def notice_variant(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_variant(varied: VariedHead) -> tuple[Message, ...]:
     """What the variant does, and what it changed in these weights."""
     return {
         "window": notice_window, "sink": notice_sink, "cap": notice_cap, "alibi": notice_alibi,
@@ -21,96 +21,98 @@ def notice_variant(varied: VariedHead) -> tuple[Sentence, ...]:
     }[varied.kind](varied)  # fmt: skip
 
 
-def moved(varied: VariedHead) -> Sentence:
+def moved(varied: VariedHead) -> Message:
     """How much of its weight a query puts elsewhere, on average."""
     share = float(total_variation(varied.plain.weights, varied.changed.weights).mean())
     if number(share, 4) == number(0, 4):
-        return say("No weight moves, or too little to be seen.")
-    return say("A query puts {share} of its weight on other keys than before, on average.", share=Share(share))
+        return message("No weight moves, or too little to be seen.")
+    return message("A query puts {share} of its weight on other keys than before, on average.", share=Percent(share))
 
 
-def notice_window(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_window(varied: VariedHead) -> tuple[Message, ...]:
     """How many cells the window hides."""
     hidden = int((varied.plain.visible & ~varied.changed.visible).sum())
     if hidden == 0:
-        return (say("This window hides nothing here: every key that a query saw is near enough, or one of the two is "
+        return (message("This window hides nothing here: every key that a query saw is near enough, or one of the two is "
                     "the first token."),)  # fmt: skip
-    return (say("Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
+    return (message("Of {count} visible cells the window hides {hidden}. The first token is global: all see it, and it "
                 "sees what the mask lets it see.", count=int(varied.plain.visible.sum()), hidden=hidden),
             moved(varied))  # fmt: skip
 
 
-def notice_sink(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_sink(varied: VariedHead) -> tuple[Message, ...]:
     """What the sink collects."""
-    share = Share(float(varied.collected.mean()))
-    return (say("A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
-                "value, so a head may do nothing.", score=Number(varied.amount, 0), share=share),)  # fmt: skip
+    share = Percent(float(varied.collected.mean()))
+    return (message("A sink of score {score} collects {share} of a query's weight on average. What it collects mixes no "
+                "value, so a head may do nothing.", score=Fixed(varied.amount, 0), share=share),)  # fmt: skip
 
 
-def notice_cap(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_cap(varied: VariedHead) -> tuple[Message, ...]:
     """How much flatter the rows are."""
     before, after = mean_entropy(varied.plain.weights), mean_entropy(varied.changed.weights)
     if abs(after - before) < NEXT_TO_NOTHING:
         return (why_nothing_flatter(varied),)
-    one, other = apart(before, after)
-    return (say("With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
-                "closer together, and the weights are shared out more evenly.", cap=Number(varied.amount, 1),
+    one, other = distinguishable(before, after)
+    return (message("With a cap of {cap} the entropy of a row goes from {before} to {after} bits on average: scores come "
+                "closer together, and the weights are shared out more evenly.", cap=Fixed(varied.amount, 1),
                 before=one, after=other), moved(varied))  # fmt: skip
 
 
-def why_nothing_flatter(varied: VariedHead) -> Sentence:
+def why_nothing_flatter(varied: VariedHead) -> Message:
     """Why a cap leaves the rows as they are, where the scores tell."""
-    visible, scaled, cap = varied.plain.visible, varied.plain.scaled, Number(varied.amount, 1)
+    visible, scaled, cap = varied.plain.visible, varied.plain.scaled, Fixed(varied.amount, 1)
     largest = float(scaled[visible].abs().max())
     spread = scaled.where(visible, -torch.inf).amax(dim=-1) - scaled.where(visible, torch.inf).amin(dim=-1)
     if bool((visible.sum(dim=-1) == 1).all()):
-        return say("A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
+        return message("A cap of {cap} changes no weight: each query sees a single key, which gets the whole weight "
                    "whatever its score.", cap=cap)  # fmt: skip
     if largest <= SMALL_BESIDE * varied.amount:
-        return say("A cap of {cap} changes next to nothing: the scores of this head are small beside it.", cap=cap)
+        return message("A cap of {cap} changes next to nothing: the scores of this head are small beside it.", cap=cap)
     if float(spread.max()) < NEXT_TO_NOTHING:
-        return say("A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
+        return message("A cap of {cap} changes no weight: each query has equal scores for all keys it sees, and equal "
                    "scores stay equal.", cap=cap)  # fmt: skip
-    return say("A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.", cap=cap)
+    return message(
+        "A cap of {cap} changes next to nothing: each query shares out its weight as evenly as before.", cap=cap
+    )
 
 
-def notice_alibi(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_alibi(varied: VariedHead) -> tuple[Message, ...]:
     """The slope of this head."""
-    return (say("Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.",
-                slope=Number(varied.slope, 4), head=varied.head % HEADS_OF_SLOPES + 1, heads=HEADS_OF_SLOPES),
+    return (message("Each step between query and key takes {slope} off the score: the slope of head {head} of {heads}.",
+                slope=Fixed(varied.slope, 4), head=varied.head % HEADS_OF_SLOPES + 1, heads=HEADS_OF_SLOPES),
             moved(varied))  # fmt: skip
 
 
-def notice_rotary(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_rotary(varied: VariedHead) -> tuple[Message, ...]:
     """What a score depends on then."""
-    return (say("Queries and keys are turned by their positions, so a score depends on the two vectors and on how far "
+    return (message("Queries and keys are turned by their positions, so a score depends on the two vectors and on how far "
                 "apart they stand, not on where."), moved(varied))  # fmt: skip
 
 
-def notice_groups(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_groups(varied: VariedHead) -> tuple[Message, ...]:
     """Who shares."""
-    sharing = All(tuple(head + 1 for head in varied.group))
-    shared = say_count(
+    sharing = ListOf(tuple(head + 1 for head in varied.group))
+    shared = plural(
         "Heads {heads} share one set of keys and values, the means of their own: {count} set for {all} heads.",
         "Heads {heads} share one set of keys and values, the means of their own: {count} sets for {all} heads.",
         varied.kv_heads, heads=sharing, all=varied.example.example.n_heads)  # fmt: skip
     return (*what_is_shown(varied), shared, moved(varied))
 
 
-def what_is_shown(varied: VariedHead) -> tuple[Sentence, ...]:
+def what_is_shown(varied: VariedHead) -> tuple[Message, ...]:
     """Where the running example has one head, that it is shown with two."""
     if varied.asked_heads > 1:
         return ()
-    return (say("The running example has one head, so it is shown here with two."),)
+    return (message("The running example has one head, so it is shown here with two."),)
 
 
-def notice_cross(varied: VariedHead) -> tuple[Sentence, ...]:
+def notice_cross(varied: VariedHead) -> tuple[Message, ...]:
     """Two sentences, and that the order of the one that answers does not matter."""
     cut, n = varied.cut, len(varied.plain.q)
-    return (say("The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them "
+    return (message("The last {asking} tokens are one sentence and ask; the first {answering} are another, and all of them "
                 "may be looked at.", asking=n - cut, answering=cut),
-            say("Keys and values of the first sentence in the reverse order change no output by more than {change}.",
-                change=Size(shuffle_change(varied))))  # fmt: skip
+            message("Keys and values of the first sentence in the reverse order change no output by more than {change}.",
+                change=Magnitude(shuffle_change(varied))))  # fmt: skip
 
 
 def shuffle_change(varied: VariedHead) -> float:

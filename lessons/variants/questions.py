@@ -12,17 +12,17 @@ from lessons.kit.questions import (
     DRAWS,
     Asked,
     NothingFits,
-    among,
-    among_counts,
-    among_numbers,
     asks_about,
     below,
     beyond_figure,
     drawn_from,
+    multiple_choice,
+    multiple_choice_of_counts,
+    multiple_choice_of_numbers,
     one_of,
     shaped,
 )
-from lessons.screen.message import All, Number, Share, Size, say
+from lessons.screen.message import Fixed, ListOf, Magnitude, Percent, message
 from lessons.screen.screen import Card
 from lessons.variants.changed_head import VariedHead
 from lessons.variants.costs import numbers_kept, tokens_kept
@@ -41,23 +41,23 @@ def still_differ(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "grouped")
     one, other, *_ = varied.group
     q = varied.example.heads.q
-    query_gap = Size(float((q[one] - q[other]).abs().max()))
+    query_gap = Magnitude(float((q[one] - q[other]).abs().max()))
     first, second = (attended_with_shared(varied, head) for head in (one, other))
     moved = total_variation(first.weights, second.weights).mean()
     if min(query_gap.value, moved, (first.output - second.output).abs().max()) < CLEAR_LEAD:
         return None  # with one token, or one word said again and again, heads that share cannot differ
-    apart = Share(float(moved))
-    both = All((one + 1, other + 1))
+    apart = Percent(float(moved))
+    both = ListOf((one + 1, other + 1))
     n_keys, n_values = varied.changed.k.numel(), varied.changed.v.numel()
-    return among(
-        say("Heads {both} share keys and values. Which of these can no longer differ between them?", both=both),
-        Card(say("Their keys."), say("They are the same {count} numbers, and the values the same {others}: the "
+    return multiple_choice(
+        message("Heads {both} share keys and values. Which of these can no longer differ between them?", both=both),
+        Card(message("Their keys."), message("They are the same {count} numbers, and the values the same {others}: the "
                                      "cache keeps them once.", count=n_keys, others=n_values)),
-        Card(say("Their queries."), say("Each head has a W_q of its own: here the queries differ by up to {gap}.",
+        Card(message("Their queries."), message("Each head has a W_q of its own: here the queries differ by up to {gap}.",
                                         gap=query_gap)),
-        Card(say("Their weights."), say("Other queries ask the same keys differently: here {share} of the weight lies "
+        Card(message("Their weights."), message("Other queries ask the same keys differently: here {share} of the weight lies "
                                         "elsewhere, on average.", share=apart)),
-        Card(say("Their outputs."), say("The values are shared, but each head mixes them with weights of its own.")),
+        Card(message("Their outputs."), message("The values are shared, but each head mixes them with weights of its own.")),
     )  # fmt: skip
 
 
@@ -72,22 +72,22 @@ def seen_in_layers(varied: VariedHead, random: Generator) -> Asked:
     only(varied, "window")
     reach, n_layers, n = int(varied.amount), 2 + below(3, random), 100
     both_sides = 1 if varied.example.example.causal else 2
-    return asks_about("reached", (n_layers,), among_counts(
-        say("In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} "
+    return asks_about("reached", (n_layers,), multiple_choice_of_counts(
+        message("In each layer, a token looks no further than {reach} to {sides}, and no token is global. After {layers} "
             "layers, how many of {n} tokens can have reached one in the middle, itself included?",
             reach=reach, layers=n_layers, n=n,
-            sides=say("the left") if both_sides == 1 else say("either side")),
-        (1 + both_sides * n_layers * reach, say("Each layer passes on what the one before has gathered: a reach each, "
-                                                "and itself."), say("a reach for each layer, and itself")),
-        (1 + both_sides * reach, say("That is one layer. The next one sees tokens that have already looked further."),
-                                 say("a single reach, and itself")),
-        (both_sides * n_layers * reach, say("Add itself."), say("a reach for each layer")),
-        (n_layers * (1 + both_sides * reach), say("Itself counts once, not once a layer."),
-                                              say("a reach and itself, for each layer")),
-        (n, say("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
-            say("layers let all tokens through")),
-        (1 + both_sides * reach**n_layers, say("Reaches of layers are added, not multiplied."),
-                                           say("the reaches of the layers multiplied, and itself"))))  # fmt: skip
+            sides=message("the left") if both_sides == 1 else message("either side")),
+        (1 + both_sides * n_layers * reach, message("Each layer passes on what the one before has gathered: a reach each, "
+                                                "and itself."), message("a reach for each layer, and itself")),
+        (1 + both_sides * reach, message("That is one layer. The next one sees tokens that have already looked further."),
+                                 message("a single reach, and itself")),
+        (both_sides * n_layers * reach, message("Add itself."), message("a reach for each layer")),
+        (n_layers * (1 + both_sides * reach), message("Itself counts once, not once a layer."),
+                                              message("a reach and itself, for each layer")),
+        (n, message("Each layer adds one reach and no more: {layers} layers are too few for all.", layers=n_layers),
+            message("layers let all tokens through")),
+        (1 + both_sides * reach**n_layers, message("Reaches of layers are added, not multiplied."),
+                                           message("the reaches of the layers multiplied, and itself"))))  # fmt: skip
 
 
 def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
@@ -99,22 +99,22 @@ def weight_with_sink(varied: VariedHead, random: Generator) -> Asked:
     before, after = float(varied.plain.weights[query, key]), float(varied.changed.weights[query, key])
     collected, n_keys = float(varied.collected[query]), int(varied.plain.visible[query].sum())
     names = varied.example.names
-    return asks_about("weights", (query, key), among_numbers(
-        lambda shown: say("Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
+    return asks_about("weights", (query, key), multiple_choice_of_numbers(
+        lambda shown: message("Without a sink, {query} puts {before} on {key}. A sink collects {share} of this query's "
                           "weight. What is left on {key}?", query=names[query], key=names[key], before=shown(before),
                           share=shown(collected)),
-        (after, say("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
-                say("the weight, less its part of what the sink takes")),
-        (before, say("The score stays, but the sink has joined the sum below."),
-                 say("its score stays, and so does its weight")),
-        (before - collected / n_keys, say("It is not taken in equal parts: every weight shrinks by the same factor."),
-                                      say("the weight, less an equal part of what the sink takes")),
-        (before - collected, say("That takes from one key all that the sink collects from the whole row."),
-                             say("the weight, less all that the sink takes")),
-        (before / (1 + collected), say("The factor is 1 less the share that the sink collects."),
-                                   say("the weight, divided by 1 plus the share")),
-        (before * collected, say("That is what the sink takes of it."),
-                             say("the weight, times the share of the sink"))))  # fmt: skip
+        (after, message("Every weight of the row shrinks by the same factor: 1 less what the sink collects."),
+                message("the weight, less its part of what the sink takes")),
+        (before, message("The score stays, but the sink has joined the sum below."),
+                 message("its score stays, and so does its weight")),
+        (before - collected / n_keys, message("It is not taken in equal parts: every weight shrinks by the same factor."),
+                                      message("the weight, less an equal part of what the sink takes")),
+        (before - collected, message("That takes from one key all that the sink collects from the whole row."),
+                             message("the weight, less all that the sink takes")),
+        (before / (1 + collected), message("The factor is 1 less the share that the sink collects."),
+                                   message("the weight, divided by 1 plus the share")),
+        (before * collected, message("That is what the sink takes of it."),
+                             message("the weight, times the share of the sink"))))  # fmt: skip
 
 
 def capped_score(varied: VariedHead, random: Generator) -> Asked:
@@ -125,19 +125,19 @@ def capped_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(bent[query], random)
     scaled, cap = float(varied.plain.scaled[query, key]), varied.amount
     names = varied.example.names
-    return asks_about("masked", (query, key), among_numbers(
-        lambda shown: say("The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
-                          key=names[key], query=names[query], score=Number(scaled, 4), cap=Number(cap, 1)),
-        (float(varied.changed.masked[query, key]), say("The cap times tanh of the score over the cap."),
-                                                   say("bent: the cap times tanh(score / cap)")),
-        (max(-cap, min(cap, scaled)), say("That is a hard cut. The soft cap bends every score, small ones a little."),
-                                      say("cut off where it goes beyond the cap")),
-        (math.tanh(scaled), say("That is a cap of 1. Divide by the cap before, multiply by it after."),
-                            say("bent: tanh of the score")),
-        (scaled / cap, say("Dividing alone caps nothing."), say("made smaller: the score over the cap")),
-        (math.copysign(cap, scaled), say("Only endless scores come to the cap itself."),
-                                     say("pushed out to the cap, with the sign of the score")),
-        (cap * scaled, say("That multiplies by the cap."), say("the score, times the cap"))))  # fmt: skip
+    return asks_about("masked", (query, key), multiple_choice_of_numbers(
+        lambda shown: message("The scaled score of {key} for {query} is {score}. What does a soft cap of {cap} make of it?",
+                          key=names[key], query=names[query], score=Fixed(scaled, 4), cap=Fixed(cap, 1)),
+        (float(varied.changed.masked[query, key]), message("The cap times tanh of the score over the cap."),
+                                                   message("bent: the cap times tanh(score / cap)")),
+        (max(-cap, min(cap, scaled)), message("That is a hard cut. The soft cap bends every score, small ones a little."),
+                                      message("cut off where it goes beyond the cap")),
+        (math.tanh(scaled), message("That is a cap of 1. Divide by the cap before, multiply by it after."),
+                            message("bent: tanh of the score")),
+        (scaled / cap, message("Dividing alone caps nothing."), message("made smaller: the score over the cap")),
+        (math.copysign(cap, scaled), message("Only endless scores come to the cap itself."),
+                                     message("pushed out to the cap, with the sign of the score")),
+        (cap * scaled, message("That multiplies by the cap."), message("the score, times the cap"))))  # fmt: skip
 
 
 def biased_score(varied: VariedHead, random: Generator) -> Asked:
@@ -150,21 +150,21 @@ def biased_score(varied: VariedHead, random: Generator) -> Asked:
     key = one_of(others, random)
     scaled, slope, steps = float(varied.plain.scaled[query, key]), varied.slope, abs(query - key)
     names = varied.example.names
-    return asks_about("masked", (query, key), among_numbers(
-        lambda shown: say("The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
+    return asks_about("masked", (query, key), multiple_choice_of_numbers(
+        lambda shown: message("The scaled score of {key} for {query} is {score}, and they stand {steps} apart. The slope "
                           "of ALiBi is {slope}. What is the score with its bias?", key=names[key], query=names[query],
-                          score=Number(scaled, 4), steps=steps, slope=Number(slope, 4)),
-        (float(varied.changed.masked[query, key]), say("The slope times the distance is taken off."),
-                                                   say("the slope off for each step apart")),
-        (scaled + slope * steps, say("What is far away loses, it does not gain."),
-                                 say("the slope on top for each step apart")),
-        (scaled - slope * (steps + 1), say("Neighbours stand 1 apart, and a token 0 from itself."),
-                                       say("the slope off for each step, and once more")),
-        (scaled - slope * (n + 1), say("The distance between the two counts, not the length of the text."),
-                                   say("the slope off for all the text, and once more")),
-        (scaled * (1 - slope), say("It is taken off, not multiplied."), say("the slope off as a part of the score")),
-        (scaled, say("Only a token's score with itself stays as it is."),
-                 say("the score, just as it is"))))  # fmt: skip
+                          score=Fixed(scaled, 4), steps=steps, slope=Fixed(slope, 4)),
+        (float(varied.changed.masked[query, key]), message("The slope times the distance is taken off."),
+                                                   message("the slope off for each step apart")),
+        (scaled + slope * steps, message("What is far away loses, it does not gain."),
+                                 message("the slope on top for each step apart")),
+        (scaled - slope * (steps + 1), message("Neighbours stand 1 apart, and a token 0 from itself."),
+                                       message("the slope off for each step, and once more")),
+        (scaled - slope * (n + 1), message("The distance between the two counts, not the length of the text."),
+                                   message("the slope off for all the text, and once more")),
+        (scaled * (1 - slope), message("It is taken off, not multiplied."), message("the slope off as a part of the score")),
+        (scaled, message("Only a token's score with itself stays as it is."),
+                 message("the score, just as it is"))))  # fmt: skip
 
 
 @beyond_figure
@@ -179,41 +179,41 @@ def turned_apart(varied: VariedHead, random: Generator) -> Asked:
     pair = below(d_k // 2, random)
     omega = float(rotation_angles(2, d_k)[1, pair])
     names = varied.example.names
-    return asks_about("turned apart", (query, key, pair), among_numbers(
-        lambda shown: say("The features {first} and {second} turn by {omega} radians from each position to the next. "
+    return asks_about("turned apart", (query, key, pair), multiple_choice_of_numbers(
+        lambda shown: message("The features {first} and {second} turn by {omega} radians from each position to the next. "
                           "{query} is token {place} and {key} is token {other}. By how many radians are their turns "
-                          "apart?", first=2 * pair + 1, second=2 * pair + 2, omega=Number(omega, 4), query=names[query],
+                          "apart?", first=2 * pair + 1, second=2 * pair + 2, omega=Fixed(omega, 4), query=names[query],
                           key=names[key], place=query + 1, other=key + 1),
-        (omega * (query - key), say("The distance times the angle of one step: where the two stand does not matter."),
-                                say("the turn of a step, for each step apart")),
-        (omega * query, say("That is the turn of the query alone."), say("the turn of the query alone")),
-        (omega * (query + key), say("The score turns the key back, so the angles are subtracted."),
-                                say("the turns of both, added")),
-        (omega * (query - key + 1), say("Neighbours are one step apart."),
-                                    say("the turn of a step, for each step and once more")),
-        (omega * key, say("That is the turn of the key alone."), say("the turn of the key alone")),
-        (omega / (query - key), say("The further apart, the more they turn."),
-                                say("the turn of a step, over the steps apart"))))  # fmt: skip
+        (omega * (query - key), message("The distance times the angle of one step: where the two stand does not matter."),
+                                message("the turn of a step, for each step apart")),
+        (omega * query, message("That is the turn of the query alone."), message("the turn of the query alone")),
+        (omega * (query + key), message("The score turns the key back, so the angles are subtracted."),
+                                message("the turns of both, added")),
+        (omega * (query - key + 1), message("Neighbours are one step apart."),
+                                    message("the turn of a step, for each step and once more")),
+        (omega * key, message("That is the turn of the key alone."), message("the turn of the key alone")),
+        (omega / (query - key), message("The further apart, the more they turn."),
+                                message("the turn of a step, over the steps apart"))))  # fmt: skip
 
 
 def shape_of_cross(varied: VariedHead, random: Generator) -> Asked:
     """Rows ask, columns answer, also where they are different sentences."""
     only(varied, "cross")
     n, cut = len(varied.plain.q), varied.cut
-    return among(
-        say("{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
+    return multiple_choice(
+        message("{asking} tokens ask and the {answering} of another sentence answer. What shape do the weights have?",
             asking=n - cut, answering=cut),
         *(Card(shaped(*shape), *said) for shape, *said in (
-            ((n - cut, cut), say("A row for each query, a column for each key."),
-             say("rows for those that ask, columns for those that answer")),
-            ((cut, n - cut), say("That is the other way round: rows are queries."),
-             say("rows for those that answer, columns for those that ask")),
-            ((n, n), say("The two sentences do not look at themselves here."),
-             say("rows and columns for all tokens")),
-            ((n - cut, n), say("The keys come from the first sentence alone."),
-             say("rows for those that ask, columns for all tokens")),
-            ((cut, cut), say("Queries come from the second sentence."),
-             say("rows and columns for those that answer")))))  # fmt: skip
+            ((n - cut, cut), message("A row for each query, a column for each key."),
+             message("rows for those that ask, columns for those that answer")),
+            ((cut, n - cut), message("That is the other way round: rows are queries."),
+             message("rows for those that answer, columns for those that ask")),
+            ((n, n), message("The two sentences do not look at themselves here."),
+             message("rows and columns for all tokens")),
+            ((n - cut, n), message("The keys come from the first sentence alone."),
+             message("rows for those that ask, columns for all tokens")),
+            ((cut, cut), message("Queries come from the second sentence."),
+             message("rows and columns for those that answer")))))  # fmt: skip
 
 
 def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
@@ -228,20 +228,20 @@ def kept_numbers(varied: VariedHead, random: Generator) -> Asked:
     d_k, d_v = varied.plain.q.shape[-1], varied.plain.v.shape[-1]
     n_heads, kv_heads = varied.example.example.n_heads, varied.kv_heads
     kept = tokens_kept(varied, n, True)
-    return asks_about("cached", (n,), among_counts(
-        say("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
+    return asks_about("cached", (n,), multiple_choice_of_counts(
+        message("How many numbers does the cache keep of {kept} tokens, with d_k = {d_k} and d_v = {d_v}, and {sets} "
             "sets of keys and values for {heads} heads?",
             heads=n_heads, sets=kv_heads, d_k=d_k, d_v=d_v, kept=kept),
-        (numbers_kept(varied, n, True), say("A key and a value for each of these tokens, in each set."),
-                                        say("keys and values, once for each set")),
-        (kept * kv_heads * d_k, say("Values are needed too."), say("keys alone, once for each set")),
-        (kept * kv_heads * (2 * d_k + d_v), say("Queries are used once and need not be kept."),
-                                            say("queries, keys and values, once for each set")),
-        (kept * (kept + d_k + d_v) * kv_heads, say("Weights are computed anew for each query, and not kept."),
-                                               say("keys, values and weights, once for each set")),
-        (kept * n_heads * kv_heads * (d_k + d_v), say("Heads that share keys and values keep them once."),
-                                                  say("keys and values of every head, for each set")),
-        (kv_heads * (d_k + d_v), say("That is for one token."), say("keys and values of a single token"))))  # fmt: skip
+        (numbers_kept(varied, n, True), message("A key and a value for each of these tokens, in each set."),
+                                        message("keys and values, once for each set")),
+        (kept * kv_heads * d_k, message("Values are needed too."), message("keys alone, once for each set")),
+        (kept * kv_heads * (2 * d_k + d_v), message("Queries are used once and need not be kept."),
+                                            message("queries, keys and values, once for each set")),
+        (kept * (kept + d_k + d_v) * kv_heads, message("Weights are computed anew for each query, and not kept."),
+                                               message("keys, values and weights, once for each set")),
+        (kept * n_heads * kv_heads * (d_k + d_v), message("Heads that share keys and values keep them once."),
+                                                  message("keys and values of every head, for each set")),
+        (kv_heads * (d_k + d_v), message("That is for one token."), message("keys and values of a single token"))))  # fmt: skip
 
 
 OWN_KIND = {"sink": weight_with_sink, "cap": capped_score, "alibi": biased_score, "rotary": turned_apart,

@@ -9,8 +9,8 @@ from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.overview import matrices_view as overview
 from lessons.scores import lesson as scores
-from lessons.screen.format import equation, labelled, spoken
-from lessons.screen.message import Sentence
+from lessons.screen.format import equation, labelled, render
+from lessons.screen.message import Message
 from lessons.screen.screen import Matrices, Matrix, Question, Screen
 from lessons.worksheet.numbers import is_rounded, with_rounded_weights
 from lessons.worksheet.sheet import DECIMALS
@@ -103,11 +103,11 @@ def lines_of_right(question: Question, trace: ExampleTrace, decimals: int) -> tu
     steps = matrix.derive(row, column)[-cell.lines :]
     lines = [labelled(step.meaning, equation(step)) for step in steps]
     if is_rounded(steps[-1].value, DECIMALS[-1]):
-        lines[-1] += f" ≈ {spoken(question.cards[question.right].text)}"
+        lines[-1] += f" ≈ {render(question.cards[question.right].text)}"
     return tuple(lines)
 
 
-def place_named(prompt: Sentence, name: str) -> int:
+def place_named(prompt: Message, name: str) -> int:
     """The position of a token of the prompt; or of a feature, which it counts from 1."""
     argument = prompt.arguments[name]
     return argument - 1 if isinstance(argument, int) else argument.position

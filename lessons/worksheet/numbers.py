@@ -17,7 +17,7 @@ from attention_core.masks import causal_mask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, ExampleTrace, run_afresh
 from lessons.screen.format import localised, with_point
-from lessons.screen.message import All, Argument, Number, Sentence
+from lessons.screen.message import Argument, Fixed, ListOf, Message
 from lessons.worksheet.sheet import SheetChoices
 
 WIDTHS = {"d_model": 2, "d_k": 4, "d_v": 2}
@@ -42,13 +42,13 @@ def on_paper(value: float, decimals: int, fixed: bool = False) -> str:
 def as_on_paper(argument: Argument) -> Argument:
     """What a sentence of a screen says, its numbers with as few decimals as a sheet gives those that are exact."""
     match argument:
-        case Number(value, decimals):
+        case Fixed(value, decimals):
             exact = (few for few in range(decimals) if not is_rounded(value, few))
-            return Number(value, next(exact, decimals))
-        case Sentence():
+            return Fixed(value, next(exact, decimals))
+        case Message():
             return argument._replace(arguments={name: as_on_paper(it) for name, it in argument.arguments.items()})
-        case All(items):
-            return All(tuple(map(as_on_paper, items)))
+        case ListOf(items):
+            return ListOf(tuple(map(as_on_paper, items)))
     return argument
 
 

@@ -20,8 +20,8 @@ from lessons.positions import lesson as positions
 from lessons.positions.permutation import random_permutation
 from lessons.projections import lesson as projections
 from lessons.scores import lesson as scores
-from lessons.screen.format import spoken
-from lessons.screen.message import All, Sentence, Share, say, say_count
+from lessons.screen.format import render
+from lessons.screen.message import ListOf, Message, Percent, message, plural
 from lessons.screen.screen import Question, Screen
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
@@ -76,9 +76,9 @@ class Stop:
 class Expected:
     """An answer that will come: what it says, the thought that leads to it, and what to say then."""
 
-    text: Sentence
-    thought: Sentence | None
-    reply: Sentence
+    text: Message
+    thought: Message | None
+    reply: Message
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,10 @@ class Planned:
     `shown` is what the link of the next screen says beside its controls.
     """
 
-    asks: Sentence
+    asks: Message
     right: Expected | None
     wrong: tuple[Expected, ...]
-    shows: tuple[Sentence, ...] = ()
+    shows: tuple[Message, ...] = ()
     shown: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -165,7 +165,7 @@ def planned(stop: Stop) -> Planned:
     """What a stop asks, and what its screens say."""
     if stop.exercise:
         exercise = EXERCISES[stop.exercise]
-        hints = tuple(Expected(say("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
+        hints = tuple(Expected(message("A known mistake"), None, mistake.hint) for mistake in exercise.mistakes)
         return Planned(exercise.asks, None, hints)
     screen = stop.opens.screen()
     then = stop.then and stop.then.screen()
@@ -179,11 +179,11 @@ def asked_first(screen: Screen) -> Planned:
     return Planned(question.prompt, *answers_expected(question))
 
 
-def how_shown(screen: Screen, asked: Sentence) -> dict[str, str]:
+def how_shown(screen: Screen, asked: Message) -> dict[str, str]:
     """What a link says so that a screen is seen after the answers: uncovered, and above it no question but that one."""
     if screen.ask is None:
         return {}
-    same = spoken(screen.ask(0).prompt) == spoken(asked)
+    same = render(screen.ask(0).prompt) == render(asked)
     return {"cover": "false"} | ({} if same else {"hide": "predict"})
 
 
@@ -193,45 +193,45 @@ def answers_expected(question: Question) -> tuple[Expected, tuple[Expected, ...]
     return cards.pop(question.right), tuple(cards)
 
 
-def what_is_noticed(screen: Screen) -> tuple[Sentence, ...]:
+def what_is_noticed(screen: Screen) -> tuple[Message, ...]:
     """What a screen says of itself: its headline, or what there is to notice in its figures, each once."""
     if screen.headline is not None:
         return (screen.headline,)
-    return tuple(dict((spoken(said), said) for figure in screen.figures for said in figure.notice).values())
+    return tuple(dict((render(said), said) for figure in screen.figures for said in figure.notice).values())
 
 
-def where_will_it_look(opens: Linked) -> tuple[Sentence, Expected, tuple[Expected, ...]]:
+def where_will_it_look(opens: Linked) -> tuple[Message, Expected, tuple[Expected, ...]]:
     """What to ask before the first screen, which says the answer at once: where its last token looks."""
     trace = run_example(opens.example)
     row, names = trace.heads.select(0).weights[last_token(trace)], trace.names
     *others, _ = row.argsort().tolist()
-    asks = say("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at "
-               "most?", tokens=All(names), query=names[-1])  # fmt: skip
+    asks = message("Before you open it, write the sentence on the board: {tokens}. Which of these does {query} look at "
+               "most?", tokens=ListOf(names), query=names[-1])  # fmt: skip
     wrong = tuple(
-        Expected(say("{key}", key=names[key]), None,
-                 say("{key} gets {share} of its weight.", key=names[key], share=Share(float(row[key]))))
+        Expected(message("{key}", key=names[key]), None,
+                 message("{key} gets {share} of its weight.", key=names[key], share=Percent(float(row[key]))))
         for key in reversed(others)
     )  # fmt: skip
     most = int(row.argmax())
-    return asks, Expected(say("{key}", key=names[most]), None, opens.screen().headline), wrong
+    return asks, Expected(message("{key}", key=names[most]), None, opens.screen().headline), wrong
 
 
-def if_time_is_short(plan: tuple[Stop, ...]) -> tuple[Sentence, ...]:
+def if_time_is_short(plan: tuple[Stop, ...]) -> tuple[Message, ...]:
     """Which stops can be left out, how much that saves, and after which of them one can end."""
     out = [place for place, stop in enumerate(plan, start=1) if stop.out]
     ends = [place for place, stop in enumerate(plan, start=1) if stop.ends]
     saved = sum(stop.minutes for stop in plan if stop.out)
     return (
-        say(
+        message(
             "If time is short, leave out {stops}: that saves {minutes} minutes.", stops=stops_named(out), minutes=saved
         ),
-        say("If time is up, end after {stops}: a thought is complete there.", stops=stops_named(ends)),
+        message("If time is up, end after {stops}: a thought is complete there.", stops=stops_named(ends)),
     )
 
 
-def stops_named(places: list[int]) -> Sentence:
+def stops_named(places: list[int]) -> Message:
     """Stop 2; or stops 2 and 4."""
-    return say_count("stop {places}", "stops {places}", len(places), places=All(tuple(places)))
+    return plural("stop {places}", "stops {places}", len(places), places=ListOf(tuple(places)))
 
 
 def begins_at(plan: tuple[Stop, ...], place: int) -> int:

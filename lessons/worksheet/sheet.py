@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 from attention_core.errors import InputError, Phrase
 from attention_core.tokens import clean_text, tokenize
-from lessons.screen.message import Sentence, say
+from lessons.screen.message import Message, message
 
-HEADING = say("What does a class take home?")
-OPENING = say(
+HEADING = message("What does a class take home?")
+OPENING = message(
     "A worksheet from the lessons you choose, with numbers small enough to work out by hand, and its key: every "
     "number in it is computed when you ask for it. Or a plan for a lesson, with what to ask the room before each "
     "screen."
@@ -59,14 +59,14 @@ class SheetChoices:
             raise InputError("a sentence on paper has 2 to 5 tokens, each apart from the next")
 
 
-def words_on_paper(typed: str) -> tuple[str, tuple[Sentence | Phrase, ...]]:
+def words_on_paper(typed: str) -> tuple[str, tuple[Message | Phrase, ...]]:
     """The tokens of a sentence that a sheet has room for, with a space between them; and what was changed, if much."""
     clean = clean_text(typed[:LONGEST_ON_PAPER])
     tokens, said = tokenize(clean.text, "words"), clean.notes
     if len(tokens) < FEWEST_ON_PAPER:
         return PAPER_SENTENCE, (
             *said,
-            say(
+            message(
                 "A worksheet needs a sentence of at least {fewest} tokens, and this has {tokens}. Until then it is "
                 "“{usual}”.",
                 fewest=FEWEST_ON_PAPER,
@@ -75,7 +75,7 @@ def words_on_paper(typed: str) -> tuple[str, tuple[Sentence | Phrase, ...]]:
             ),
         )
     if len(tokens) > MOST_ON_PAPER or len(typed) > LONGEST_ON_PAPER:
-        said = (*said, say("There is room for {most} tokens on paper: the first are used.", most=MOST_ON_PAPER))
+        said = (*said, message("There is room for {most} tokens on paper: the first are used.", most=MOST_ON_PAPER))
     return " ".join(tokens[:MOST_ON_PAPER]), said
 
 

@@ -23,8 +23,8 @@ from lessons.output import lesson as output
 from lessons.overview import matrices_view as overview
 from lessons.projections import lesson as projections
 from lessons.scores import lesson as scores
-from lessons.screen.format import equation, labelled, tell
-from lessons.screen.message import Number, Sentence, say, say_count
+from lessons.screen.format import equation, labelled, translate
+from lessons.screen.message import Fixed, Message, message, plural
 from lessons.screen.screen import Code, Matrix, Question, Screen
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
@@ -61,7 +61,7 @@ class PaperTask:
     """What is asked, of which lesson, and what is given; then blanks to fill in, or a question with cards."""
 
     lesson: str
-    asks: Sentence
+    asks: Message
     given: tuple[Matrix, ...]
     blanks: tuple[Blanks, ...] = ()
     question: Question | None = None
@@ -81,17 +81,17 @@ class Answered:
 Make = Callable[[ExampleTrace, Generator, int], PaperTask]
 
 
-def how_to_round(decimals: int) -> tuple[Sentence, ...]:
+def how_to_round(decimals: int) -> tuple[Message, ...]:
     """What is exact on a sheet, and what is rounded to how many decimals."""
     d_k = WIDTHS["d_k"]
     return (
-        say("X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
-            "exponential has to be rounded.", d_k=d_k, root=Number(math.sqrt(d_k), 0)),
-        say_count("Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
+        message("X and the weight matrices hold whole numbers, and √d_k = √{d_k} = {root}. So only what comes out of an "
+            "exponential has to be rounded.", d_k=d_k, root=Fixed(math.sqrt(d_k), 0)),
+        plural("Round it to {count} decimal, and only when you write it down: keep all digits on the way. Halves "
                   "are rounded up.",
                   "Round it to {count} decimals, and only when you write it down: keep all digits on the way. Halves "
                   "are rounded up.", decimals),
-        say("Numbers that are given are used as they stand here."))  # fmt: skip
+        message("Numbers that are given are used as they stand here."))  # fmt: skip
 
 
 def sheet_tasks(choices: SheetChoices) -> tuple[PaperTask, ...]:
@@ -143,7 +143,7 @@ def question_on_paper(lesson: str, trace: ExampleTrace, random: Generator, decim
 def written_on_paper(question: Question) -> Question:
     """The question with numbers as the sheet writes them; on cards, if all are exact: else all have their decimals."""
     cards = [replace(card, reply=as_on_paper(card.reply)) for card in question.cards]
-    numbers = [it for card in cards for it in card.text.arguments.values() if isinstance(it, Number)]
+    numbers = [it for card in cards for it in card.text.arguments.values() if isinstance(it, Fixed)]
     if not any(is_rounded(it.value, it.decimals) for it in numbers):
         cards = [replace(card, text=as_on_paper(card.text)) for card in cards]
     return replace(question, prompt=as_on_paper(question.prompt), cards=tuple(cards))
@@ -176,7 +176,7 @@ def fill_in_dot_products(trace: ExampleTrace, random: Generator, decimals: int) 
     """A row of X Xᵀ."""
     i = below(len(trace.tokens), random)
     x, compared = found_in(dot_product.screen(trace, 0, dot_product.Choices("all", i)), "x", "scores")
-    asks = say("Take the dot product of the row of {query} in X with every row, its own included.",
+    asks = message("Take the dot product of the row of {query} in X with every row, its own included.",
                query=trace.names[i])  # fmt: skip
     return PaperTask(lesson="dot_product", asks=asks, given=(x,), blanks=(Blanks(compared, i),))
 
@@ -185,7 +185,7 @@ def fill_in_projection(trace: ExampleTrace, random: Generator, decimals: int) ->
     """A query, a key or a value."""
     i, role = below(len(trace.tokens), random), "qkv"[below(3, random)]
     screen = projections.screen(trace, 0, projections.Choices(role))
-    asks = say("Multiply the row of {token} in X by {matrix}: that is its {vector}.",
+    asks = message("Multiply the row of {token} in X by {matrix}: that is its {vector}.",
                token=trace.names[i], matrix=f"W_{role}", vector=VECTORS[role])  # fmt: skip
     x, weights, product = found_in(screen, "x", f"W_{role}", role)
     return PaperTask(lesson="projections", asks=asks, given=(x, weights), blanks=(Blanks(product, i),))
@@ -197,8 +197,8 @@ def fill_in_scores(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     steps = overview.screen(trace, 0, overview.Choices())
     q, k, scaled = found_in(steps, "q", "k", "scaled")
     d_k = trace.example.d_k
-    asks = say("Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
-               "mask yet.", query=trace.names[i], d_k=d_k, root=Number(math.sqrt(d_k), 0))  # fmt: skip
+    asks = message("Compare the query of {query} with every key: the dot product, divided by √{d_k} = {root}. There is no "
+               "mask yet.", query=trace.names[i], d_k=d_k, root=Fixed(math.sqrt(d_k), 0))  # fmt: skip
     return PaperTask(lesson="scores", asks=asks, given=(q, k), blanks=(Blanks(scaled, i, lines=2),))
 
 
@@ -207,7 +207,7 @@ def fill_in_masked(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     middle = range(1, len(trace.tokens) - 1)
     i = middle[below(len(middle), random)] if middle else 0
     scaled, masked, weights = found_in(overview.screen(trace, 0, overview.Choices()), "scaled", "masked", "weights")
-    asks = say("No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
+    asks = message("No token may look at a later one. In the row of {query}, write “masked” where the mask hides the "
                "score, copy the others, and turn them into weights.", query=trace.names[i])  # fmt: skip
     return PaperTask(lesson="mask", asks=asks, given=(scaled,), blanks=(Blanks(masked, i), Blanks(weights, i, lines=3)))
 
@@ -216,8 +216,8 @@ def fill_in_softmax(trace: ExampleTrace, random: Generator, decimals: int) -> Pa
     """One row, step by step."""
     i = last_or_before(trace, random)
     row, *steps = found_in(softmax.screen(trace, 0, softmax.Choices(i)), "scores", "shifted", "powers", "weights")
-    given = replace(row, title=say("scaled scores"))
-    asks = say("Turn the scaled scores of {query} into weights: subtract the largest, take the exponential, divide by "
+    given = replace(row, title=message("scaled scores"))
+    asks = message("Turn the scaled scores of {query} into weights: subtract the largest, take the exponential, divide by "
                "the sum.", query=trace.names[i])  # fmt: skip
     blanks = tuple(Blanks(matrix, 0, 2 if matrix.key == "weights" else 1) for matrix in steps)
     return PaperTask(lesson="softmax", asks=asks, given=(given,), blanks=blanks)
@@ -229,7 +229,9 @@ def fill_in_output(trace: ExampleTrace, random: Generator, decimals: int) -> Pap
     rounded = with_rounded_weights(trace, decimals)
     weights, mixed = found_in(output.screen(rounded, 0, output.Choices("all", i)), "weights", "output")
     (v,) = found_in(overview.screen(trace, 0, overview.Choices()), "v")
-    asks = say("Mix the values by the weights of {query}, which are rounded: that is its output.", query=trace.names[i])
+    asks = message(
+        "Mix the values by the weights of {query}, which are rounded: that is its output.", query=trace.names[i]
+    )
     return PaperTask(lesson="output", asks=asks, given=(weights, v), blanks=(Blanks(mixed, i),))
 
 
@@ -256,7 +258,7 @@ MAKES_SHEETS = Code((sheet_tasks, paper_task, paper_example, with_rounded_weight
 def written_cell(matrix: Matrix, row: int, column: int, decimals: int) -> str:
     """What stands in a cell on paper: a number, or that it is masked. A weight has all its decimals, if it is given."""
     if not matrix.sees(row, column):
-        return tell("masked") if matrix.scale != "weight" else "0"
+        return translate("masked") if matrix.scale != "weight" else "0"
     return on_paper(float(matrix.values[row][column]), decimals, fixed=matrix.scale == "weight")
 
 
@@ -273,7 +275,7 @@ def answers_of(blanks: Blanks, decimals: int) -> tuple[Answered, ...]:
     return tuple(found)
 
 
-def what_they_sum_to(blanks: Blanks, decimals: int) -> Sentence | None:
+def what_they_sum_to(blanks: Blanks, decimals: int) -> Message | None:
     """Where a row of rounded weights does not sum to 1: what it sums to."""
     if blanks.matrix.scale != "weight":
         return None
@@ -282,4 +284,4 @@ def what_they_sum_to(blanks: Blanks, decimals: int) -> Sentence | None:
     total = round(sum(rounded_number(weight, decimals) for weight in seen), decimals)
     if total == 1:
         return None
-    return say("Rounded, these weights sum to {total}; before that, to 1.", total=Number(total, decimals))
+    return message("Rounded, these weights sum to {total}; before that, to 1.", total=Fixed(total, decimals))

@@ -8,7 +8,7 @@ import pytest
 
 from attention_ui.practice.exercise_view import EDITOR_WORDS
 from attention_ui.server.runner import runner_page
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 # Ways to reach another host from a worker, in a learner's Python. {url} is where to.
 REACH = {
@@ -114,7 +114,7 @@ def runner(chromium, listener):
             page.evaluate("window.answer = null")
             job = json.dumps({"entry": "done", "returns": [], "cases": []})
             args = {"exercise": code, "seed": 1, "job": job, "starter": "", "code": code, "limit": 4000}
-            args |= {"lang": "en", "words": {name: spoken(said) for name, said in EDITOR_WORDS.items()}}
+            args |= {"lang": "en", "words": {name: render(said) for name, said in EDITOR_WORDS.items()}}
             page.evaluate("args => postMessage({type: 'streamlit:render', args}, '*')", args)
             page.locator("#run:enabled").click()
             page.wait_for_function("() => window.answer")

@@ -3,7 +3,7 @@
 import pytest
 
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 VERDICT = ".st-key-exercise_right, .st-key-exercise_wrong"
 NEWLY = """seed => {
@@ -174,7 +174,7 @@ def test_code_is_kept_on_other_pages_and_over_a_reload_of_this_browser(desk):
     at.page.wait_for_url("**/mask**")
     at.tab.settled()
     at.page.get_by_test_id("stTopNavLink").filter(has_text="Exercises").click()
-    at.page.locator(".st-key-exercise").get_by_text(spoken(EXERCISES["mask"].title)).click()
+    at.page.locator(".st-key-exercise").get_by_text(render(EXERCISES["mask"].title)).click()
     holds(at, "# mine, not yet run")
     at.run("# mine, run once")
     at.page.goto(f"{at.tab.url}/exercises?exercise=mask")

@@ -4,7 +4,7 @@ import pytest
 
 from attention_ui.controls.variants import VARIANTS
 from lessons.example.example import learnt_example, run_example
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 from lessons.screen.screen import Table
 from lessons.variants.lesson import Choices, screen
 
@@ -30,7 +30,7 @@ def charts_of(variant):
 def test_each_choice_changes_the_figure_in_place_and_draws_what_follows(visit):
     tab = drawn(visit().open(LINK))
     for variant in [*list(VARIANTS)[1:], "window"]:
-        tab.page.get_by_role("radio", name=written(VARIANTS[variant]), exact=True).click()
+        tab.page.get_by_role("radio", name=format_value(VARIANTS[variant]), exact=True).click()
         for key in charts_of(variant):
             tab.page.wait_for_selector(f".st-key-{key} svg.marks")
         drawn(tab)

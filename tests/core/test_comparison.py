@@ -8,7 +8,7 @@ import pytest
 from attention_core.model import ModelConfig
 from attention_core.tasks import TASKS, CharacterTask, CopyTask
 from attention_core.training import TrainingSettings, recommended
-from lessons.screen.format import spoken, together, written
+from lessons.screen.format import format_value, render, render_all
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences, differences, verdict
 from runs.recording import Recording
 from runs.run import TrainingRun
@@ -30,7 +30,7 @@ def test_every_setting_that_changes_is_named_with_both_values(setting):
     found = differences(before, after)
     also_d_k = setting in ("d_model", "n_heads")
     assert len(found) == 1 + also_d_k
-    assert all(spoken(d.name) and written(d.before) != written(d.after) for d in found)
+    assert all(render(d.name) and format_value(d.before) != format_value(d.after) for d in found)
 
 
 def test_no_setting_is_forgotten():
@@ -44,19 +44,19 @@ def test_equal_settings_do_not_differ():
 
 def test_tasks_are_named_and_texts_are_not_shown():
     copy, other = recommended(CopyTask()), recommended(TASKS["sort"])
-    assert spoken(differences(copy, other)[0].sentence) == "task: Copy → Sort"
+    assert render(differences(copy, other)[0].sentence) == "task: Copy → Sort"
     larger = differences(copy, recommended(CopyTask(n_letters=7)))[0]
-    assert spoken(larger.sentence) == "task: n letters 10 → n letters 7"
+    assert render(larger.sentence) == "task: n letters 10 → n letters 7"
     one, two = (recommended(CharacterTask(text * 9)) for text in ("abcd", "dcba"))
-    assert [spoken(d.sentence) for d in differences(one, two)] == ["text: one text → another text"]
+    assert [render(d.sentence) for d in differences(one, two)] == ["text: one text → another text"]
 
 
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_each_question_changes_one_thing(name):
     first, second = COMPARISONS[name].settings(3)
-    assert spoken(COMPARISONS[name].question).endswith("?")
+    assert render(COMPARISONS[name].question).endswith("?")
     assert first.seed == second.seed == 3 and first.task == second.task
-    assert len([d for d in differences(first, second) if spoken(d.name) != "d_k"]) == 1
+    assert len([d for d in differences(first, second) if render(d.name) != "d_k"]) == 1
 
 
 def view_after(settings, steps):
@@ -79,11 +79,11 @@ def view_after(settings, steps):
     ids=str,
 )
 def test_the_verdict_says_what_the_numbers_say(numbers, words):
-    assert words in spoken(verdict(*numbers))
+    assert words in render(verdict(*numbers))
 
 
 def test_a_task_without_a_picture_of_success_has_no_weight_in_the_caption():
     settings = recommended(CharacterTask("abcabcabcacb", 3), steps=3)
     view = view_after(settings, 3)
-    assert math.isnan(view.evaluations[-1].weight) and "Weight" not in together(comparison_sentences(view, view))
+    assert math.isnan(view.evaluations[-1].weight) and "Weight" not in render_all(comparison_sentences(view, view))
     assert view.evaluations[-1].role_weights.shape == (0, 1, 4)

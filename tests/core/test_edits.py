@@ -26,7 +26,7 @@ from lessons.example.example import Example, run_example, unedited
 from lessons.example.presets import PRESETS
 from lessons.kit.edit_notices import edit_remarks, shared_row, tensors_of
 from lessons.kit.matrices import PAIRS
-from lessons.screen.format import spoken, written
+from lessons.screen.format import format_value, render
 
 VALUES = st.floats(-LARGEST, LARGEST, allow_nan=False)
 ANY_EDIT = st.builds(
@@ -60,7 +60,7 @@ def counts(trace, head=0):
 def said_of(found):
     """What was found, and the sentences on the rest as they are read."""
     edits, sentences = found
-    return edits, tuple(map(written, sentences))
+    return edits, tuple(map(format_value, sentences))
 
 
 @pytest.mark.parametrize(
@@ -167,8 +167,8 @@ def test_a_row_of_x_is_the_row_of_the_table_so_the_same_word_keeps_the_same_vect
     assert torch.equal(trace.x[0], trace.x[2])
     table = embedding_table(3, 3, generator(42, "embedding"))
     assert torch.equal(trace.x[1], table[1]) and torch.equal(trace.x[3], table[2])
-    assert spoken(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
-    assert spoken(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
+    assert render(shared_row(trace)).startswith("“the” comes 2 times and picks the same row each time")
+    assert render(shared_row(run_example(SENTENCE))) == "No row repeats, so each belongs to one token."
 
 
 def test_typing_into_any_row_of_a_repeated_word_is_one_edit_of_its_first_row():
@@ -184,7 +184,7 @@ def test_an_edit_outside_the_matrix_waits_and_says_so():
     large = edited(*edits)
     assert large.W_q[0, 5] == 1 and large.W_q[6, 5] == 2 and large.x[4, 0] == 3 and large.notes == ()
     small = edited(*edits, example=replace(SENTENCE, d_k=2, text="a b c"))
-    assert tuple(map(written, small.notes)) == (
+    assert tuple(map(format_value, small.notes)) == (
         "X is 3×7 now, and 1 number changed by hand has no place in it. "
         "Nothing is lost: what was changed counts again once there is room.",
         "W_q is 7×4 now, and 2 numbers changed by hand have no place in it. "
@@ -226,7 +226,7 @@ def test_editing_one_head_leaves_the_other_alone():
     assert not any(counts(trace, head=0).values())
     assert counts(trace, head=1)["W_q"] == 1
     (remark,) = edit_remarks(trace, 0)
-    assert spoken(remark) == "What was changed by hand changes nothing in this head."
+    assert render(remark) == "What was changed by hand changes nothing in this head."
 
 
 def test_the_future_stays_unchanged_under_a_causal_mask():

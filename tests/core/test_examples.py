@@ -13,7 +13,7 @@ from attention_core.embeddings import embed, embedding_table
 from attention_core.randomness import MAX_SEED, generator
 from lessons.example.example import DEFAULT_SENTENCE, LIMITS, MAX_TOKENS, Example, run_example
 from lessons.example.presets import JOURNEY_TOKENS, JOURNEY_X, draw_weight
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 from tests.printed import as_printed
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=80)
@@ -232,7 +232,7 @@ def test_every_text_gives_a_trace(text, unit, causal):
     assert 1 <= len(trace.tokens) <= MAX_TOKENS
     assert len(trace.ids) == len(trace.tokens) == trace.x.shape[0]
     assert trace.heads.output.isfinite().all()
-    "".join([*trace.tokens, *map(written, trace.notes)]).encode("utf-8")
+    "".join([*trace.tokens, *map(format_value, trace.notes)]).encode("utf-8")
 
 
 @given(data=st.data())
@@ -248,13 +248,13 @@ def test_every_choice_within_the_limits_gives_a_trace(data):
 def test_without_a_word_there_is_the_default_sentence_and_a_note(text):
     trace = run_example(sentence(text))
     assert trace.tokens == tuple(DEFAULT_SENTENCE.split())
-    assert "There is no word to show yet" in written(trace.notes[-1])
-    assert DEFAULT_SENTENCE in written(trace.notes[-1])
+    assert "There is no word to show yet" in format_value(trace.notes[-1])
+    assert DEFAULT_SENTENCE in format_value(trace.notes[-1])
 
 
 def test_without_a_text_no_note_speaks_of_the_length_of_the_text():
     trace = run_example(sentence("", unit="characters"))
-    assert not any("The text has" in written(note) for note in trace.notes)
+    assert not any("The text has" in format_value(note) for note in trace.notes)
 
 
 def test_an_ordinary_sentence_has_no_notes():
@@ -266,7 +266,7 @@ def test_a_long_sentence_is_cut_and_says_so():
     trace = run_example(sentence(" ".join(f"word{i}" for i in range(17))))
     assert trace.tokens == tuple(f"word{i}" for i in range(MAX_TOKENS))
     assert len(trace.notes) == 1
-    assert re.search(rf"first {MAX_TOKENS} tokens", written(trace.notes[0]))
+    assert re.search(rf"first {MAX_TOKENS} tokens", format_value(trace.notes[0]))
 
 
 def test_a_sentence_of_exactly_the_limit_is_not_cut():
@@ -279,7 +279,7 @@ def test_a_sentence_of_exactly_the_limit_is_not_cut():
 def test_the_notes_on_a_very_long_text_say_nothing_false_of_it(unit, true):
     trace = run_example(sentence("ab cd " * 2_000, unit=unit))
     assert len(trace.tokens) == MAX_TOKENS
-    claimed = re.findall(r"The text has ([\d,]+)", " ".join(map(written, trace.notes)))
+    claimed = re.findall(r"The text has ([\d,]+)", " ".join(map(format_value, trace.notes)))
     assert claimed and set(claimed) <= true
 
 

@@ -15,7 +15,7 @@ from lessons.cost.lesson import cost_formula
 from lessons.example.example import LIMITS, Example, run_example
 from lessons.example.presets import JOURNEY_X, PRESETS
 from lessons.kit.stages import STAGES, notice_stage
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.softmax import lesson as softmax
 from tests.printed import as_printed
 
@@ -152,7 +152,7 @@ def test_the_softmax_of_three_times_the_scores_is_on_the_page_of_the_softmax(que
     example = run_example(preset("search", scaling=False, causal=False))
     rows = {m.key: m for f in softmax.screen(example, 0, softmax.Choices(query)).figures[1:] for m in f.matrices}
     close(rows["multiplied"].values[0], torch.softmax(q @ k.T * 3, dim=-1)[query])
-    assert spoken(rows["multiplied"].title) == "if all × 3"
+    assert render(rows["multiplied"].title) == "if all × 3"
 
 
 def test_what_attention_costs_is_written_as_the_notebook_writes_it():
@@ -244,4 +244,4 @@ def test_every_stage_has_a_caption_and_every_cell_its_arithmetic(name, scaling, 
     assert all(notice_stage(stage, trace, 0) for stage in STAGES)
     for matrix in matrices_of(trace.example).values():
         rows, columns = matrix.values.shape
-        assert all(spoken(matrix.step(i, j).meaning) for i in range(rows) for j in range(columns))
+        assert all(render(matrix.step(i, j).meaning) for i in range(rows) for j in range(columns))

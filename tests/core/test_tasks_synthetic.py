@@ -29,7 +29,7 @@ from attention_core.tasks import (
 from attention_core.tasks.lookup import among_drawn
 from attention_core.training import recommended
 from lessons.example.task_texts import baseline_name, texts_of
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 DRAWN = 41
 KINDS = {"queen girl aunt nun": "she", "king boy uncle monk": "he", "boat lamp drum book": "it"}
@@ -117,7 +117,7 @@ def test_every_task_says_what_it_is_and_fits_the_recommended_model(name):
     task = TASKS[name]
     texts = texts_of(task)
     assert task.key == name and list(texts.roles) == list(task.roles)
-    said = [spoken(text) for text in (texts.title, texts.learns, texts.looks_like)]
+    said = [render(text) for text in (texts.title, texts.learns, texts.looks_like)]
     assert all(text.strip() and len(text) < 140 for text in said)
     assert 2 <= len(task.vocabulary) <= MAX_VOCABULARY and len(set(task.vocabulary.tokens)) == len(task.vocabulary)
     batch = task.batch(5, generator(0))
@@ -144,7 +144,7 @@ def test_the_example_is_always_the_same_and_names_its_tokens(name):
 def test_baselines_fall_from_knowing_nothing_to_knowing_everything(name):
     losses = [baseline.loss for baseline in TASKS[name].baselines()]
     assert len(losses) >= 2 and losses == sorted(losses, reverse=True) and losses[-1] >= 0
-    assert len({spoken(baseline_name(baseline)) for baseline in TASKS[name].baselines()}) == len(losses)
+    assert len({render(baseline_name(baseline)) for baseline in TASKS[name].baselines()}) == len(losses)
 
 
 def test_the_baseline_of_knowing_which_answers_stand_there_is_that_of_all_draws_by_hand():

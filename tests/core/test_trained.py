@@ -15,7 +15,7 @@ from lessons.example.example import Example, learnt_example, model_settings, run
 from lessons.example.presets import Sizes
 from lessons.example.task_models import MOST_RECORDINGS, RECORDINGS, TASK_SOURCES, recorded, recording_of
 from lessons.heads.example import heads_example, run_heads
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 
 SOURCES = sorted(TASK_SOURCES)
 QUICK = dict(d_model=5, d_k=2, d_v=3, n_heads=2)
@@ -113,7 +113,7 @@ def test_mask_and_scaling_act_on_the_same_weights_and_can_be_left_out_of_the_tra
 def test_a_sentence_is_cut_into_what_the_model_knows(source, text, tokens, note):
     trace = run_example(learnt_example(source, text=text))
     assert trace.tokens == tokens
-    assert note in " ".join(map(written, trace.notes)) and bool(note) == bool(trace.notes)
+    assert note in " ".join(map(format_value, trace.notes)) and bool(note) == bool(trace.notes)
 
 
 def test_few_recordings_are_kept_and_the_last_asked_for_among_them():

@@ -17,7 +17,7 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.training import TrainingSettings, held_out_batch, recommended
 from attention_core.weights import model_with
 from lessons.example.prompt import read_probe
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 from lessons.train.future_leak import measure_future_leak
 from runs.recording import Recording
 from runs.run import TrainingRun
@@ -76,7 +76,7 @@ def test_the_sample_begins_like_the_training_text_and_depends_on_the_seed_of_the
 def test_only_what_the_model_knows_and_can_see_is_looked_at_and_the_notes_say_so(probe, tokens, note):
     shown = read_probe(VIEW.settings, probe)
     assert "".join(shown.tokens) == tokens
-    assert (note is None and not shown.notes) or any(note in written(n) for n in shown.notes)
+    assert (note is None and not shown.notes) or any(note in format_value(n) for n in shown.notes)
 
 
 @given(probe=st.text(st.characters(exclude_categories=()), max_size=30))
@@ -84,7 +84,7 @@ def test_every_probe_can_be_watched(probe):
     shown = read_probe(VIEW.settings, probe)
     assert 1 <= len(shown.tokens) <= 7
     assert set(shown.tokens) <= set(TASK.vocabulary.tokens)
-    "".join(map(written, shown.notes)).encode("utf-8")
+    "".join(map(format_value, shown.notes)).encode("utf-8")
 
 
 # Tasks, heads switched off, and the leak

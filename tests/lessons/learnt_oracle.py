@@ -15,7 +15,7 @@ from lessons.example.language_model_text import PATTERN_NAMES
 from lessons.example.task_models import recorded
 from lessons.example.task_texts import texts_of
 from lessons.heads.example import model_of_heads
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 TRAINED = "Trained on {task}, {updates} updates (seed {seed}): {right} of {count} new answers right."
 JOBS = (
@@ -125,7 +125,7 @@ def name_of_head_of_reader(example, head, sentence):
     if not earned:
         return {"number": head + 1}
     name = max(earned, key=lambda name: sets[0][name]["heads"][layer][head] - sets[0][name]["even"])
-    return {"number": head + 1, "name": spoken(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
+    return {"number": head + 1, "name": render(PATTERN_NAMES[name]), "share": sets[0][name]["heads"][layer][head]}
 
 
 @cache

@@ -21,9 +21,9 @@ from arithmetic_checks import evaluates
 from learnt_oracle import ORACLE as LEARNT
 
 from lessons.example.example import ExampleTrace
-from lessons.screen.format import equation, spoken, written
-from lessons.screen.message import All, Count, Number, Sentence, Share, Size, Token
-from lessons.screen.online_softmax import Passing
+from lessons.screen.format import equation, format_value, render
+from lessons.screen.message import Fixed, Integer, ListOf, Magnitude, Message, Percent, Token
+from lessons.screen.online_softmax import OnlineSoftmaxFigure
 from lessons.screen.ribbons import Ribbons
 from lessons.screen.screen import (
     Arcs,
@@ -110,23 +110,23 @@ class Ranked:
     write: Callable[[float], str]
 
 
-Oracle = dict[str, Callable[[Case, Sentence], dict[str, object]]]
-Answers = dict[str, Callable[[Case, Sentence], dict[str, object]]]
+Oracle = dict[str, Callable[[Case, Message], dict[str, object]]]
+Answers = dict[str, Callable[[Case, Message], dict[str, object]]]
 
 
-def chosen(case: Case, sentence: Sentence) -> dict[str, object]:
+def chosen(case: Case, sentence: Message) -> dict[str, object]:
     """For sentences whose tokens and counts were drawn or chosen, not computed: they are what they are."""
     return {name: as_expected(value) for name, value in sentence.arguments.items()}
 
 
 def as_expected(value: object) -> object:
-    assert not isinstance(value, Number | Share | Size), "a number is computed, not chosen"
+    assert not isinstance(value, Fixed | Percent | Magnitude), "a number is computed, not chosen"
     return (
         value.position
         if isinstance(value, Token)
         else [*map(as_expected, value.items)]
-        if isinstance(value, All)
-        else (... if isinstance(value, Sentence) else value)
+        if isinstance(value, ListOf)
+        else (... if isinstance(value, Message) else value)
     )
 
 
@@ -149,11 +149,11 @@ def check_case(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
     return check_said(case, oracle, answers)
 
 
-def holds(is_true: Callable[[Case], bool]) -> Callable[[Case, Sentence], dict[str, object]]:
+def holds(is_true: Callable[[Case], bool]) -> Callable[[Case, Message], dict[str, object]]:
     """The oracle of a sentence without numbers, which is true where this is."""
 
-    def oracle(case: Case, sentence: Sentence) -> dict[str, object]:
-        assert is_true(case), spoken(sentence)
+    def oracle(case: Case, sentence: Message) -> dict[str, object]:
+        assert is_true(case), render(sentence)
         return {}
 
     return oracle
@@ -180,7 +180,7 @@ def check_said(case: Case, oracle: Oracle, answers: Answers) -> set[str]:
         for number in range(QUESTIONS):
             question = case.screen.ask(number)
             check_question(case, question, answers)
-            assert spoken(question.prompt) == spoken(case.screen.ask(number).prompt)
+            assert render(question.prompt) == render(case.screen.ask(number).prompt)
             for sentence in words(question):
                 used |= check_sentence(case, sentence, oracle)
     return used
@@ -194,14 +194,14 @@ def figures(several: Sequence[Figure], *, frames: bool = True) -> Iterator[Figur
             yield from figure.frames if frames else ()
 
 
-def sentences(screen: Screen) -> Iterator[Sentence]:
+def sentences(screen: Screen) -> Iterator[Message]:
     """All that the screen says, but for the moments of films, and the words of derivations and questions."""
     yield from filter(None, (screen.headline, *screen.lead))
     yield from screen.remarks
     yield from said_in(figures(screen.figures, frames=False))
 
 
-def said_of_moments(screen: Screen) -> Iterator[tuple[int, Sentence]]:
+def said_of_moments(screen: Screen) -> Iterator[tuple[int, Message]]:
     """What the films of the screen say of each of their moments."""
     for film in screen.figures:
         if isinstance(film, Film):
@@ -214,7 +214,7 @@ def said_of_moments(screen: Screen) -> Iterator[tuple[int, Sentence]]:
             yield from ((moment, row.says) for moment in {0, last // 2, last} for row in film.moments[moment].rows)
 
 
-def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
+def said_in(several: Iterable[Figure]) -> Iterator[Message]:
     """What these figures say."""
     for figure in several:
         yield figure.name
@@ -243,20 +243,20 @@ def said_in(several: Iterable[Figure]) -> Iterator[Sentence]:
             case Sharing():
                 yield from (said for line in figure.lines for said in line)
                 yield from (figure.asks, *(portion.says for portion in figure.portions))
-            case Passing():
+            case OnlineSoftmaxFigure():
                 yield from figure.titles
                 for known in figure.moments:
                     yield from (*known.lines, *known.says, *known.output_says)
             case Table():
                 yield from figure.columns
-                yield from (cell for row in figure.cells for cell in row if isinstance(cell, Sentence))
+                yield from (cell for row in figure.cells for cell in row if isinstance(cell, Message))
             case Facts():
                 yield from (what for what, _ in figure.facts)
             case Listing():
                 yield from (figure.title, figure.note)
 
 
-def words(question: Question) -> Iterator[Sentence]:
+def words(question: Question) -> Iterator[Message]:
     """What a question says, but for the answers on its cards, which `check_question` computes again."""
     yield question.prompt
     for card in question.cards:
@@ -265,10 +265,10 @@ def words(question: Question) -> Iterator[Sentence]:
             yield card.reason
 
 
-def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
+def check_sentence(case: Case, sentence: Message, oracle: Oracle) -> set[str]:
     """Its arguments are those that the oracle computes, ties are named, and nothing reads the same that is not."""
-    text = spoken(sentence)
-    assert "{" not in text or "{" in "".join(map(written, sentence.arguments.values())), text
+    text = render(sentence)
+    assert "{" not in text or "{" in "".join(map(format_value, sentence.arguments.values())), text
     assert "  " not in text, text
     check_names(sentence)
     check_shares(sentence)
@@ -287,13 +287,13 @@ def check_sentence(case: Case, sentence: Sentence, oracle: Oracle) -> set[str]:
             check_argument(sentence.arguments[name], value, f"{template!r}: {name}")
     used = {template}
     for argument in sentence.arguments.values():
-        for inner in argument.items if isinstance(argument, All) else (argument,):
-            if isinstance(inner, Sentence):
+        for inner in argument.items if isinstance(argument, ListOf) else (argument,):
+            if isinstance(inner, Message):
                 used |= check_sentence(case, inner, oracle)
     return used
 
 
-def check_names(sentence: Sentence) -> None:
+def check_names(sentence: Message) -> None:
     """Whatever its count, it has all that its templates name: languages with one form for all counts need it."""
     for template in filter(None, (sentence.template, sentence.many)):
         if sentence.arguments:
@@ -301,39 +301,39 @@ def check_names(sentence: Sentence) -> None:
             assert names <= set(sentence.arguments), template
 
 
-def computed(sentence: Sentence) -> bool:
+def computed(sentence: Message) -> bool:
     """True where a sentence says a number or names a token, which must be computed again."""
-    kinds = (int, Number, Share, Size, Count, Token, All)
+    kinds = (int, Fixed, Percent, Magnitude, Integer, Token, ListOf)
     return any(isinstance(argument, kinds) for argument in sentence.arguments.values())
 
 
 def check_argument(said: object, expected: object, where: str) -> None:
     match said:
-        case Number(value) | Share(value) | Size(value):
+        case Fixed(value) | Percent(value) | Magnitude(value):
             atol = max(1e-6, 0.01 * last_place(said))
             assert np.isclose(value, float(expected), rtol=1e-4, atol=atol, equal_nan=True), (
                 f"{where}: {said}, {expected}"
             )
-        case Count(value):
+        case Integer(value):
             assert value == expected, f"{where}: {said}, {expected}"
         case Token(_, position):
             assert position == expected, f"{where}: {said}, {expected}"
-        case All(items):
+        case ListOf(items):
             assert len(items) == len(expected), f"{where}: {said}, {expected}"
             for item, one in zip(items, expected, strict=True):
                 check_argument(item, one, where)
-        case Sentence():
-            assert expected is ... or spoken(said) == expected, f"{where}: {spoken(said)!r}, {expected!r}"
+        case Message():
+            assert expected is ... or render(said) == expected, f"{where}: {render(said)!r}, {expected!r}"
         case _:
             assert said == expected, f"{where}: {said!r}, {expected!r}"
 
 
-def last_place(said: Number | Share | Size) -> float:
+def last_place(said: Fixed | Percent | Magnitude) -> float:
     """A unit of the last place that is printed; 0 where the number itself decides what is."""
     match said:
-        case Number():
+        case Fixed():
             return 10.0**-said.decimals
-        case Share():
+        case Percent():
             return 0.01
     return 0.0
 
@@ -343,41 +343,45 @@ def check_ranked(ranked: Ranked, text: str) -> None:
     assert lead(ranked.named, ranked.values, ranked.write), f"{text}: {ranked.named} do not lead {ranked.values}"
 
 
-def check_shares(sentence: Sentence) -> None:
+def check_shares(sentence: Message) -> None:
     """No percentage stands twice as if it were two; and “mostly” is more than half."""
-    shares = [a.value for a in sentence.arguments.values() if isinstance(a, Share)]
+    shares = [a.value for a in sentence.arguments.values() if isinstance(a, Percent)]
     for i, one in enumerate(shares):
         for other in shares[:i]:
-            assert abs(one - other) < 1e-6 or written(Share(one)) != written(Share(other)), spoken(sentence)
+            assert abs(one - other) < 1e-6 or format_value(Percent(one)) != format_value(Percent(other)), render(
+                sentence
+            )
     if "mostly" in sentence.template.lower():
-        assert shares and max(shares) > 0.5, spoken(sentence)
+        assert shares and max(shares) > 0.5, render(sentence)
 
 
 def check_question(case: Case, question: Question, answers: Answers) -> None:
     """The cards read differently, each says what its reply speaks of, and the right one is right."""
-    texts = [spoken(card.text) for card in question.cards]
+    texts = [render(card.text) for card in question.cards]
     assert 2 <= len(texts) <= 4
     assert len(set(texts)) == len(texts), texts
     assert question.prompt.template in answers, f"no answer is computed again for: {question.prompt.template!r}"
     expected = answers[question.prompt.template](case, question.prompt)
     check_cards(question, expected.pop(JUDGE, None), expected)
     right = question.cards[question.right]
-    assert right.reply.template == next(iter(expected)), (spoken(question.prompt), texts)
+    assert right.reply.template == next(iter(expected)), (render(question.prompt), texts)
     for card in question.cards:
         value = expected[card.reply.template]
         for name, argument in card.text.arguments.items() if value is not ... else ():
             said = value[name] if isinstance(value, dict) else value
-            if isinstance(argument, Number):  # a card is written with few decimals, and so is what it must be
-                assert written(argument) in readings(said, with_decimals(argument.decimals)), spoken(question.prompt)
+            if isinstance(argument, Fixed):  # a card is written with few decimals, and so is what it must be
+                assert format_value(argument) in readings(said, with_decimals(argument.decimals)), render(
+                    question.prompt
+                )
             else:
-                check_argument(argument, said, spoken(question.prompt))
+                check_argument(argument, said, render(question.prompt))
 
 
 def check_cards(question: Question, judge: Callable[[Card], bool] | None, expected: dict[str, object]) -> None:
     """The right card is right, and every other is wrong: by a judge, or since each says a number of its own."""
     right = question.cards[question.right]
     for place, card in enumerate(question.cards):
-        said = f"{spoken(question.prompt)} {spoken(card.text)}"
+        said = f"{render(question.prompt)} {render(card.text)}"
         if judge is not None:
             assert judge(card) == (place == question.right), f"{said} (right: {place == question.right})"
         else:
@@ -436,9 +440,9 @@ def check_matrix(matrix: Matrix) -> None:
         for step in steps:
             check_step(step)
         if not matrix.sees(i, j):
-            assert "masked" in spoken(steps[-1].meaning) or "hidden" in spoken(steps[-1].meaning), matrix.key
+            assert "masked" in render(steps[-1].meaning) or "hidden" in render(steps[-1].meaning), matrix.key
 
 
 def check_step(step: Step) -> None:
-    assert "{" not in spoken(step.meaning) or "{" in "".join(map(written, step.meaning.arguments.values()))
-    assert evaluates(step), (spoken(step.meaning), equation(step), step.value)
+    assert "{" not in render(step.meaning) or "{" in "".join(map(format_value, step.meaning.arguments.values()))
+    assert evaluates(step), (render(step.meaning), equation(step), step.value)

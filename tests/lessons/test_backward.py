@@ -21,7 +21,7 @@ from lessons.backward.lesson import Choices, screen
 from lessons.backward.one_prediction import (
     UPDATES,
     learner_after,
-    one_mistake,
+    predict_one,
     sentence_with_pronoun,
     settings_of_learner,
 )
@@ -30,8 +30,8 @@ from lessons.backward.softmax_view import NEARLY_CERTAIN, SIZES_OF_SCORES, measu
 from lessons.backward.sums_view import sentence_that_shares
 from lessons.backward.update_view import RATES, TRIED, notice_others, notice_promise
 from lessons.example.example import Example, run_example
-from lessons.kit.questions import asking
-from lessons.screen.format import magnitude, percent, spoken, together
+from lessons.kit.questions import question_picker
+from lessons.screen.format import magnitude, percent, render, render_all
 from tests.printed import read_alike, some_may_differ
 
 WORDS = PronounTask().vocabulary.tokens
@@ -821,7 +821,7 @@ ANSWERS = {
 
 
 def correction_of(example=Example(), updates=20, number=0):  # noqa: B008
-    return one_mistake(settings_of_learner(example), updates, number)
+    return predict_one(settings_of_learner(example), updates, number)
 
 
 @pytest.mark.parametrize("example", [Example(), Example(seed=7, causal=False), Example(seed=3, scaling=False)])
@@ -882,7 +882,7 @@ STEPS_TAKEN = [  # losses that rise, of this sentence or of others, or of both; 
 def test_what_is_said_of_a_step_is_true_of_every_step(example, updates):
     learner, seen = learner_after(settings_of_learner(example), updates), set()
     for number in (0, 3, 6):
-        mistake = one_mistake(settings_of_learner(example), updates, number)
+        mistake = predict_one(settings_of_learner(example), updates, number)
         for rate in (0.001, 0.03, 0.3, 10):
             case = Case(SimpleNamespace(example=example), 0, Choices(updates, number, "update", rate=rate), None)
             assert learner_of(case) is learner
@@ -906,7 +906,7 @@ def test_the_key_without_gradient_is_masked_and_the_others_have_one():
 def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere():
     prompts, right = set(), set()
     for number in range(3):
-        for question in map(asking("backward", QUESTIONS, 42, correction_of(number=number)), range(40)):
+        for question in map(question_picker("backward", QUESTIONS, 42, correction_of(number=number)), range(40)):
             prompts.add(question.prompt.template)
             right.add(question.right)
     assert prompts == set(ANSWERS) and right >= {0, 1, 2}
@@ -916,7 +916,7 @@ def test_all_kinds_of_question_come_up_and_the_right_card_stands_anywhere():
 def test_there_is_always_a_question(example):
     for updates in UPDATES:
         for number in range(3):
-            ask = asking("backward", QUESTIONS, example.seed, correction_of(example, updates, number))
+            ask = question_picker("backward", QUESTIONS, example.seed, correction_of(example, updates, number))
             assert all(ask(count).cards for count in range(8))
 
 
@@ -964,11 +964,11 @@ def test_the_curves_of_the_softmax_are_the_rows_at_every_size():
 def test_the_training_of_the_sentence_goes_on_as_long_as_it_is_told():
     accuracies = [learner_after(settings_of_learner(Example()), updates).accuracy for updates in UPDATES]
     assert accuracies[0] < 0.2 and accuracies[-1] > 0.95
-    assert "right on" in spoken(screen(run_example(Example()), 0, Choices(200)).figures[0].weights)
+    assert "right on" in render(screen(run_example(Example()), 0, Choices(200)).figures[0].weights)
 
 
 def test_a_large_step_is_paid_for_by_other_sentences():
-    said = together(screen(run_example(Example()), 0, Choices(rate=3, view="update")).figures[1].notice)
+    said = render_all(screen(run_example(Example()), 0, Choices(rate=3, view="update")).figures[1].notice)
     assert "beyond what the gradient knows" in said and "64 other sentences pay for it" in said
-    gain = together(screen(run_example(Example()), 0, Choices(0, rate=0.3, view="update")).figures[1].notice)
+    gain = render_all(screen(run_example(Example()), 0, Choices(0, rate=0.3, view="update")).figures[1].notice)
     assert "64 other sentences" in gain

@@ -6,7 +6,7 @@ from printed_lines import wrong
 
 from attention_core.attention import attend
 from lessons.example.example import Example, learnt_example, run_example
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.trace.computation import Computation
 from lessons.trace.head import compute_head, head_inputs, head_names, one_head
 
@@ -34,10 +34,10 @@ def test_one_head_is_that_of_the_example_and_each_of_its_lines_is_true(example):
         np.testing.assert_allclose(followed.values, wanted, rtol=1e-4, atol=1e-5)
         for line, value in zip(followed.lines, np.ravel(followed.array.values).tolist(), strict=True):
             assert wrong(line.text, value) is None, (tensor, line.text, value)
-            assert "{" not in spoken(line.meaning)
+            assert "{" not in render(line.meaning)
     last = np.unravel_index(wanted.numel() - 1, wanted.shape)
     for line in followed.derive(*last):
-        assert wrong(line.text, line.value) is None and "{" not in spoken(line.meaning), line
+        assert wrong(line.text, line.value) is None and "{" not in render(line.meaning), line
 
 
 def test_inputs_are_followed_as_they_are_written_and_a_slice_is_told_as_its_whole():
@@ -52,8 +52,8 @@ def test_copies_are_told_as_copies_or_as_what_was_computed_and_a_hidden_score_sa
     trace = run_example(Example())
     computation = compute_head(one_head, trace, 0)
     copy, computed = (computation.follow("masked", computed=way).line(2, 1) for way in (False, True))
-    assert "visible, so it stays" in spoken(copy.meaning) and "÷" not in copy.text and "÷ √2" in computed.text
-    assert "may not look at" in spoken(computation.follow("masked", computed=True).line(0, 1).meaning)
+    assert "visible, so it stays" in render(copy.meaning) and "÷" not in copy.text and "÷ √2" in computed.text
+    assert "may not look at" in render(computation.follow("masked", computed=True).line(0, 1).meaning)
 
 
 def test_arithmetic_on_a_result_has_a_name_and_a_story():

@@ -24,11 +24,11 @@ from lessons.cost.published_models import PUBLISHED
 from lessons.cost.sliding_window import TALE
 from lessons.cost.timings import WRITER
 from lessons.example.example import Example, run_example
-from lessons.screen.format import spoken, together, written
+from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Facts, Parts, Table
 
 SQUARED = ("scores", "softmax", "mix")
-STEP_NAMES = {spoken(name): step for step, name in COST_STEPS.items()}
+STEP_NAMES = {render(name): step for step, name in COST_STEPS.items()}
 
 
 TIMINGS = (
@@ -168,10 +168,10 @@ def test_tables_facts_shares_and_curves_show_the_counts():
     products, moved, caches = figures_of(example, Choices(), Table)
     for table, numbers in ((products, loops.products), (moved, loops.moved())):
         for (what, _, arithmetic, number), (step, count) in zip(table.cells, numbers.items(), strict=False):
-            assert STEP_NAMES[spoken(what)] == step and evaluate(arithmetic) == number.value == count
+            assert STEP_NAMES[render(what)] == step and evaluate(arithmetic) == number.value == count
     assert [row[3].value for row in moved.cells[5:]] == everything[2:]
     for row in caches.cells:
-        arithmetic, said = written(row[1]).split(" = ")
+        arithmetic, said = format_value(row[1]).split(" = ")
         assert evaluate(arithmetic) == int(said.replace(",", ""))
         assert row[3].value * 2**30 == int(said.replace(",", "")) * row[2].value
     (curves,) = figures_of(example, Choices(), Curves)
@@ -184,13 +184,16 @@ def test_tables_facts_shares_and_curves_show_the_counts():
 def test_very_large_numbers_are_written_in_billions():
     (facts,) = figures_of(Example(), Choices(model="llama3_8b", tokens=8192), Facts)
     count = sum(counts_of(PUBLISHED["llama3_8b"].sizes(8192))["multiplications"].values())
-    assert written(facts.facts[0][1]) == f"{count / 1e9:.2f} billion" and written(facts.facts[3][1]) == "16,777,216"
+    assert (
+        format_value(facts.facts[0][1]) == f"{count / 1e9:.2f} billion"
+        and format_value(facts.facts[3][1]) == "16,777,216"
+    )
 
 
 def test_what_is_beyond_the_context_of_a_model_is_said():
     def said(**choices):
         (parts,) = figures_of(Example(), Choices(**choices), Parts)
-        return together(parts.notice)
+        return render_all(parts.notice)
 
     assert "GPT-2 small was trained to read at most 1,024 tokens" in said(model="gpt2", tokens=2048)
     assert "trained to read" not in said(model="llama3_8b", tokens=4096)
@@ -217,7 +220,7 @@ def doubled(case, sentence):
 
 
 def share_of_step(case, sentence):
-    step = STEP_NAMES[spoken(sentence.arguments["step"])]
+    step = STEP_NAMES[render(sentence.arguments["step"])]
     said = [sentence.arguments[name].value for name in ("count", "all")]
     several = [counts_of(sizes_of(case))[of] for of in ("multiplications", "numbers moved")]
     numbers = next(numbers for numbers in several if [numbers[step], sum(numbers.values())] == said)
@@ -250,7 +253,7 @@ def window_of(case, sentence):
 
 def products_of_step(case, sentence):
     return {"step": ..., "count": counts_of(sizes_of(case))["multiplications"][
-        STEP_NAMES[spoken(sentence.arguments["step"])]], "concept": True}  # fmt: skip
+        STEP_NAMES[render(sentence.arguments["step"])]], "concept": True}  # fmt: skip
 
 
 WINDOWED = (
@@ -574,9 +577,9 @@ def answer_cache(case, prompt):
 def answer_busiest(case, prompt):
     counts = counts_of(sizes_of(case))["multiplications"]
     assert sorted(counts.values())[-1] > sorted(counts.values())[-2], "no question where two tie"
-    named = {spoken(name): counts[step] for step, name in COST_STEPS.items()}
+    named = {render(name): counts[step] for step, name in COST_STEPS.items()}
     return dict.fromkeys((TAKES_MOST, TAKES_LESS), ...) | {
-        JUDGE: lambda card: named[spoken(card.text)] == max(counts.values())
+        JUDGE: lambda card: named[render(card.text)] == max(counts.values())
     }
 
 
@@ -620,5 +623,5 @@ def test_the_film_ends_with_the_plain_softmax_whatever_the_block():
 def test_the_right_card_is_the_busiest_step():
     ask = screen(run_example(Example()), 0, Choices(model="gpt2", tokens=16)).ask
     question = next(q for q in map(ask, range(50)) if q.prompt.template == BUSIEST)
-    assert spoken(question.cards[question.right].text) == "Q, K and V"
+    assert render(question.cards[question.right].text) == "Q, K and V"
     assert question.cards[question.right].reply.arguments["count"].value == 16 * 768 * 3 * 768

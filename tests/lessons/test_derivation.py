@@ -12,8 +12,8 @@ from strategies import EXAMPLES
 
 from lessons.example.example import Example, run_example
 from lessons.screen.arithmetic import digits, term
-from lessons.screen.format import equation, spoken
-from lessons.screen.message import say
+from lessons.screen.format import equation, render
+from lessons.screen.message import message
 from lessons.screen.screen import Step
 
 many = settings(max_examples=40, deadline=None, derandomize=True)
@@ -24,7 +24,7 @@ def steps_of(example, key, row, column, head=0):
 
 
 def before_colon(steps):
-    return [spoken(step.meaning).split(":")[0] for step in steps]
+    return [render(step.meaning).split(":")[0] for step in steps]
 
 
 @given(EXAMPLES, st.data())
@@ -42,7 +42,7 @@ def test_every_line_can_be_computed_again_and_the_last_is_the_cell(example, data
         for step in steps:
             assert evaluates(step), step
             line = equation(step)
-            assert spoken(step.meaning) and "-" not in line and "nan" not in line
+            assert render(step.meaning) and "-" not in line and "nan" not in line
             assert re.search(r"[·÷+−] ?−", line) is None, "negative factors in parentheses"
 
 
@@ -54,7 +54,7 @@ def test_masked_cells_say_so_and_are_exactly_nothing(example, data):
     for key, nothing in (("masked", -math.inf), ("weights", 0.0)):
         steps = matrices[key].derive(row, column)
         hidden = not trace.heads.visible[0, row, column]
-        assert any(": masked, " in spoken(step.meaning) for step in steps) == hidden
+        assert any(": masked, " in render(step.meaning) for step in steps) == hidden
         assert matrices[key].sees(row, column) != hidden
         if hidden:
             assert steps[-1].value == nothing == evaluate(str(steps[-1].arithmetic))
@@ -77,7 +77,7 @@ def test_an_output_needs_the_weights_of_its_row_and_its_column_of_values():
         "weight that “journey” puts on “Your”", "weight that “journey” puts on “journey”",
         "value of “Your”, feature 1", "value of “journey”, feature 1", "output of “journey”, feature 1",
     ]  # fmt: skip
-    weights = [step.value for step in steps if spoken(step.meaning).startswith("weight that")]
+    weights = [step.value for step in steps if render(step.meaning).startswith("weight that")]
     assert sum(weights) == pytest.approx(1)
 
 
@@ -92,21 +92,21 @@ def test_the_column_of_w_is_counted_through_all_heads():
     example = Example(n_heads=3, d_k=2)
     trace = run_example(example)
     (step,) = steps_of(example, "q", 0, 1, head=2)
-    assert "column 6 of W_q" in spoken(step.meaning)
+    assert "column 6 of W_q" in render(step.meaning)
     assert step.value == pytest.approx(float(trace.x[0] @ trace.W_q[:, 5]), rel=1e-5)
 
 
 def test_an_entry_of_x_and_of_the_transposed_keys_are_shown_as_they_are():
     assert [equation(step) for step in steps_of(Example(), "x", 0, 2)] == ["0.89"]
     key, turned = steps_of(Example(), "k_transposed", 1, 3)
-    assert spoken(key.meaning).startswith("key of “with”, feature 2")
-    assert spoken(turned.meaning).startswith("feature 2 of the key of “with”")
+    assert render(key.meaning).startswith("key of “with”, feature 2")
+    assert render(turned.meaning).startswith("feature 2 of the key of “with”")
     assert key.value == turned.value and equation(turned) == digits(turned.value)
 
 
 def test_tokens_that_come_twice_are_told_apart():
     score = steps_of(Example(source="sentence", text="no no"), "scores", 1, 0)[-1]
-    assert "score of “no” (1) for “no” (2)" in spoken(score.meaning)
+    assert "score of “no” (1) for “no” (2)" in render(score.meaning)
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_numbers_have_digits_enough_to_compute_with(value, text):
 
 
 def test_a_step_shows_its_result():
-    assert equation(Step(say(""), term(1) + 2, 3.0)) == "1 + 2 = 3"
+    assert equation(Step(message(""), term(1) + 2, 3.0)) == "1 + 2 = 3"

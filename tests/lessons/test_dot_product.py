@@ -12,7 +12,7 @@ from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen, holds
 from lessons.dot_product.lesson import Choices, attend_without_weights, notice_ways, screen
 from lessons.dot_product.loops_and_numpy import loops_beside_matrices
 from lessons.example.example import Example, run_example
-from lessons.screen.format import percent, spoken
+from lessons.screen.format import percent, render
 from tests.printed import ABSOLUTE, lead
 
 VIEWS = ("one", "all", "equal")
@@ -250,12 +250,12 @@ def test_the_notebooks_row_to_the_printed_digits():
 
 def test_keys_that_share_a_weight_alike_are_all_named():
     """Exact ties wherever a word repeats."""
-    said = spoken(shown("one", 2, source="sentence", text="the cat the the dog").notice[0])
+    said = render(shown("one", 2, source="sentence", text="the cat the the dog").notice[0])
     assert re.search(r"“the” \(1\), “the” \(3\) and “the” \(4\)", said)
 
 
 def test_a_leader_with_less_than_half_is_not_said_to_be_looked_at_mostly():
-    said = spoken(shown("one", 5).notice[0])
+    said = render(shown("one", 5).notice[0])
     assert said == "“step” puts its largest weight, 22%, on “journey”; next comes “starts” with 21%."
 
 
@@ -270,11 +270,11 @@ def test_the_difference_of_loops_and_matrices_is_followed_with_all_its_digits():
 def test_a_difference_that_rounding_does_not_explain_is_told():
     attention = attend_without_weights(run_example(Example()).x)
     broken = replace(attention, output=attention.output + 0.5)
-    assert spoken(notice_ways(loops_beside_matrices(broken, 1.0))).startswith(
+    assert render(notice_ways(loops_beside_matrices(broken, 1.0))).startswith(
         "Loops and matrices differ by up to 0.50: more than rounding"
     )
 
 
 def test_only_vectors_that_were_drawn_are_called_random():
     assert shown("all").weights is None
-    assert spoken(shown("all", source="sentence", seed=7).weights) == "Untrained: random vectors (seed 7)."
+    assert render(shown("all", source="sentence", seed=7).weights) == "Untrained: random vectors (seed 7)."

@@ -15,7 +15,7 @@ from lessons.example.example import Example, learnt_example, model_settings, run
 from lessons.example.presets import PRESETS
 from lessons.example.task_models import TASK_SOURCES
 from lessons.heads.example import heads_example, run_heads
-from lessons.screen.format import seen
+from lessons.screen.format import visible_text
 from lessons.screen.screen import Film, Matrices
 
 pytestmark = pytest.mark.usefixtures("shapes_taken_for_granted")
@@ -85,7 +85,7 @@ def test_every_lesson_shows_what_enters_that_head(name):
                 columns, values = [int(label) - 1 for label in matrix.columns.labels], torch.as_tensor(matrix.values)
                 if len(values) < len(wanted):  # the row that is carried through the lesson, alone
                     (label,) = matrix.rows.labels
-                    rows = [row for row, token in enumerate(trace.tokens) if seen(token) == label]
+                    rows = [row for row, token in enumerate(trace.tokens) if visible_text(token) == label]
                     assert any(torch.allclose(values[0], wanted[row, columns], **NEAR) for row in rows)
                     continue
                 torch.testing.assert_close(values, wanted[:, columns], **NEAR)

@@ -10,7 +10,7 @@ from torch import nn
 
 from lessons.exercises.every import EXERCISES
 from lessons.exercises.verdict import UNREADABLE, known_mistake, verdict_of
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 EVERY = list(EXERCISES.values())
 MISTAKES = [(exercise, mistake) for exercise in EVERY for mistake in exercise.mistakes]
@@ -46,7 +46,7 @@ def test_the_solution_passes_on_whatever_is_drawn(exercise):
         cases = exercise.cases(seed)
         verdict = verdict_of(exercise, cases, sent(outputs_of(exercise.solution, exercise, cases)))
         assert verdict.passed and verdict.figures == ()
-        assert spoken(verdict.says[0]) == f"Right, on all {len(cases)} cases."
+        assert render(verdict.says[0]) == f"Right, on all {len(cases)} cases."
     assert exercise.entry in exercise.starter and "Your code" in exercise.starter
     assert "Your code" not in exercise.solution
 
@@ -104,13 +104,13 @@ def test_the_figure_shows_what_is_expected_beside_what_came_and_marks_what_diffe
     wrong[1][1][2, 0] += 0.5
     verdict = verdict_of(exercise, cases, sent(wrong))
     ((expected, got),), (entered,) = (figure.bands for figure in verdict.figures)
-    assert [spoken(matrix.title) for matrix in entered] == ["X", "W_q", "W_k", "W_v"]
+    assert [render(matrix.title) for matrix in entered] == ["X", "W_q", "W_k", "W_v"]
     assert torch.equal(entered[0].values, torch.tensor(cases[1].arguments[0], dtype=torch.float64))
     torch.testing.assert_close(expected.values, right[1][1])
     torch.testing.assert_close(got.values, wrong[1][1])
     assert got.marked.nonzero().tolist() == [[2, 0]]
-    assert spoken(verdict.says[-1]) == "In case 2, 1 of 25 entries of attn_weights differ, by up to 0.50."
-    assert spoken(verdict.figures[0].notice[0]) == "1 of 25 entries shown differ."
+    assert render(verdict.says[-1]) == "In case 2, 1 of 25 entries of attn_weights differ, by up to 0.50."
+    assert render(verdict.figures[0].notice[0]) == "1 of 25 entries shown differ."
 
 
 def test_of_many_heads_that_one_is_shown_which_is_wrong():
@@ -119,7 +119,7 @@ def test_of_many_heads_that_one_is_shown_which_is_wrong():
     wrong = [[x.clone() for x in case.outputs(exercise.answer)] for case in cases]
     wrong[0][0][1, 2] += 1.0
     outputs, entered = verdict_of(exercise, cases, sent(wrong)).figures
-    assert spoken(outputs.bands[0][0].title) == "expected output[1, 2]"
+    assert render(outputs.bands[0][0].title) == "expected output[1, 2]"
     assert torch.equal(entered.bands[0][0].values, torch.tensor(cases[0].arguments[0], dtype=torch.float64)[1, 2])
 
 
@@ -128,7 +128,7 @@ def test_a_shape_that_differs_is_said_and_not_drawn():
     cases = exercise.cases(0)
     wrong = [[x.flatten() for x in case.outputs(exercise.answer)] for case in cases]
     verdict = verdict_of(exercise, cases, sent(wrong))
-    assert [spoken(line) for line in verdict.says] == ["In case 1 the shape of merged is [24]; it should be [4, 6]."]
+    assert [render(line) for line in verdict.says] == ["In case 1 the shape of merged is [24]; it should be [4, 6]."]
     assert verdict.figures == ()
 
 
@@ -137,7 +137,7 @@ def test_what_is_no_number_is_said():
     cases = exercise.cases(0)
     wrong = [[x * math.nan for x in case.outputs(exercise.answer)] for case in cases]
     verdict = verdict_of(exercise, cases, sent(wrong))
-    assert "has entries that are no numbers" in spoken(verdict.says[0])
+    assert "has entries that are no numbers" in render(verdict.says[0])
     assert not verdict.figures[0].matrices[-1].visible.any()
 
 
@@ -145,18 +145,18 @@ def test_an_error_has_its_line_and_its_words_and_they_can_be_shown():
     exercise = EXERCISES["mask"]
     error = {"type": "NameError", "message": "name 'x\x1b[31m\u202e\ud800' is not defined", "line": 4}
     verdict = verdict_of(exercise, exercise.cases(0), json.dumps({"error": error, "printed": "a\x00b\n"}))
-    assert [spoken(line) for line in verdict.says] == ["Your code stopped on line 4."]
+    assert [render(line) for line in verdict.says] == ["Your code stopped on line 4."]
     assert verdict.error == "NameError: name 'x�[31m��' is not defined" and verdict.printed == "a�b\n"
     assert verdict.tried and not verdict.passed
     for line in (10**9, -1, True, "4", None, 2.5):
         stopped = verdict_of(exercise, exercise.cases(0), json.dumps({"error": error | {"line": line}}))
-        assert spoken(stopped.says[0]) == "Your code stopped."
+        assert render(stopped.says[0]) == "Your code stopped."
 
 
 def test_what_ran_too_long_is_told():
     exercise = EXERCISES["mask"]
     late = json.dumps({"error": {"type": "TimeLimit", "message": "", "line": None}})
-    said = spoken(verdict_of(exercise, exercise.cases(0), late).says[0])
+    said = render(verdict_of(exercise, exercise.cases(0), late).says[0])
     assert said == "It ran longer than 4 seconds and was stopped. Is there a loop without an end?"
 
 
@@ -169,7 +169,7 @@ def test_whatever_number_comes_the_sentence_is_short_and_the_figure_is_drawn(num
             for output in outputs:
                 output["data"][-1] = number
         verdict = verdict_of(exercise, cases, json.dumps(forged))
-        assert all(len(spoken(sentence)) < 200 for sentence in verdict.says), verdict.says
+        assert all(len(render(sentence)) < 200 for sentence in verdict.says), verdict.says
         assert verdict.passed or verdict.figures
 
 
@@ -208,4 +208,4 @@ def test_no_forged_message_breaks_the_comparing():
         if drawn.random() < 0.3:
             place["data"] = [drawn.choice(parts) for _ in range(3)]
         verdict = verdict_of(exercise, cases, json.dumps(forged))
-        assert verdict.says and all(map(spoken, verdict.says))
+        assert verdict.says and all(map(render, verdict.says))

@@ -4,8 +4,8 @@ from hypothesis import example as also
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lessons.screen.format import apart, leaders, names, number, percent, spoken, together, written
-from lessons.screen.message import All, Number, Share, Token, say, say_count
+from lessons.screen.format import argmax_ties, distinguishable, format_value, names, number, percent, render, render_all
+from lessons.screen.message import Fixed, ListOf, Percent, Token, message, plural
 
 
 def value(text):
@@ -55,36 +55,36 @@ def test_a_percentage_is_right_within_its_rounding_and_reads_zero_only_for_nothi
 
 
 def test_a_token_that_comes_twice_is_named_with_its_position():
-    assert [written(token) for token in names(("the", "cat", "the"))] == ["“the” (1)", "“cat”", "“the” (3)"]
-    assert written(Token(" ", 0)) == "“␣”"
+    assert [format_value(token) for token in names(("the", "cat", "the"))] == ["“the” (1)", "“cat”", "“the” (3)"]
+    assert format_value(Token(" ", 0)) == "“␣”"
 
 
 def test_a_learners_text_is_never_read_as_a_template():
-    sentence = say("{token} and {other}", token=Token("{other}", 0), other="{0} {token}")
-    assert spoken(sentence) == "“{other}” and {0} {token}"
-    assert spoken(say("no arguments")) == "no arguments"
+    sentence = message("{token} and {other}", token=Token("{other}", 0), other="{0} {token}")
+    assert render(sentence) == "“{other}” and {0} {token}"
+    assert render(message("no arguments")) == "no arguments"
 
 
 def test_one_thing_and_several():
-    sentences = [say_count("{count} token", "{count} tokens", count) for count in (0, 1, 2)]
-    assert together(sentences) == "0 tokens 1 token 2 tokens"
-    assert spoken(say("{a}", a=All(("x", Share(0.5), Number(1.25, 1))))) == "x, 50% and 1.2"
+    sentences = [plural("{count} token", "{count} tokens", count) for count in (0, 1, 2)]
+    assert render_all(sentences) == "0 tokens 1 token 2 tokens"
+    assert render(message("{a}", a=ListOf(("x", Percent(0.5), Fixed(1.25, 1))))) == "x, 50% and 1.2"
 
 
 def test_all_that_read_like_the_largest_lead():
-    assert leaders(torch.tensor([0.1, 0.304, 0.301]), percent) == [(1,), (2,)]
-    assert leaders(torch.tensor([[0.1, 0.9], [0.2, float("nan")]]), percent) == [(0, 1)]
-    assert leaders(torch.tensor([-float("inf"), -2.0]), number) == [(1,)]
-    assert leaders(torch.tensor([float("nan")]), number) == []
+    assert argmax_ties(torch.tensor([0.1, 0.304, 0.301]), percent) == [(1,), (2,)]
+    assert argmax_ties(torch.tensor([[0.1, 0.9], [0.2, float("nan")]]), percent) == [(0, 1)]
+    assert argmax_ties(torch.tensor([-float("inf"), -2.0]), number) == [(1,)]
+    assert argmax_ties(torch.tensor([float("nan")]), number) == []
 
 
 @given(st.floats(-100, 100), st.floats(-100, 100))
 def test_numbers_that_differ_are_written_apart(one, other):
-    shown = [written(n) for n in apart(one, other)]
+    shown = [format_value(n) for n in distinguishable(one, other)]
     assert shown[0] != shown[1] or abs(one - other) < 1e-8
-    assert abs(one - other) < 0.02 or all(n.decimals == 2 for n in apart(one, other))
+    assert abs(one - other) < 0.02 or all(n.decimals == 2 for n in distinguishable(one, other))
 
 
 def test_three_numbers_are_told_apart_even_where_two_of_them_part_sooner():
-    assert [written(n) for n in apart(0.1449, 0.1451, 0.14512)] == ["0.14490", "0.14510", "0.14512"]
-    assert [n.decimals for n in apart(0.1, 0.2, 0.3, least=4)] == [4, 4, 4]
+    assert [format_value(n) for n in distinguishable(0.1449, 0.1451, 0.14512)] == ["0.14490", "0.14510", "0.14512"]
+    assert [n.decimals for n in distinguishable(0.1, 0.2, 0.3, least=4)] == [4, 4, 4]

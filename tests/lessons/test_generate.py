@@ -19,7 +19,7 @@ from attention_core.tasks import CharacterTask
 from lessons.example.prompt import beginning_of
 from lessons.generate.language_model_tokens import beginning_in_pieces, written_pieces
 from lessons.generate.lesson import Writing, generate_screen, strongest_look, training_steps, unread_characters
-from lessons.screen.format import percent, spoken
+from lessons.screen.format import percent, render
 from tests.printed import largest
 
 HELLO = CharacterTask("hello world")
@@ -133,7 +133,7 @@ def read_cell(key, head):
 
 def key_of(case, sentence):
     last = len(case.choices.newest.window) - 1
-    if spoken(sentence) == "itself":
+    if render(sentence) == "itself":
         return last
     assert sentence.arguments["back"] == last - sentence.arguments["key"].position
     return sentence.arguments["key"].position
@@ -424,17 +424,17 @@ def test_every_part_has_the_shares_and_the_fate_that_plain_python_finds(writing)
         remark = (
             "drawn" if part.chosen else "" if token in kept else f"dropped by top-{'p' if token in by_top_k else 'k'}"
         )
-        assert (spoken(part.remark) if part.remark else "") == remark
+        assert (render(part.remark) if part.remark else "") == remark
 
 
 def test_the_notebooks_model_runs_into_the_character_it_never_read():
     written = written_by(untrained(), "h", 60, 0).written
     text = "h" + "".join(new.token for new in written)
     first = text.index("d") + 2  # counted from 1, the one after it
-    said = spoken(unread_characters(written, HELLO))
+    said = render(unread_characters(written, HELLO))
     assert f"Before character {first} it read “d” for the first time" in said
     repeated = CharacterTask("hello world hello world")
-    assert spoken(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
+    assert render(unread_characters(written, repeated)).startswith("Every character of the vocabulary is an input")
 
 
 def test_every_token_that_is_drawn_changes_the_text_that_is_seen_also_a_space():
@@ -450,7 +450,7 @@ def test_legal_steps_are_counted_as_a_loop_does(start, seed):
     writing = written_by(untrained(), start, 9, seed)
     text = start + "".join(new.token for new in writing.written)
     legal = sum(text[i - 1 : i + 1] in "hello world" for i in range(len(start), len(text)))
-    assert spoken(*training_steps(writing)).startswith(f"{legal} of the 9 steps")
+    assert render(*training_steps(writing)).startswith(f"{legal} of the 9 steps")
 
 
 @pytest.mark.parametrize(
@@ -479,7 +479,7 @@ def test_no_start_is_ever_empty_or_unknown(raw):
 
 
 def test_no_sentence_speaks_of_places_or_layers_counted_from_zero():
-    said = spoken(generate_screen(written_by(untrained())).figures[1].notice[0])
+    said = render(generate_screen(written_by(untrained())).figures[1].notice[0])
     assert re.search(r"layer [12], head [123]", said)
 
 
@@ -488,4 +488,4 @@ def test_a_token_that_stands_alone_gets_all_the_weight_only_where_no_sink_collec
     config = ModelConfig(vocabulary=8, context=5, d_model=6, n_heads=3, n_layers=1, sink=sink)
     newest = written_by(TinyTransformer.draw(config, generator(3)), "w", 1).newest
     assert all(bool((weights < 1 - 1e-6).any()) == sink for weights in newest.attention)
-    assert spoken(strongest_look(newest)).endswith(ending)
+    assert render(strongest_look(newest)).endswith(ending)

@@ -7,7 +7,7 @@ import pytest
 
 from attention_core.tasks import TASKS
 from attention_core.training import recommended
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 from lessons.train.head_roles import JOBS, Formed, formed_heads, formed_sentences
 
 
@@ -28,7 +28,7 @@ def test_every_job_of_every_task_has_a_name_and_a_threshold():
     for task in TASKS.values():
         for role in task.roles:
             label, enough = JOBS[role]
-            assert "head" in spoken(label) and 0 < enough < 1
+            assert "head" in render(label) and 0 < enough < 1
 
 
 @pytest.mark.parametrize(
@@ -53,17 +53,17 @@ def test_the_earliest_head_is_named_and_those_that_tie_with_it():
             [[[0.6, 0.9, 0.7]], [[0.1, 0.5, 0.1]]]]  # fmt: skip
     found = formed_heads(history(rows))
     assert found == (Formed("letter_before", 20, ((0, 0), (0, 2))), Formed("number", 40, ((0, 1),)))
-    said = [spoken(sentence) for sentence in formed_sentences(history(rows))]
+    said = [render(sentence) for sentence in formed_sentences(history(rows))]
     assert said[0].startswith("Formed by update 20: previous-token head (layer 1, head 1 and layer 1, head 3).")
     assert said[1].startswith("Formed by update 40: recall head (layer 1, head 2).")
 
 
 def test_what_has_not_formed_is_said_plainly():
-    said = together(formed_sentences(history(one_head([0.1, 0.9]))))
+    said = render_all(formed_sentences(history(one_head([0.1, 0.9]))))
     assert said.endswith("Not formed so far: recall head. That takes 50% of a head's weight on its job.")
-    nothing = together(formed_sentences(history(one_head([0.1, 0.2]))))
+    nothing = render_all(formed_sentences(history(one_head([0.1, 0.2]))))
     assert nothing.startswith("Not formed so far: previous-token head and recall head.")
-    assert "gives no head a job" in together(formed_sentences(history([], "characters")))
+    assert "gives no head a job" in render_all(formed_sentences(history([], "characters")))
     assert formed_sentences(history([])) == ()
 
 

@@ -13,7 +13,7 @@ from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
 from lessons.heads.example import HEADS_PRESETS, HeadsExample, HeadsTrace, dropped_out, heads_example, run_heads
 from lessons.heads.lesson import Choices, screen
-from lessons.screen.format import number, spoken
+from lessons.screen.format import number, render
 from tests.printed import largest, read_alike, readings, with_decimals
 
 STEPS = ("project", "split", "attend", "concatenate", "output", "slices", "dropout")
@@ -605,7 +605,7 @@ ORACLE |= {
 def said(source="sentence", step="attend", head=0, running=None, **choices):
     example = run_example(running or Example())
     own = heads_example(example, source, **choices)
-    return " ".join(map(spoken, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
+    return " ".join(map(render, screen(example, 0, Choices(own, step, head=head)).figures[0].notice))
 
 
 def test_the_journeys_untrained_heads_are_said_to_hardly_differ():
@@ -620,7 +620,7 @@ def test_the_wide_module_has_the_notebooks_number_of_parameters():
     example = run_example(Example())
     table = screen(example, 0, Choices(heads_example(example, "wide"))).figures[-1]
     assert table.cells[-1][-1].value == 1_050_624
-    assert spoken(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
+    assert render(table.notice[0]) == "The module has 1,050,624 parameters: 4 · 512 · 512 + 4 · 512."
 
 
 def test_rows_that_lose_nothing_are_all_named_as_furthest_from_1():

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from lessons.heads.derivation import derive_heads
 from lessons.heads.example import HeadsExample, run_heads
-from lessons.screen.format import spoken
-from lessons.screen.message import say
+from lessons.screen.format import render
+from lessons.screen.message import message
 
 SIZES = st.sampled_from([(6, 3), (5, 1), (7, 7), (10, 2), (16, 4)])
 
@@ -43,18 +43,18 @@ def test_the_whole_way_through_the_heads(example, data):
     follow(derivation.head(head), "weights", i, j, trace.heads.weights[head, i, j])
     steps = follow(derivation, "output", 0, 0, trace.output[0, 0])
     assert len(steps) == example.d_model + 1 + (example.d_model > 8)
-    assert any("bias" in spoken(step.meaning) for step in steps[example.d_model :]) == example.bias
+    assert any("bias" in render(step.meaning) for step in steps[example.d_model :]) == example.bias
 
 
 def test_a_matrix_of_a_few_features_follows_those_and_says_where_they_live():
     trace = run_heads(HeadsExample(d_model=6, n_heads=3))
     features = [0, 2, 5]
-    matrix = derive_heads(trace).matrix("q", say("Q"), trace.q[:, features], features)
+    matrix = derive_heads(trace).matrix("q", message("Q"), trace.q[:, features], features)
     assert matrix.columns.labels == ("1", "3", "6")
     (step,) = matrix.derive(4, 2)
     assert step.value == pytest.approx(float(trace.q[4, 5]))
-    assert "feature 2 of head 3: its row of X · column 6 of W_q" in spoken(step.meaning)
-    w_o = derive_heads(trace).matrix("w_o", say("W_o"), trace.module.W_o[features][:, features], features)
+    assert "feature 2 of head 3: its row of X · column 6 of W_q" in render(step.meaning)
+    w_o = derive_heads(trace).matrix("w_o", message("W_o"), trace.module.W_o[features][:, features], features)
     (step,) = w_o.derive(1, 2)
     assert step.value == pytest.approx(trace.module.W_o[2, 5].item())
 
@@ -72,5 +72,5 @@ def test_wide_heads_are_followed_one_sum_at_a_time(source):
 def test_drawn_queries_and_keys_are_said_to_be_drawn():
     trace = run_heads(HeadsExample(source="drawn"))
     steps = follow(derive_heads(trace).head(1), "weights", 3, 1, trace.heads.weights[1, 3, 1])
-    assert spoken(steps[0].meaning).endswith("a drawn number")
-    assert not any("X" in spoken(step.meaning) for step in steps)
+    assert render(steps[0].meaning).endswith("a drawn number")
+    assert not any("X" in render(step.meaning) for step in steps)

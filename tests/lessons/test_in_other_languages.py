@@ -8,7 +8,7 @@ from test_every_screen import LESSONS, file_of
 
 from attention_ui.figures.matrices import Layout, matrices_table
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation, spoken
+from lessons.screen.format import equation, render
 from lessons.screen.screen import Matrices
 from words import speaking
 
@@ -28,12 +28,12 @@ def test_all_that_a_screen_says_can_be_said(lesson, code):
         for choices in islice(module.cases(example), MOST_CASES):
             screen = module.screen(example, 0, choices)
             for sentence in sentences(screen):
-                assert spoken(sentence)
+                assert render(sentence)
             for figure in screen.figures:
                 if isinstance(figure, Matrices):
                     assert matrices_table(figure, Layout(figure), numbered=True)
             for number in range(QUESTIONS_ASKED if screen.ask else 0):
                 question = screen.ask(number)
-                assert all(map(spoken, words(question)))
+                assert all(map(render, words(question)))
                 for step in screen.derive(*question.about) if screen.derive and question.about else ():
-                    assert spoken(step.meaning) and equation(step)
+                    assert render(step.meaning) and equation(step)

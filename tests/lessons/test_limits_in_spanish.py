@@ -2,8 +2,8 @@
 
 import pytest
 
-from lessons.screen.format import percent, tell
-from lessons.screen.message import Share
+from lessons.screen.format import percent, translate
+from lessons.screen.message import Percent
 from words import speaking
 
 ABOVE, BELOW = 0.997, 0.002
@@ -28,7 +28,7 @@ def test_no_article_stands_before_a_limit(template, shares, ends):
     names = ("share",) if len(shares) == 1 else ("before", "after")
     others = {name: "a" for name in ("query", "key", "times") if f"{{{name}}}" in template}
     with speaking("es"):
-        said = tell(template, **others, **dict(zip(names, map(Share, shares), strict=True)))
+        said = translate(template, **others, **dict(zip(names, map(Percent, shares), strict=True)))
     assert said.endswith(ends)
 
 

@@ -9,8 +9,8 @@ from printed_lines import wrong
 
 from attention_core.attention import attend
 from attention_core.traced import Cells, Given, Traced, Written, given
-from lessons.screen.format import spoken
-from lessons.screen.message import say
+from lessons.screen.format import render
+from lessons.screen.message import message
 from lessons.trace.story import Names, lines_of, name_arrays, sources_among, story_of, term_of, told_first
 
 sys.path.append("tests/core")
@@ -79,10 +79,10 @@ def one_head(n=5, d_k=3):
 
 def test_a_story_goes_from_the_inputs_to_the_number_and_tells_each_step_once():
     _, trace = one_head()
-    names = Names({"output": say("output of {query}, feature {feature}")}, {"queries": "abcde"})
+    names = Names({"output": message("output of {query}, feature {feature}")}, {"queries": "abcde"})
     story = story_of(trace.output, (1, 2), names)
-    assert spoken(story[-1].meaning) == "output of b, feature 3" and story[-1].value == trace.output.values[1, 2]
-    texts = [(spoken(line.meaning), line.text) for line in story]
+    assert render(story[-1].meaning) == "output of b, feature 3" and story[-1].value == trace.output.values[1, 2]
+    texts = [(render(line.meaning), line.text) for line in story]
     assert len(set(texts)) == len(texts)
     # q of the query (3), two keys (6), two scores, divided; largest, sum; two weights, two values, output
     assert len(story) == 3 + 6 + 2 + 2 + 1 + 1 + 2 + 2 + 1
@@ -91,8 +91,8 @@ def test_a_story_goes_from_the_inputs_to_the_number_and_tells_each_step_once():
 
 def test_a_hidden_weight_needs_no_story():
     _, trace = one_head()
-    names = Names({"weights hidden": say("masked")}, {})
-    assert [spoken(line.meaning) for line in story_of(trace.weights, (0, 3), names)] == ["masked"]
+    names = Names({"weights hidden": message("masked")}, {})
+    assert [render(line.meaning) for line in story_of(trace.weights, (0, 3), names)] == ["masked"]
 
 
 def test_pointing_lights_up_what_a_cell_was_made_of():

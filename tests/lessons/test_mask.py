@@ -10,7 +10,7 @@ from attention_core.masks import causal_mask, full_mask, sliding_window_mask
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import Choices, screen
-from lessons.screen.format import number, percent, spoken
+from lessons.screen.format import number, percent, render
 from tests.printed import lead
 
 VIEWS = ("change", "difference", "late", "blind")
@@ -229,7 +229,7 @@ ANSWERS = {
 
 def notice(view, mask, **choices):
     example = run_example(Example(source="sentence", **choices))
-    return spoken(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
+    return render(screen(example, 0, Choices(mask, view)).figures[0].notice[0])
 
 
 def test_a_mask_that_hides_nothing_says_so():

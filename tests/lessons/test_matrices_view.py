@@ -20,7 +20,7 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.kit.stages import STAGES
 from lessons.overview.matrices_view import Choices, screen
-from lessons.screen.format import number, percent, together
+from lessons.screen.format import number, percent, render_all
 from tests.printed import ABSOLUTE, lead, read_alike
 
 EXAMPLES = st.builds(
@@ -201,12 +201,12 @@ def test_products_stand_where_their_factors_meet_and_never_overlap(d_k, text):
 
 
 def test_a_single_token_under_the_mask_is_not_said_to_be_without_one():
-    assert "no mask" not in together(at("masked", source="sentence", text="hi").figures[0].notice)
-    assert "no mask" in together(at("masked", source="sentence", text="hi", causal=False).figures[0].notice)
+    assert "no mask" not in render_all(at("masked", source="sentence", text="hi").figures[0].notice)
+    assert "no mask" in render_all(at("masked", source="sentence", text="hi", causal=False).figures[0].notice)
 
 
 def test_repeated_words_share_the_largest_score():
-    said = together(at("scores", source="sentence", text="a b a b").figures[0].notice)
+    said = render_all(at("scores", source="sentence", text="a b a b").figures[0].notice)
     assert "(1)" in said and "(3)" in said
 
 

@@ -11,7 +11,7 @@ from attention_core.tasks import TASKS, CharacterTask
 from attention_core.tasks.text import notebook_model
 from attention_core.tasks.vectors import TRAINED
 from attention_core.training import recommended
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.train.notebook_runs import FOUR_VECTORS, HELLO_WORLD, PRINTED, beside_the_printed, notebook_notes
 from runs.recording import Recording
 from runs.run import TrainingRun
@@ -42,7 +42,7 @@ def test_hello_world_is_trained_as_the_notebook_trains_it():
 def test_what_is_said_of_a_notebook_s_settings_is_said_of_any_seed_and_of_nothing_else(notebook):
     for seed in (0, 5, 1337):
         (note,) = notebook_notes(dataclasses.replace(notebook, seed=seed))
-        assert spoken(note).startswith("These are the notebook's settings")
+        assert render(note).startswith("These are the notebook's settings")
     assert notebook_notes(dataclasses.replace(notebook, learning_rate=0.002)) == ()
     for task in (CharacterTask("hello world"), TASKS["copy"]):
         assert notebook_notes(recommended(task)) == ()
@@ -58,8 +58,8 @@ def test_the_losses_stand_beside_those_that_the_notebook_printed(seed):
     (said,) = beside_the_printed(run.look())
     ours = [float(run.recording.losses(120)[step]) for step in (0, 50, 100)]
     assert [one.value for one in said.arguments["ours"].items] == pytest.approx(ours)
-    assert "0, 50 and 100 updates" in spoken(said) and "2.1783, 1.5632 and 0.8687" in spoken(said)
-    assert all(any(text in spoken(said) for text in readings(loss, with_decimals(4))) for loss in ours)
+    assert "0, 50 and 100 updates" in render(said) and "2.1783, 1.5632 and 0.8687" in render(said)
+    assert all(any(text in render(said) for text in readings(loss, with_decimals(4))) for loss in ours)
     assert all(abs(loss - PRINTED[step]) < 0.6 for step, loss in zip((0, 50, 100), ours, strict=True)), "alike"
     run.goal = 49
     assert beside_the_printed(run.look()) == (), "there is but the first of them"

@@ -9,7 +9,7 @@ from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example
 from lessons.output.lesson import Choices, contributions, screen
-from lessons.screen.format import percent, spoken
+from lessons.screen.format import percent, render
 from tests.printed import read_alike
 
 VIEWS = ("one", "all", "parts")
@@ -281,7 +281,7 @@ def figure(view, query=-1, **choices):
 
 
 def said(*arguments, **choices):
-    return spoken(figure(*arguments, **choices).notice[0])
+    return render(figure(*arguments, **choices).notice[0])
 
 
 def test_a_weight_is_not_said_to_be_a_part_of_the_output():
@@ -306,17 +306,17 @@ def test_a_large_weight_on_a_short_value_adds_little():
 
 def test_rows_that_are_keys_are_called_keys_and_scaled_scores_scaled():
     weight, _, share = figure("parts").matrices
-    assert spoken(weight.rows.name) == spoken(share.rows.name) == "keys"
-    titles = [spoken(matrix.title) for matrix in figure("one").matrices]
+    assert render(weight.rows.name) == render(share.rows.name) == "keys"
+    titles = [render(matrix.title) for matrix in figure("one").matrices]
     assert "scaled score" in titles and "score" not in titles
 
 
 def test_a_hidden_key_adds_nothing_and_the_figure_says_why():
     score, weight, part = (m for m in figure("one", 1).matrices if m.key in ("score", "weight", "part"))
     assert score.values[4, 0] == -math.inf and not score.sees(4, 0) and not part.sees(4, 0)
-    assert "may not look at" in spoken(score.step(4, 0).meaning)
+    assert "may not look at" in render(score.step(4, 0).meaning)
     assert weight.step(4, 0).value == 0 == part.step(4, 0).value
-    assert "adds nothing" in spoken(part.step(4, 0).meaning)
+    assert "adds nothing" in render(part.step(4, 0).meaning)
 
 
 def test_values_that_are_all_zero_have_no_shares():
@@ -324,4 +324,4 @@ def test_values_that_are_all_zero_have_no_shares():
     example = run_example(Example(edits=zeros))
     shown = screen(example, 0, Choices("parts", 5)).figures[0]
     assert shown.matrices[2].values.tolist() == [[0.0]] * 6
-    assert spoken(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."
+    assert render(shown.notice[0]) == "Every value that “step” receives is zero, so nothing is added up."

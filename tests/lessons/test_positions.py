@@ -11,7 +11,7 @@ from screens import JUDGE, by_text, chosen, holds
 from lessons.example.example import Example, model_of, run_example
 from lessons.positions.lesson import Choices, screen
 from lessons.positions.permutation import added_positions, kinds_for, random_permutation
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 
 KINDS = ("none", "sinusoidal", "learned", "rotary")
 ROUNDING = 1e-4  # of single precision, even where numbers are large
@@ -317,7 +317,7 @@ ORACLE = {
     MOVED_TO_THE_FRONT: moved_before,
     ROTARY: rotary_score,
     SHUFFLED: lambda case, prompt: {
-        "mask": spoken(prompt.arguments["mask"]),
+        "mask": render(prompt.arguments["mask"]),
         "token": case.choices.permutation[prompt.arguments["row"] - 1],
         "row": prompt.arguments["row"],
     },
@@ -425,7 +425,7 @@ OTHER_WAY = "It is the other way round. {why}"
 def answer_twice(case, prompt):
     one, other = (prompt.arguments[name].position for name in ("one", "other"))
     assert (x_of(case)[one] == x_of(case)[other]).all() and one != other
-    kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[spoken(prompt.arguments["positions"])]
+    kind = {"no positions": "none", "sinusoidal positions": "sinusoidal"}[render(prompt.arguments["positions"])]
     output = run(case, x_of(case), kind, False)[1]
     same = np.abs(output[one] - output[other]).max() < 1e-3
     judge = by_text({"It has the same numbers.": same, "It has other numbers.": not same})
@@ -433,7 +433,7 @@ def answer_twice(case, prompt):
 
 
 def is_masked(prompt):
-    return spoken(prompt).startswith("Causal mask, ")
+    return render(prompt).startswith("Causal mask, ")
 
 
 def answer_shuffled(case, prompt):
@@ -501,7 +501,7 @@ def shown(permutation=(2, 0, 1), text="one two three", **choices):
 
 
 def notice(*arguments, **choices):
-    return together(shown(*arguments, **choices).figures[0].notice)
+    return render_all(shown(*arguments, **choices).figures[0].notice)
 
 
 def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
@@ -537,8 +537,8 @@ def test_only_the_distance_counts_between_sinusoidal_positions_but_for_an_unpair
 @pytest.mark.parametrize("view", ["output", "weights", "rows", "distance"])
 def test_learned_positions_say_that_they_are_untrained(view):
     figure = shown(view=view, kind="learned", seed=9).figures[0]
-    assert spoken(figure.weights) == "Untrained: random weights and positions (seed 9)."
-    assert view in ("output", "weights") or "ntrained" in together(figure.notice)
+    assert render(figure.weights) == "Untrained: random weights and positions (seed 9)."
+    assert view in ("output", "weights") or "ntrained" in render_all(figure.notice)
 
 
 def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
@@ -548,7 +548,7 @@ def test_the_table_holds_every_kind_of_positions_that_the_head_can_have():
         case = type("Case", (), {"example": run_example(Example(source="sentence", text="one two three", d_k=d_k))})
         case.head, case.choices = 0, Choices((2, 0, 1))
         for kind, (name, free, masked) in zip(KINDS, table.cells, strict=False):
-            assert kind.removeprefix("no")[:5] in spoken(name) or kind == "none"
+            assert kind.removeprefix("no")[:5] in render(name) or kind == "none"
             assert free.value == pytest.approx(rounding(free, residual(case, kind, False)), rel=1e-3)
             assert masked.value == pytest.approx(residual(case, kind, True), rel=1e-3)
 

@@ -7,7 +7,7 @@ import pytest
 from screens import Case, check_question
 
 from lessons.screen.format import percent
-from lessons.screen.message import Number, say
+from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Card, Question
 from tests.printed import as_printed, lead, read_alike, readings, some_may_differ
 
@@ -23,8 +23,8 @@ def test_what_lies_on_the_border_of_two_roundings_reads_as_either(value):
 
 @pytest.mark.parametrize(("said", "holds"), [(1.7349998, True), (1.7350002, True), (1.7452, False), (1.7248, False)])
 def test_the_card_of_a_question_holds_whatever_its_last_binary_digit(said, holds):
-    wrong = Card(say("{number}", number=Number(9.0)), say("Wrong."))
-    question = Question(say("?"), (Card(say("{number}", number=Number(said)), say("Right.")), wrong), 0)
+    wrong = Card(message("{number}", number=Fixed(9.0)), message("Wrong."))
+    question = Question(message("?"), (Card(message("{number}", number=Fixed(said)), message("Right.")), wrong), 0)
     answers = {"?": lambda case, prompt: {"Right.": 1.735, "Wrong.": 9.0}}
     if holds:
         check_question(Case(None, 0, None, None), question, answers)

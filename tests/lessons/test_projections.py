@@ -16,7 +16,7 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, run_example, unedited
 from lessons.projections.lesson import Choices, screen
 from lessons.screen.compare_edits import diff
-from lessons.screen.format import number, spoken, together
+from lessons.screen.format import number, render, render_all
 
 EDITS = ((), (Edit("W_q", 0, 0, 0.5),), (Edit("x", 0, 0, -1.0), Edit("W_v", 0, 0, 7.0)), (Edit("W_k", 8, 31, 2.0),))
 EXAMPLES = st.builds(lambda example, edits: replace(example, edits=edits), PLAIN, st.sampled_from(EDITS))
@@ -227,11 +227,11 @@ def test_the_mirror_compares_every_pair_both_ways():
     ],
 )
 def test_symmetry_is_said_as_it_is(said, text):
-    assert said in spoken(screen_of("mirror", source="sentence", text=text).figures[0].notice[0])
+    assert said in render(screen_of("mirror", source="sentence", text=text).figures[0].notice[0])
 
 
 def remarks(*edits, head=0, **choices):
-    return together(screen(run_example(Example(edits=edits, **choices)), head, Choices()).remarks)
+    return render_all(screen(run_example(Example(edits=edits, **choices)), head, Choices()).remarks)
 
 
 def test_what_follows_from_an_edit_is_counted():

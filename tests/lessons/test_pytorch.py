@@ -32,8 +32,8 @@ from lessons.pytorch.parity import (
     random_cases,
 )
 from lessons.pytorch.random_cases import CASES, notice_cases
-from lessons.screen.format import spoken, together, written
-from lessons.screen.message import say
+from lessons.screen.format import format_value, render, render_all
+from lessons.screen.message import message
 from lessons.screen.screen import Points
 
 SIZES = ((6, 3), (5, 1), (7, 7), (16, 4), (1, 1), (10, 5))
@@ -208,8 +208,8 @@ def cases_of(number):
 
 def one_case(case, sentence):
     said = dict(sentence.arguments)
-    mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[spoken(said["mask"])]
-    bias = {"with bias": True, "without bias": False}[spoken(said["bias"])]
+    mask = {"no mask": "none", "the causal mask": "causal", "a random mask": "random"}[render(said["mask"])]
+    bias = {"with bias": True, "without bias": False}[render(said["bias"])]
     shapes = [(one.tokens, one.heads, one.d_head, one.mask, one.bias) for one in cases_of(case.choices.cases)]
     assert (said["tokens"], said["heads"], said["features"], mask, bias) in shapes
     return said | {"mask": ..., "bias": ..., "difference": only_rounding(said["difference"])}
@@ -305,7 +305,7 @@ def rows_of_a_projection(case, sentence):
 
 def why_it_cannot(case, sentence):
     """PyTorch's module has no rotation, and one number of features for queries and values."""
-    module, said = trace_of(case).module, [spoken(reason) for reason in sentence.arguments["reasons"].items]
+    module, said = trace_of(case).module, [render(reason) for reason in sentence.arguments["reasons"].items]
     assert ("does not turn queries and keys by their positions" in said) == (module.rotary is not None)
     shares = "gives queries, keys and values of a head the same number of features, d_model ÷ heads"
     assert (shares in said) == (not module.W_q.shape == module.W_v.shape == module.W_o.shape)
@@ -496,13 +496,13 @@ def test_every_kind_of_question_comes_up_and_the_right_card_stands_anywhere():
 
 
 def test_a_row_blocked_everywhere_is_no_number_or_looks_like_one():
-    said = together(figure("meanings").notice)
+    said = render_all(figure("meanings").notice)
     assert "“five” is blocked everywhere: the weights are not numbers (0 ÷ 0)" in said
     two = one_mask_for_both(compared(5, 2, 3))
     silent = not two.without_weights[4].isnan().any()
     assert said.endswith("as if nothing were wrong." if silent else "is not a number either.")
-    assert "blocked everywhere" not in together(figure("meanings", sliding_window_mask(5, 2)).notice)
-    assert "5 tokens are blocked everywhere" in together(figure("meanings", full_mask(5)).notice)
+    assert "blocked everywhere" not in render_all(figure("meanings", sliding_window_mask(5, 2)).notice)
+    assert "5 tokens are blocked everywhere" in render_all(figure("meanings", full_mask(5)).notice)
 
 
 def test_the_cell_told_of_has_a_choice_in_both_meanings():
@@ -528,13 +528,13 @@ def test_what_stands_beside_is_ours_theirs_and_the_difference():
 def test_the_average_is_not_what_any_head_does():
     *heads, average = (matrix.values for matrix in figure("weights").matrices)
     assert torch.allclose(average, sum(heads) / 3)
-    assert "choose more heads" in together(figure("weights", n_heads=1).notice)
+    assert "choose more heads" in render_all(figure("weights", n_heads=1).notice)
 
 
 @pytest.mark.parametrize("bias", [False, True])
 def test_the_parameter_table_names_every_number(bias):
     parity = compared(5, 2, 3, bias=bias)
-    *rows, total = [[written(cell) for cell in row] for row in parameter_table(parity).cells]
+    *rows, total = [[format_value(cell) for cell in row] for row in parameter_table(parity).cells]
     assert sum(int(row[3]) for row in rows) == int(total[3]) == sum(p.numel() for p in parity.theirs.parameters())
     assert [row[0] for row in rows] == [name for name, _ in named_weights(parity.ours)]
     stacked = {"in_proj_weight": parity.theirs.in_proj_weight, "in_proj_bias": parity.theirs.in_proj_bias}
@@ -554,7 +554,7 @@ def test_the_parameter_table_names_every_number(bias):
 
 def test_a_case_that_disagrees_would_be_told():
     cases = (RandomCase(2, 1, 3, "none", False, 0.0), RandomCase(5, 2, 3, "causal", True, 0.25))
-    said = together(tuple(notice_cases(cases)))
+    said = render_all(tuple(notice_cases(cases)))
     assert "2 random cases, with 2 to 5 tokens, 1 to 2 heads and 3 to 3 features" in said
     assert "No number differs by more than 0.25" in said and "1 case agrees to the last digit" in said
 
@@ -570,7 +570,7 @@ def test_the_cloud_has_a_point_for_each_case_that_differs():
 def test_the_three_levels_compute_the_same(bias):
     parity = compared(5, 2, 3, bias=bias)
     levels = three_levels(parity, runs=3)
-    assert [spoken(level.title) for level in levels] == [
+    assert [render(level.title) for level in levels] == [
         "Tensors by hand", "A module of our own", "Built into PyTorch",
     ]  # fmt: skip
     assert all(0 < level.difference < 5e-6 for level in levels)
@@ -595,18 +595,19 @@ def test_lines_of_code_are_those_that_do_something():
 
     assert code_lines(small) == 2
     assert code_lines(small, small) == 4
-    assert "2 lines of code in the function shown, " in spoken(note_on(Level(say("A"), (small,), 2, (1.0,), 0.0)))
-    two = Level(say("A"), (small, small), 4, (1.0,), 0.0)
-    assert "4 lines of code in the functions shown, " in spoken(note_on(two))
+    assert "2 lines of code in the function shown, " in render(note_on(Level(message("A"), (small,), 2, (1.0,), 0.0)))
+    two = Level(message("A"), (small, small), 4, (1.0,), 0.0)
+    assert "4 lines of code in the functions shown, " in render(note_on(two))
     source = inspect.getsource(inspect.unwrap(heads_built_in))
     assert code_lines(heads_built_in) == len([line for line in source.splitlines() if line.strip()]) - 1
 
 
 def test_times_are_told_as_measured_and_in_no_order_of_merit():
     levels = tuple(
-        Level(title, (), 1, times, 0.0) for title, times in ((say("A"), (3.0, 1.0, 2.0)), (say("B"), (0.5, 9.0, 7.0)))
+        Level(title, (), 1, times, 0.0)
+        for title, times in ((message("A"), (3.0, 1.0, 2.0)), (message("B"), (0.5, 9.0, 7.0)))
     )
-    said = spoken(notice_levels(levels))
+    said = render(notice_levels(levels))
     assert said == (
         "Median of 3 runs on this machine, at this moment: 2.000 ms for “A” (1.000 to 3.000) and 7.000 ms for “B” "
         "(0.500 to 9.000)."

@@ -4,31 +4,40 @@ import pytest
 import torch
 
 from attention_core.randomness import generator
-from lessons.kit.questions import among, among_numbers, among_tokens, asking, cards_of, shuffled
-from lessons.screen.format import spoken
-from lessons.screen.message import Token, say
+from lessons.kit.questions import (
+    cards_of,
+    multiple_choice,
+    multiple_choice_of_numbers,
+    multiple_choice_of_tokens,
+    question_picker,
+    shuffled,
+)
+from lessons.screen.format import render
+from lessons.screen.message import Token, message
 from lessons.screen.screen import Card, Question
 
 
 def card(text):
-    return Card(say("{text}", text=text), say("because"))
+    return Card(message("{text}", text=text), message("because"))
 
 
 def test_numbers_that_read_alike_are_never_both_offered():
     def prompt(shown):
-        return say("{number}?", number=shown(0.7))
+        return message("{number}?", number=shown(0.7))
 
-    yes, no = say("yes"), say("no")
-    assert among_numbers(prompt, (0.3, yes), (0.30001, no)) is None
-    question = among_numbers(prompt, (0.3, yes), (0.3001, no), (0.304, no), (0.304, no), (0.29, no))
-    assert [spoken(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
-    assert spoken(question.prompt) == "0.700?"
+    yes, no = message("yes"), message("no")
+    assert multiple_choice_of_numbers(prompt, (0.3, yes), (0.30001, no)) is None
+    question = multiple_choice_of_numbers(prompt, (0.3, yes), (0.3001, no), (0.304, no), (0.304, no), (0.29, no))
+    assert [render(card.text) for card in question.cards] == ["0.300", "0.304", "0.290"]
+    assert render(question.prompt) == "0.700?"
 
 
 def test_a_prompt_that_says_the_right_number_makes_no_question():
-    yes, no = say("yes"), say("no")
+    yes, no = message("yes"), message("no")
     for shown_as, fair in ((0.3, False), (0.2999, False), (0.31, True)):
-        asked = among_numbers(lambda shown, v=shown_as: say("{number}?", number=shown(v)), (0.3, yes), (0.5, no))
+        asked = multiple_choice_of_numbers(
+            lambda shown, v=shown_as: message("{number}?", number=shown(v)), (0.3, yes), (0.5, no)
+        )
         assert (asked is not None) == fair
 
 
@@ -37,56 +46,62 @@ def test_a_prompt_that_says_the_right_number_makes_no_question():
     ("between", ["0.50", "0.10", "0.60", "0.20"]),
 ])  # fmt: skip
 def test_the_right_number_stands_where_it_is_to_stand(standing, texts):
-    reply = say("because")
+    reply = message("because")
     wrong = [(value, reply) for value in (0.1, 0.2, 0.6, 0.7, 0.8)]
-    question = cards_of(among_numbers(say("?"), (0.5, reply), *wrong), standing)
-    assert [spoken(card.text) for card in question.cards] == texts and question.right == 0
-    only_one_higher = among_numbers(say("?"), (0.5, reply), (0.6, reply), (0.4, reply), (0.3, reply))
+    question = cards_of(multiple_choice_of_numbers(message("?"), (0.5, reply), *wrong), standing)
+    assert [render(card.text) for card in question.cards] == texts and question.right == 0
+    only_one_higher = multiple_choice_of_numbers(message("?"), (0.5, reply), (0.6, reply), (0.4, reply), (0.3, reply))
     assert (cards_of(only_one_higher, standing) is None) == (standing == "smallest")
 
 
 def test_what_is_no_number_is_not_offered():
-    question = among_numbers(
-        lambda shown: say("?"),
-        (0.5, say("yes")),
-        (float("nan"), say("no")),
-        (float("inf"), say("no")),
-        (0.1, say("no")),
+    question = multiple_choice_of_numbers(
+        lambda shown: message("?"),
+        (0.5, message("yes")),
+        (float("nan"), message("no")),
+        (float("inf"), message("no")),
+        (0.1, message("no")),
     )
-    assert [spoken(card.text) for card in question.cards] == ["0.50", "0.10"]
+    assert [render(card.text) for card in question.cards] == ["0.50", "0.10"]
 
 
 def test_at_most_three_wrong_cards_which_differ():
-    question = among(say("?"), card("a"), card("b"), card("a"), card("b"), card("c"), card("d"), card("e"))
-    assert [spoken(card.text) for card in question.cards] == ["a", "b", "c", "d"]
-    assert among(say("?"), card("a"), card("a")) is None
+    question = multiple_choice(
+        message("?"), card("a"), card("b"), card("a"), card("b"), card("c"), card("d"), card("e")
+    )
+    assert [render(card.text) for card in question.cards] == ["a", "b", "c", "d"]
+    assert multiple_choice(message("?"), card("a"), card("a")) is None
 
 
 def test_a_tie_makes_no_question():
     names = tuple(Token(word, position) for position, word in enumerate("abc"))
-    about = (say("?"), names, torch.tensor([0.5, 0.5, 0.1]), say("yes"), [], lambda p: say("no"))
-    assert among_tokens(*about) is None
+    about = (message("?"), names, torch.tensor([0.5, 0.5, 0.1]), message("yes"), [], lambda p: message("no"))
+    assert multiple_choice_of_tokens(*about) is None
     clear = (*about[:2], torch.tensor([0.5, 0.7, 0.1]), *about[3:])
-    assert spoken(among_tokens(*clear).cards[0].text) == "“b”"
+    assert render(multiple_choice_of_tokens(*clear).cards[0].text) == "“b”"
 
 
 def test_shuffling_keeps_the_right_card_right():
-    question = Question(say("?"), tuple(map(card, "abcd")), 2)
+    question = Question(message("?"), tuple(map(card, "abcd")), 2)
     for seed in range(10):
         again = shuffled(question, generator(seed))
-        assert spoken(again.cards[again.right].text) == "c"
-        assert sorted(spoken(card.text) for card in again.cards) == list("abcd")
+        assert render(again.cards[again.right].text) == "c"
+        assert sorted(render(card.text) for card in again.cards) == list("abcd")
 
 
 def test_the_seed_of_the_example_and_the_number_of_the_question_both_enter_the_draw():
     def maker(random):
-        return Question(say("?"), tuple(map(card, "abcd")), 0)
+        return Question(message("?"), tuple(map(card, "abcd")), 0)
 
     rights = {
-        (seed, number): asking("a lesson", [maker], seed)(number).right for seed in range(40) for number in range(2)
+        (seed, number): question_picker("a lesson", [maker], seed)(number).right
+        for seed in range(40)
+        for number in range(2)
     }
     assert rights == {
-        (seed, number): asking("a lesson", [maker], seed)(number).right for seed in range(40) for number in range(2)
+        (seed, number): question_picker("a lesson", [maker], seed)(number).right
+        for seed in range(40)
+        for number in range(2)
     }
     for number in range(2):
         assert {rights[seed, number] for seed in range(40)} == {0, 1, 2, 3}

@@ -22,7 +22,7 @@ from attention_core.sampling import Sampling
 from attention_core.tasks import CharacterTask
 from attention_core.training import recommended
 from lessons.backward import lesson as backward
-from lessons.backward.one_prediction import PRONOUNS, one_mistake, settings_of_learner
+from lessons.backward.one_prediction import PRONOUNS, predict_one, settings_of_learner
 from lessons.cost import lesson as cost
 from lessons.cost.counted_view import sizes_of_example
 from lessons.dot_product import lesson as dot_product
@@ -30,7 +30,7 @@ from lessons.example.example import Example, run_example
 from lessons.example.language_model_text import ReadChoices, all_heads, read
 from lessons.heads import lesson as heads
 from lessons.heads.example import heads_example, run_heads
-from lessons.kit.questions import asking
+from lessons.kit.questions import question_picker
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
 from lessons.positions import lesson as positions
@@ -39,8 +39,8 @@ from lessons.projections import lesson as projections
 from lessons.pytorch import lesson as pytorch
 from lessons.pytorch.parity import compare_with_pytorch
 from lessons.scores import lesson as scores
-from lessons.screen.format import spoken, written
-from lessons.screen.message import Number
+from lessons.screen.format import format_value, render
+from lessons.screen.message import Fixed
 from lessons.softmax import lesson as softmax
 from lessons.tokens import lesson as tokens
 from lessons.train.lesson import questions_about
@@ -82,7 +82,7 @@ def parity(seed):
 
 @cache
 def mistake(seed):
-    return one_mistake(settings_of_learner(Example(seed=seed % 2)), backward.Choices().updates, seed)
+    return predict_one(settings_of_learner(Example(seed=seed % 2)), backward.Choices().updates, seed)
 
 
 @cache
@@ -154,7 +154,7 @@ FIRST_SCREENS = {
 
 def asked(lesson, seed):
     makers = importlib.import_module(f"lessons.{lesson}.questions").QUESTIONS
-    return asking(lesson, makers, seed, *ABOUT[lesson](seed))
+    return question_picker(lesson, makers, seed, *ABOUT[lesson](seed))
 
 
 @cache
@@ -169,7 +169,7 @@ def every_question(lesson):
 
 
 def right_text(question):
-    return spoken(question.cards[question.right].text)
+    return render(question.cards[question.right].text)
 
 
 def as_number(text):
@@ -190,8 +190,8 @@ def test_these_are_the_questions_that_the_screen_asks(lesson):
     else:
         ask = importlib.import_module(f"lessons.{lesson}.lesson").screen(example_of(1), 0, FIRST_SCREENS[lesson]).ask
     for number in range(NUMBERS):
-        assert [spoken(card.text) for card in ask(number).cards] == [
-            spoken(card.text) for card in asked(lesson, 1)(number).cards
+        assert [render(card.text) for card in ask(number).cards] == [
+            render(card.text) for card in asked(lesson, 1)(number).cards
         ]
 
 
@@ -214,7 +214,7 @@ def test_the_right_answer_of_the_first_question_stands_anywhere(lesson):
 def test_the_right_number_is_no_more_often_between_the_others_than_beyond_them(lesson):
     stands = Counter()
     for question in every_question(lesson):
-        numbers = [as_number(spoken(card.text)) for card in question.cards]
+        numbers = [as_number(render(card.text)) for card in question.cards]
         if len(numbers) > 2 and None not in numbers:
             right = sorted(numbers).index(numbers[question.right])
             stands[{0: "smallest", len(numbers) - 1: "largest"}.get(right, "between")] += 1
@@ -233,23 +233,23 @@ def test_answers_with_numbers_differ_and_a_single_kind_always_has_the_same_answe
         rights = {right_text(question) for question in several}
         if len(rights) == 1 and len(several) > 10:
             always_the_same.append(several)
-        elif any(re.search(r"\d", spoken(card.text)) for question in several for card in question.cards):
+        elif any(re.search(r"\d", render(card.text)) for question in several for card in question.cards):
             assert len(rights) >= 5, rights
     assert len(always_the_same) <= 1, [several[0].prompt.template for several in always_the_same]
     for question in (question for several in always_the_same for question in several):
-        assert not re.search(r"\d", "".join(spoken(card.text) for card in question.cards).replace("exactly 0", ""))
-        assert re.search(r"\d", spoken(question.cards[question.right].reply)), "its reply says the numbers"
+        assert not re.search(r"\d", "".join(render(card.text) for card in question.cards).replace("exactly 0", ""))
+        assert re.search(r"\d", render(question.cards[question.right].reply)), "its reply says the numbers"
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_no_prompt_says_the_right_number(lesson):
     for question in every_question(lesson):
-        told = re.findall(r"−?\d+\.\d+", spoken(question.prompt))
-        assert right_text(question) not in told, spoken(question.prompt)
+        told = re.findall(r"−?\d+\.\d+", render(question.prompt))
+        assert right_text(question) not in told, render(question.prompt)
 
 
 def reasons(question):
-    return [spoken(card.reason) for card in question.cards if card.reason is not None]
+    return [render(card.reason) for card in question.cards if card.reason is not None]
 
 
 def with_reasons(lesson):
@@ -260,7 +260,7 @@ def with_reasons(lesson):
 def test_all_cards_of_a_kind_of_question_have_a_reason_or_none(lesson):
     kinds = defaultdict(set)
     for question in every_question(lesson):
-        assert len(reasons(question)) in (0, len(question.cards)), spoken(question.prompt)
+        assert len(reasons(question)) in (0, len(question.cards)), render(question.prompt)
         kinds[question.prompt.template].add(bool(reasons(question)))
     assert all(len(either) == 1 for either in kinds.values()), kinds
     assert {True} in kinds.values()
@@ -283,9 +283,9 @@ SYMBOLS = {"True", "False", "X", "W_q"}
 @pytest.mark.parametrize("lesson", ABOUT)
 def test_no_reason_says_an_answer(lesson):
     for question in with_reasons(lesson):
-        said = {spoken(card.text) for card in question.cards}
+        said = {render(card.text) for card in question.cards}
         for reason in reasons(question):
-            assert not said & set(re.findall(r"−?\d[\d,]*(?:\.\d+)?", reason)), (spoken(question.prompt), reason)
+            assert not said & set(re.findall(r"−?\d[\d,]*(?:\.\d+)?", reason)), (render(question.prompt), reason)
 
 
 @pytest.mark.parametrize("lesson", ABOUT)
@@ -306,7 +306,7 @@ def test_a_shape_stays_on_one_line(lesson):
     """Between its numbers stand spaces at which no line breaks."""
     for question in every_question(lesson):
         for sentence in (question.prompt, *(card.text for card in question.cards)):
-            assert not re.search(r"\d ×|× \d", spoken(sentence)), spoken(sentence)
+            assert not re.search(r"\d ×|× \d", render(sentence)), render(sentence)
 
 
 DERIVED = {
@@ -333,19 +333,19 @@ def test_a_number_asked_for_is_derived_to_the_right_answer(lesson):
         if question.about is None:
             continue
         *before, last = shown.derive(*question.about)
-        assert all(map(evaluates, (*before, last))), spoken(question.prompt)
+        assert all(map(evaluates, (*before, last))), render(question.prompt)
         right = question.cards[question.right].text.arguments.get("number")
         if right is not None:
-            assert written(right) in readings(last.value, writes_as(right)), spoken(question.prompt)
+            assert format_value(right) in readings(last.value, writes_as(right)), render(question.prompt)
             derived += 1
     assert derived >= 5
 
 
 def writes_as(argument):
     """How a number or a count is written."""
-    if isinstance(argument, Number):
+    if isinstance(argument, Fixed):
         return with_decimals(argument.decimals)
-    return lambda value: written(replace(argument, value=round(value)))
+    return lambda value: format_value(replace(argument, value=round(value)))
 
 
 MEASURED = (  # no line of arithmetic leads to this number: the model ran once more
@@ -358,4 +358,4 @@ MEASURED = (  # no line of arithmetic leads to this number: the model ran once m
 def test_every_number_asked_for_is_derived(lesson):
     for _, question in shown_and_asked(lesson):
         if "number" in question.cards[question.right].text.arguments:
-            assert question.about or question.prompt.template == MEASURED, spoken(question.prompt)
+            assert question.about or question.prompt.template == MEASURED, render(question.prompt)

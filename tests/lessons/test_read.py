@@ -25,7 +25,7 @@ from lessons.example.language_model_text import (
     swap_names,
 )
 from lessons.read.lesson import how_it_was_read, read_screen
-from lessons.screen.format import percent, spoken
+from lessons.screen.format import percent, render
 from lessons.screen.program import program_of
 from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts, Table
 from tests.printed import largest
@@ -340,7 +340,7 @@ def said_twice(case):
 def rows_of_scores(case):
     """Which heads the table of scores has, in their order, and whose name was earned."""
     table = next(figure for figure in case.screen.figures if figure.key == "read_scores")
-    return [(row[0], spoken(row[1]) != spoken(NO_NAME)) for row in table.cells]
+    return [(row[0], render(row[1]) != render(NO_NAME)) for row in table.cells]
 
 
 def heads_in_order():
@@ -444,10 +444,10 @@ def test_the_table_of_scores():
         name, earned = pattern_of(with_head(case, layer, head))
         kept = KEPT["confirming"][name]
         weight, even, n = score_of(case, name, layer, head)
-        assert spoken(row[1]) == (name if earned else spoken(NO_NAME)) and spoken(row[2]) == name
+        assert render(row[1]) == (name if earned else render(NO_NAME)) and render(row[2]) == name
         said = [value.value if value != "–" else value for value in row[3:5]]
         assert said == ([pytest.approx(weight, abs=1e-5), pytest.approx(even)] if n else ["–", "–"]) and row[5] == n
-        assert spoken(row[6]) == measured_in(name)
+        assert render(row[6]) == measured_in(name)
         found = [value.value for value in row[7:10]]
         assert found == [kept["heads"][layer][head], kept["even"], kept["untrained"]] and row[10] == kept["n"]
 
@@ -461,11 +461,11 @@ def test_the_page_says_what_was_done_to_the_text():
     unknown = said["{count} character that it has never seen stands as {unknown}."]
     assert unknown.count == sum(HAND.count(character) for character in "<>*/☃")
     assert how_it_was_read(ReadChoices("the dog")) == ()
-    cut = spoken(how_it_was_read(ReadChoices("the dog " * 40))[0])
+    cut = render(how_it_was_read(ReadChoices("the dog " * 40))[0])
     assert cut == "It sees 64 tokens at once, so 17 tokens at the end of your text are left out."
-    twice = spoken(how_it_was_read(ReadChoices("the dog " * 20, twice=True))[0])
+    twice = render(how_it_was_read(ReadChoices("the dog " * 20, twice=True))[0])
     assert twice == "It sees 64 tokens at once, so 9 tokens at the end of your text are left out."
-    assert [spoken(said) for said in how_it_was_read(ReadChoices(""))] == [
+    assert [render(said) for said in how_it_was_read(ReadChoices(""))] == [
         "There is nothing to read: type a word or two."
     ]
 
@@ -480,7 +480,7 @@ def test_said_twice_and_swapped():
 
 def test_patterns_are_all_named():
     assert set(PATTERN_NAMES) == set(KEPT["naming"]) and all(
-        spoken(said) == name for name, said in PATTERN_NAMES.items()
+        render(said) == name for name, said in PATTERN_NAMES.items()
     )
 
 

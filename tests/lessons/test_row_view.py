@@ -10,7 +10,7 @@ from test_sentence_view import ORACLE as LOOK
 
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.overview.row_view import CHAPTERS, Choices, screen
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 
 def cases(example):
@@ -92,6 +92,6 @@ def test_masked_scores_of_the_row_stay_masked():
 
 def test_the_trained_head_is_told_with_its_numbers():
     example = run_example(learnt_example("pronouns"))
-    headlines = [spoken(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTERS]
+    headlines = [render(screen(example, 0, Choices(chapter, 6)).headline) for chapter in CHAPTERS]
     assert headlines[0] == "“he” asks: W_q makes a query of 2 numbers from the 8 of its row."
     assert "over 99%" in headlines[3] and "“boy”" in headlines[3]

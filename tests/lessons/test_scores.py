@@ -12,7 +12,7 @@ from attention_core.measures import D_K_MEASURED
 from attention_core.randomness import generator
 from lessons.example.example import Example, run_example
 from lessons.scores.lesson import MEASURED_DRAWS, MEASURED_KEYS, Choices, screen
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.screen.screen import Curves, Matrices, Table
 
 
@@ -253,7 +253,7 @@ def screen_of(marked=64, head=0, **choices):
 
 def own_notice(**choices):
     (figure,) = (f for f in screen_of(**choices).figures if isinstance(f, Matrices))
-    return spoken(figure.notice[0])
+    return render(figure.notice[0])
 
 
 def test_the_curves_hold_what_is_measured_of_the_random_draws():
@@ -308,7 +308,7 @@ def test_the_best_match_is_a_key_that_may_be_looked_at():
 def test_several_answers_are_right_in_turn():
     """The right letter and number vary from question to question."""
     shown = screen_of()
-    rights = {spoken(q.cards[q.right].text) for q in map(shown.ask, range(20))}
+    rights = {render(q.cards[q.right].text) for q in map(shown.ask, range(20))}
     assert len(rights) > 6
 
 

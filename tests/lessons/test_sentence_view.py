@@ -22,7 +22,7 @@ from lessons.overview.sentence_view import (
     sentence_with_last,
     words_that_fit,
 )
-from lessons.screen.format import percent, spoken, together
+from lessons.screen.format import percent, render, render_all
 from tests.printed import ABSOLUTE, lead, read_alike
 
 
@@ -164,9 +164,9 @@ def learnt(source="pronouns", query=None, **choices):
 
 def test_without_a_click_the_first_screen_says_what_the_head_does_and_how_well_it_was_measured_to():
     first = learnt()
-    assert spoken(first.headline).startswith("To read “he”, this head looks at “boy”: over 99% of its weight")
-    assert "has learnt to find the word that the pronoun stands for: in 64 new sequences" in together(first.lead)
-    assert "64 of 64 new answers right" in together(first.lead)
+    assert render(first.headline).startswith("To read “he”, this head looks at “boy”: over 99% of its weight")
+    assert "has learnt to find the word that the pronoun stands for: in 64 new sequences" in render_all(first.lead)
+    assert "64 of 64 new answers right" in render_all(first.lead)
 
 
 @pytest.mark.parametrize("seed", range(7))
@@ -174,9 +174,9 @@ def test_an_untrained_head_that_happens_to_have_its_largest_weight_right_is_not_
     untrained = learnt(updates=0, seed=seed)
     row = untrained.figures[0].moments[0].rows[-1]
     assert max(row.shares) < 0.19, "even would be 0.143"
-    assert "tokens alike" in (said := spoken(untrained.headline)) or "nearly alike" in said
+    assert "tokens alike" in (said := render(untrained.headline)) or "nearly alike" in said
     assert row.leads == ()
-    assert "Untrained" in together(untrained.lead)
+    assert "Untrained" in render_all(untrained.lead)
 
 
 def test_each_moment_has_the_weights_of_the_model_after_so_many_updates():
@@ -220,5 +220,5 @@ def test_what_fits_are_words_that_the_task_asks_about():
 def test_another_pronoun_is_read_from_another_word():
     words = ["boy", "found", "lamp", "near", "girl", "when"]
     for pronoun, word in (("he", "boy"), ("she", "girl"), ("it", "lamp")):
-        headline = spoken(learnt(text=" ".join([*words, pronoun])).headline)
+        headline = render(learnt(text=" ".join([*words, pronoun])).headline)
         assert headline.startswith(f"To read “{pronoun}”, this head looks at “{word}”:")

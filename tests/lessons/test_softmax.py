@@ -9,7 +9,7 @@ from screens import AS_GOOD, JUDGE, Ranked, by_largest, by_text, chosen
 
 from attention_core.attention import attend
 from lessons.example.example import Example, run_example
-from lessons.screen.format import percent, spoken, together
+from lessons.screen.format import percent, render, render_all
 from lessons.softmax.lesson import FACTOR, SHIFT, Choices, RowSoftmax, notice_changes, screen, softmax_row
 
 
@@ -278,7 +278,7 @@ def said(query=-1, temperature=1.0, **choices):
     example = run_example(Example(**choices))
     query %= len(example.tokens)
     figures = screen(example, 0, Choices(query, temperature)).figures
-    return together([sentence for figure in figures for sentence in figure.notice])
+    return render_all([sentence for figure in figures for sentence in figure.notice])
 
 
 def test_all_that_is_said_is_about_the_temperature_that_is_shown():
@@ -304,7 +304,7 @@ def test_what_rounding_does_to_very_large_scores_is_told():
         RowSoftmax((0, 1, 2), s, s - s.max(), (s - s.max()).exp(), (s - s.max()).softmax(dim=-1))
         for s in (scores, scores + 5 + torch.tensor([0.0, 8.0, 0.0]), scores * 2)
     ]
-    assert "by rounding alone" in spoken(notice_changes(example, *rows)[0])
+    assert "by rounding alone" in render(notice_changes(example, *rows)[0])
 
 
 def test_entropy_of_even_and_of_certain_rows():

@@ -11,7 +11,7 @@ from attention_core.tokens import Vocabulary, tokenize
 from lessons.example.example import Example, model_settings, run_example
 from lessons.example.language_model_layer import LANGUAGE
 from lessons.example.task_models import TASK_SOURCES, recorded
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 from lessons.tokens.lesson import Choices, look_up, notice_lookup, rows_of_x, screen, with_unknown_row
 
 WORDS = ("dog", "", "the cat {0}", "journey with a stranger")
@@ -243,7 +243,7 @@ ANSWERS = {SHAPE: answer_shape, TWO: answer_two, SWAP: answer_swap, AGAIN: answe
 
 
 def said(words="dog", **choices):
-    return [together(f.notice) for f in screen(run_example(Example(**choices)), 0, Choices(words)).figures]
+    return [render_all(f.notice) for f in screen(run_example(Example(**choices)), 0, Choices(words)).figures]
 
 
 def test_all_words_that_repeat_are_named():
@@ -271,14 +271,14 @@ def test_strangers_share_one_row_and_friends_keep_theirs():
     assert torch.equal(lookup.rows[1], lookup.rows[3]) and torch.equal(lookup.rows[4], example.x[1])
     with pytest.raises(ValueError) as refused:
         Vocabulary.in_order_of_appearance(example.tokens).encode(lookup.tokens)
-    sentence = spoken(notice_lookup(lookup))
+    sentence = render(notice_lookup(lookup))
     assert str(refused.value) in sentence and "all 2 unknown words get that row" in sentence and "row 4" in sentence
 
 
 def test_what_is_known_is_not_refused():
     lookup = look_up(run_example(Example()), "journey journey")
     assert lookup.refusal is None and lookup.ids == (1, 1)
-    assert "knows every one" in spoken(notice_lookup(lookup))
+    assert "knows every one" in render(notice_lookup(lookup))
 
 
 def test_the_unknown_row_is_the_last_and_the_mean():
@@ -290,4 +290,4 @@ def test_the_unknown_row_is_the_last_and_the_mean():
 def test_any_text_is_looked_up(text):
     lookup = look_up(run_example(Example()), text)
     assert lookup.rows.shape == (len(lookup.tokens), 3)
-    assert spoken(notice_lookup(lookup))
+    assert render(notice_lookup(lookup))

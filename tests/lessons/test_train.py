@@ -41,7 +41,7 @@ from attention_core.training import Snapshot as Weights
 from attention_core.weights import model_with
 from attention_core.weights import weights_of as in_one_vector
 from lessons.example.task_texts import TASK_TEXTS, baseline_name, evaluated_on
-from lessons.screen.format import number, percent, seen, spoken, together
+from lessons.screen.format import number, percent, render, render_all, visible_text
 from lessons.train.ablation import ablation_sentences, ablation_table, without_head, without_heads
 from lessons.train.compare_runs import COMPARISONS, comparison_sentences
 from lessons.train.curves import leak_sentences, loss_sentences, success_sentences
@@ -177,7 +177,7 @@ def answers_of_moment(case, sentence):
         else:
             said.append(case.choices.settings.task.vocabulary.tokens[int(output[position].argmax())])
         right.append(said[-1] == answer)
-    return {"count": step_of(case), "share": sum(right) / len(right), "answers": " ".join(map(seen, said))}
+    return {"count": step_of(case), "share": sum(right) / len(right), "answers": " ".join(map(visible_text, said))}
 
 
 def one_strongest(case, sentence):
@@ -204,8 +204,8 @@ def losses_between(case, sentence):
     """The last loss, and the baselines that are named with their numbers."""
     said, task = sentence.arguments, case.choices.settings.task
     loss = float(case.choices.losses[-1])
-    named = {spoken(baseline_name(b)): b.loss for b in task.baselines()}
-    level = named[spoken(said["baseline"])]
+    named = {render(baseline_name(b)): b.loss for b in task.baselines()}
+    level = named[render(said["baseline"])]
     words_ = sentence.template
     if "as good as {baseline}." in words_:
         assert abs(loss - level) <= 0.005
@@ -217,14 +217,14 @@ def losses_between(case, sentence):
     if "level" in said:
         expected["level"] = level
     if "goal" in said:
-        expected |= {"goal": ..., "aim": named[spoken(said["goal"])]}
+        expected |= {"goal": ..., "aim": named[render(said["goal"])]}
         assert loss > expected["aim"]
     return expected
 
 
 def baseline_level(case, sentence):
-    named = {spoken(baseline_name(b)): b.loss for b in case.choices.settings.task.baselines()}
-    return {"baseline": ..., "loss": named[spoken(sentence.arguments["baseline"])]}
+    named = {render(baseline_name(b)): b.loss for b in case.choices.settings.task.baselines()}
+    return {"baseline": ..., "loss": named[render(sentence.arguments["baseline"])]}
 
 
 def accuracy_again(case, sentence):
@@ -330,7 +330,7 @@ def jobs_done(case):
 
 
 def named_job(role):
-    return spoken(JOBS[role][0])
+    return render(JOBS[role][0])
 
 
 def formed_again(case, sentence):
@@ -339,13 +339,13 @@ def formed_again(case, sentence):
     said = sentence.arguments["which"].items
     for one in said:
         heads = [(head.arguments["layer"] - 1, head.arguments["head"] - 1) for head in one.arguments["heads"].items]
-        assert expected[spoken(one.arguments["label"])] == heads
+        assert expected[render(one.arguments["label"])] == heads
     return {"which": [...] * len(expected)} | ({"step": step, "enough": 0.5} if "step" in sentence.arguments else {})
 
 
 def missing_again(case, sentence):
     missing = [named_job(role) for role in case.choices.settings.task.roles if role not in jobs_done(case)]
-    assert [spoken(label) for label in sentence.arguments["labels"].items] == missing
+    assert [render(label) for label in sentence.arguments["labels"].items] == missing
     return {"labels": [...] * len(missing), "enough": 0.5}
 
 
@@ -405,7 +405,7 @@ def windows_again(case, sentence):
 def y_is_one_further(case):
     """In the text, what stands in the table as y begins one character after what stands there as x."""
     task, (*_, table) = case.choices.settings.task, case.screen.figures
-    text = "".join(map(seen, task.text))
+    text = "".join(map(visible_text, task.text))
     return all(text[place:].startswith(x + y[-1]) and y[:-1] == x[1:] for place, (_, x, y) in enumerate(table.cells))
 
 
@@ -640,32 +640,32 @@ def test_a_model_that_looks_ahead_is_not_praised_for_it():
     """`learn=banana bandana banana cabana`, without a causal mask: a loss that nobody reaches who may not look."""
     settings = recommended(BANANA, causal=False)
     for loss in (0.001, 0.3, 1.2, 5.0):
-        said = together(loss_sentences(settings, loss))
+        said = render_all(loss_sentences(settings, loss))
         assert "easy" not in said and "better than" not in said and "as good as" not in said
         assert said.endswith("This model may look ahead, so it can read the next letter instead of predicting it.")
     perfect = Evaluation(400, 0.001, 1.0, no_roles(1, 4), True)
-    judged = [spoken(sentence) for sentence in success_sentences(settings, perfect)]
+    judged = [render(sentence) for sentence in success_sentences(settings, perfect)]
     assert judged[-1] == "It may look ahead: what it gets right may be read, not predicted."
-    assert spoken(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
-    assert "look ahead" not in together(loss_sentences(recommended(BANANA), 0.001))
+    assert render(success_sentences(recommended(BANANA), perfect)[-1]).startswith("It has learnt the task")
+    assert "look ahead" not in render_all(loss_sentences(recommended(BANANA), 0.001))
 
 
 def test_what_a_text_is_evaluated_on_is_said_as_it_is():
-    assert spoken(evaluated_on(CharacterTask("hello world"))) == "on the text it learns"
+    assert render(evaluated_on(CharacterTask("hello world"))) == "on the text it learns"
     for text, count in (("abcdefghijklmnopqrst", 0), ("abcde" * 8, 0), ("abcde" * 6 + "edcbaecadb", 6)):
         task = CharacterTask(text, 4, held_out_share=0.25 if len(text) > 20 else 0.0)
         trained = {text[i : i + 4] for i in range(task.n_trained - 4)}
         apart = [text[i : i + 4] for i in range(task.n_trained, len(text) - 4)]
         assert sum(window not in trained for window in apart) == count
-        said = spoken(evaluated_on(task))
+        said = render(evaluated_on(task))
         assert said.startswith(f"on {count} windows of the part kept apart" if count else "on the text it learns")
     twice = CharacterTask("abcde" * 8, 4, held_out_share=0.25)
-    assert spoken(evaluated_on(twice)).endswith("for every window of the part kept apart stands in the rest, too")
+    assert render(evaluated_on(twice)).endswith("for every window of the part kept apart stands in the rest, too")
 
 
 def test_induction_says_where_the_first_layer_is_judged():
     said = [
-        spoken(sentence)
+        render(sentence)
         for sentence in success_sentences(recommended(TASKS["induction"]), run_of("induction").evaluations[-1])
     ]
     assert any("up to where the letters start to repeat" in sentence for sentence in said)
@@ -679,8 +679,8 @@ def test_a_film_has_a_frame_and_a_sentence_for_each_moment_and_its_curves(name):
     history = RUNS[name]()
     steps = list(range(history.snapshot.step + 1))
     film, *_ = train_screen(history, [observed(history, step=step) for step in steps]).figures
-    assert list(film.at) == steps and [int(spoken(said).split()[1]) for said in film.moments] == steps
-    assert spoken(film.notice[0]) == spoken(film.moments[-1])
+    assert list(film.at) == steps and [int(render(said).split()[1]) for said in film.moments] == steps
+    assert render(film.notice[0]) == render(film.moments[-1])
     for frame, made in zip(film.frames, steps_of(history.settings), strict=False):
         model = model_with(history.settings.model, torch.from_numpy(made.weights))
         traces = model(torch.tensor(ids_seen(history))).layers
@@ -708,12 +708,12 @@ def test_below_the_film_of_a_text_stand_its_windows_as_the_notebook_cuts_them():
     text = "hello world"
     pairs = [(text[i : i + 8], text[i + 1 : i + 9]) for i in range(len(text) - 8)]
     assert [row[1:] for row in table.cells] == [tuple(part.replace(" ", "␣") for part in pair) for pair in pairs]
-    assert "3 windows of the text" in together(table.notice) and "stand here" not in together(table.notice)
+    assert "3 windows of the text" in render_all(table.notice) and "stand here" not in render_all(table.notice)
     long = trained(recommended(CharacterTask(HARBOUR, 16, 0.25), 0, steps=2))
     *_, table = train_screen(long, [observed(long)]).figures
     assert [row[0] for row in table.cells] == [1, 2, 3, 4, 5, 6]
-    assert table.cells[5][1:] == (seen(HARBOUR[5:21]), seen(HARBOUR[6:22]))
-    assert together(table.notice).endswith("The first 6 stand here.")
+    assert table.cells[5][1:] == (visible_text(HARBOUR[5:21]), visible_text(HARBOUR[6:22]))
+    assert render_all(table.notice).endswith("The first 6 stand here.")
 
 
 @pytest.mark.parametrize("updates", [0, 1, 21])
@@ -733,7 +733,7 @@ def test_of_wide_vectors_the_first_features_are_drawn():
     history = run_of("vectors", 1, d_model=32, n_heads=2)
     _, figure = train_screen(history, [observed(history)]).figures
     assert [matrix.values.shape for matrix in figure.matrices] == [(4, 16), (4, 16)]
-    assert [spoken(matrix.remark) for matrix in figure.matrices] == ["4×32, 16 shown"] * 2
+    assert [render(matrix.remark) for matrix in figure.matrices] == ["4×32, 16 shown"] * 2
 
 
 def test_a_task_without_texts_or_vectors_has_the_film_alone():
@@ -749,13 +749,13 @@ def test_heads_leave_room_for_the_curves_beside_them_or_for_the_axis_of_those_be
 
 def test_the_head_that_costs_the_most_is_named_and_ties_are_named_too():
     one, two = Ablation(((0, 0),), 0.5, 0.9, 0.1, 0.95), Ablation(((1, 0),), 2.0, 0.3, 0.1, 0.95)
-    assert together(ablation_sentences([one, two])) == (
+    assert render_all(ablation_sentences([one, two])) == (
         "With all heads, 95% of the answers are right. Ablating layer 2, head 1 costs the most: 30% are left."
     )
-    tied = together(ablation_sentences([two, dataclasses.replace(two, ablated=((0, 0),))]))
+    tied = render_all(ablation_sentences([two, dataclasses.replace(two, ablated=((0, 0),))]))
     assert "Ablating one of layer 2, head 1 and layer 1, head 1 costs the most" in tied
     harmless = Ablation(((0, 0),), 0.5, 0.96, 0.1, 0.95)
-    assert "No single head is essential." in together(ablation_sentences([harmless, harmless]))
+    assert "No single head is essential." in render_all(ablation_sentences([harmless, harmless]))
 
 
 def test_the_table_of_ablations_has_a_line_for_each_head_and_layer_with_its_own_numbers():
@@ -765,9 +765,9 @@ def test_the_table_of_ablations_has_a_line_for_each_head_and_layer_with_its_own_
     layer = ablate_heads(settings, snapshot, [(0, head) for head in range(4)])
     table = ablation_table(settings, snapshot)
     named = [f"layer 1, head {head}" for head in (1, 2, 3, 4)]
-    assert [spoken(row[0]) for row in table.cells] == [*named, "all of layer 1"]
+    assert [render(row[0]) for row in table.cells] == [*named, "all of layer 1"]
     assert [row[1].value for row in table.cells] == [one.accuracy for one in (*heads, layer)]
-    assert together(table.notice).startswith("With all heads, ")
+    assert render_all(table.notice).startswith("With all heads, ")
 
 
 @pytest.mark.parametrize("name", ["previous", "pronoun", "recall", "characters", "vectors"])
@@ -781,19 +781,19 @@ def test_each_token_has_its_answers_below_it_and_what_is_wrong_has_a_cross(name)
     asked = [i for i, answer in enumerate(example.answers) if answer is not None]
     assert crosses == sum(example.answers[i] != look.predicted[i] for i in asked)
     assert crosses == round((1 - look.accuracy) * len(asked))
-    assert spoken(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of these answers")
+    assert render(moment_sentence(look)).startswith(f"After 1 update {percent(look.accuracy)} of these answers")
 
 
 def test_two_runs_are_compared_by_their_last_evaluations():
     runs = [trained(dataclasses.replace(s, steps=21)) for s in COMPARISONS["positions"].settings(1)]
-    said = together(comparison_sentences(*runs))
+    said = render_all(comparison_sentences(*runs))
     for history in runs:
         assert percent(history.evaluations[-1].accuracy) in said
         assert number(history.evaluations[-1].weight) in said
     assert "(after 21 updates)" in said
     assert "look ahead" not in said
     empty = dataclasses.replace(runs[0], evaluations=())
-    assert together(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
+    assert render_all(comparison_sentences(empty, runs[1])) == "Nothing was evaluated yet."
 
 
 def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidden():
@@ -810,7 +810,7 @@ def test_two_runs_of_which_one_may_look_ahead_are_compared_with_the_future_hidde
     both = next(s for s in comparison_sentences(runs[1], runs[1]) if "look ahead" in s.template)
     assert both.template.startswith("Both may look ahead")
     other = next(s for s in comparison_sentences(runs[1], run_of("copy", 41)) if "look ahead" in s.template)
-    assert spoken(other).endswith("they say little about what it has learnt.")
+    assert render(other).endswith("they say little about what it has learnt.")
 
 
 def test_hello_world_takes_little_attention_and_reversing_takes_all():
@@ -830,10 +830,10 @@ def test_two_ways_to_the_gradients_are_told_to_give_the_same_losses():
     assert sentence.arguments["updates"] == 13
     assert sentence.arguments["gap"].value == pytest.approx(max(gaps), abs=1e-9)
     assert 0 < max(gaps) < 1e-5, "two ways of rounding, and no more"
-    assert "Only the way to the gradients differs" not in together(comparison_sentences(by_hand, by_hand))
+    assert "Only the way to the gradients differs" not in render_all(comparison_sentences(by_hand, by_hand))
 
 
 def test_a_leak_that_no_head_has_is_said_to_be_none():
     history = run_of("noise", causal=True)
-    said = together(leak_sentences(measure_future_leak(history.settings, history.snapshot)))
+    said = render_all(leak_sentences(measure_future_leak(history.settings, history.snapshot)))
     assert said.endswith("No head can look ahead.")

@@ -16,7 +16,7 @@ from lessons.example.edits import Edit
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.second_sentence import followed_by, takes_second
 from lessons.example.task_models import recorded
-from lessons.screen.format import spoken, together, written
+from lessons.screen.format import format_value, render, render_all
 from lessons.variants.lesson import Choices, screen
 from lessons.variants.measures import (
     CAPS_MEASURED,
@@ -329,7 +329,7 @@ def right_with_sinks(case, sentence):
 
 
 def part_of_weight(case, sentence):
-    model, part = (spoken(sentence.arguments[name]) for name in ("model", "part"))
+    model, part = (render(sentence.arguments[name]) for name in ("model", "part"))
     trained = {"trained without": False, "trained with sinks": True}[model]
     sink, first, _ = read_with_sinks(trained)
     shares = {"the sinks": sink if trained else 0.0, "the first token": first, "all others": 1 - sink - first}
@@ -513,7 +513,7 @@ def shared_output(case, head):
 
 def answer_reached(case, prompt):
     reach, layers = case.choices.reach, prompt.arguments["layers"]
-    one_side = spoken(prompt.arguments["sides"]) == "the left"
+    one_side = render(prompt.arguments["sides"]) == "the left"
     assert one_side == example_of(case).example.causal and prompt.arguments["reach"] == reach
     right = heard(reach, layers, one_side, False, 4 * layers * reach + 1)
     others = right - 1
@@ -717,7 +717,7 @@ def test_an_edit_of_a_word_holds_in_both_sentences():
 def test_what_cannot_be_read_of_a_second_sentence_is_said():
     example = run_example(learnt_example("pronouns"))
     (note,) = followed_by(example, "aunt left zebra lamp near girl because she").notes
-    assert "zebra" in written(note)
+    assert "zebra" in format_value(note)
 
 
 def test_each_slope_is_drawn_and_each_head_looks_back_twice_as_far_as_the_one_before():
@@ -784,7 +784,7 @@ def test_what_cannot_be_changed_is_said_and_nothing_changes():
         figure = Shown(kind, **example).figures[0]
         plain, changed = figure.matrices
         assert torch.equal(plain.values, changed.values) and len(figure.notice) == 1
-    assert "with two. Heads 1 and 2 share" in together(Shown("grouped", n_heads=1).figures[0].notice)
+    assert "with two. Heads 1 and 2 share" in render_all(Shown("grouped", n_heads=1).figures[0].notice)
 
 
 def test_the_text_of_the_models_is_that_of_the_training_page():

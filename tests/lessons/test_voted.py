@@ -7,8 +7,8 @@ import pytest
 
 from attention_ui.figures.flow import flow_rows
 from lessons.class_vote.lesson import distribution_of_votes, flow, flow_table
-from lessons.screen.format import spoken
-from lessons.screen.message import say
+from lessons.screen.format import render
+from lessons.screen.message import message
 from lessons.screen.screen import Card, Question
 
 
@@ -18,7 +18,9 @@ def voters(seed, cards):
 
 
 def a_question(cards):
-    return Question(say("Which?"), tuple(Card(say(f"answer {n}"), say(f"reply {n}")) for n in range(cards)), 1)
+    return Question(
+        message("Which?"), tuple(Card(message(f"answer {n}"), message(f"reply {n}")) for n in range(cards)), 1
+    )
 
 
 def counts(votes, cards):
@@ -34,12 +36,12 @@ def test_all_that_is_said_of_a_vote(cards, seed):
     figure = distribution_of_votes(a_question(cards), first, second)
     for place, part in enumerate(figure.parts):
         assert part.shares == pytest.approx((first[place] / len(cast), second[place] / len(cast)))
-        assert spoken(part.says[1]) == f"{second[place]} of {len(cast)} chose answer {place}."
+        assert render(part.says[1]) == f"{second[place]} of {len(cast)} chose answer {place}."
     for said, votes in zip(figure.notice, (first, second), strict=True):
         most = [letter for letter, count in zip("ABCD", votes, strict=False) if count == max(votes)]
-        assert all(letter in spoken(said).partition(":")[2].partition(" chosen")[0] for letter in most)
+        assert all(letter in render(said).partition(":")[2].partition(" chosen")[0] for letter in most)
         assert said.arguments["most"] == max(votes) and (" were " in said.template) == (len(most) > 1)
-    told = spoken(flow(a_question(cards), moved, explained=True).notice[0])
+    told = render(flow(a_question(cards), moved, explained=True).notice[0])
     changed = [pair for pair in cast if pair[0] != pair[1]]
     assert told.startswith(f"Of {len(cast)} who voted twice, {len(changed)} changed the answer.")
     if changed:

@@ -12,8 +12,8 @@ from arithmetic_checks import evaluate, is_right
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lessons.screen.format import spoken, written
-from lessons.screen.message import All, Number, Sentence
+from lessons.screen.format import format_value, render
+from lessons.screen.message import Fixed, ListOf, Message
 from lessons.worksheet.numbers import on_paper, rounded_number
 from lessons.worksheet.sheet import (
     CHARACTERS,
@@ -87,7 +87,7 @@ def test_what_makes_no_sheet_is_told_in_a_sentence():
 )  # fmt: skip
 def test_a_sentence_is_cut_to_what_a_sheet_has_room_for_and_that_is_told(typed, text, notes):
     words, said = words_on_paper(typed)
-    assert words == text and len(said) == notes and all(map(written, said))
+    assert words == text and len(said) == notes and all(map(format_value, said))
 
 
 @given(st.text(max_size=120))
@@ -251,10 +251,10 @@ def test_the_right_card_follows_from_what_the_sheet_prints(whole):
             if task.question and (oracle := RIGHT.get(task.question.prompt.template)):
                 right = task.question.cards[task.question.right].text.arguments["number"]
                 value = oracle(task.question.prompt, printed(task, choices.decimals))
-                assert spoken(task.question.cards[task.question.right].text) == (
+                assert render(task.question.cards[task.question.right].text) == (
                     on_paper(school(value, right.decimals), right.decimals, fixed=True)
                 ), task.question.prompt
-                assert is_derived(task, spoken(task.question.cards[task.question.right].text)), task.derived
+                assert is_derived(task, render(task.question.cards[task.question.right].text)), task.derived
                 met.add(task.question.prompt.template)
     assert met == set(RIGHT)
 
@@ -263,7 +263,7 @@ def test_a_question_of_a_sheet_has_one_right_card_and_all_read_differently(whole
     for seed in range(30 if whole else 10):
         for task in sheet_tasks(SheetChoices(tasks=12, seed=seed)):
             if task.question:
-                texts = [spoken(card.text) for card in task.question.cards]
+                texts = [render(card.text) for card in task.question.cards]
                 assert len(texts) == len(set(texts)) >= 2 and 0 <= task.question.right < len(texts)
                 assert task.given and task.asks == task.question.prompt
 
@@ -290,9 +290,9 @@ def some_sheets(count):
 
 def numbers_in(argument):
     """All numbers that a sentence writes."""
-    if isinstance(argument, Number):
+    if isinstance(argument, Fixed):
         return [argument]
-    inner = {Sentence: lambda it: it.arguments.values(), All: lambda it: it.items}.get(type(argument), lambda it: ())
+    inner = {Message: lambda it: it.arguments.values(), ListOf: lambda it: it.items}.get(type(argument), lambda it: ())
     return [found for part in inner(argument) for found in numbers_in(part)]
 
 
@@ -307,7 +307,7 @@ def test_no_sheet_asks_the_same_twice_is_mostly_zeros_or_writes_one_number_in_tw
     for choices in some_sheets(300 if whole else 60):
         tasks = sheet_tasks(choices)
         asked = Counter((task.lesson, task.asks.template) for task in tasks if task.question)
-        rows = Counter(spoken(task.asks) for task in tasks if not task.question)
+        rows = Counter(render(task.asks) for task in tasks if not task.question)
         assert max([*asked.values(), *rows.values()]) == 1 or len(choices.lessons) < 3, (choices, asked, rows)
         for task in tasks:
             shown = [(m, range(len(m.rows.labels))) for m in task.given]
@@ -316,7 +316,7 @@ def test_no_sheet_asks_the_same_twice_is_mostly_zeros_or_writes_one_number_in_tw
             if task.question:
                 cards = task.question.cards
                 said = numbers_in(task.asks) + [n for card in cards for n in numbers_in(card.reply)]
-                assert all(written(n) == on_paper(n.value, n.decimals) for n in said), (choices, task.asks)
+                assert all(format_value(n) == on_paper(n.value, n.decimals) for n in said), (choices, task.asks)
 
 
 @pytest.mark.parametrize("lessons", [("tokens",), ("mask",), ("dot_product", "output")])
@@ -330,7 +330,7 @@ def test_a_sheet_of_few_lessons_asks_everything_once_before_anything_twice(lesso
 
 def said_of(choices):
     return [
-        (spoken(task.asks), printed(task, choices.decimals),
+        (render(task.asks), printed(task, choices.decimals),
          [answer for blanks in task.blanks for answer in answers_of(blanks, choices.decimals)])
         for task in sheet_tasks(choices)
     ]  # fmt: skip

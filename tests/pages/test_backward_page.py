@@ -10,7 +10,7 @@ from lessons.backward.finite_differences import central_differences, losses_at
 from lessons.backward.lesson import HEADING, Choices, screen
 from lessons.example.example import Example, run_example
 from lessons.screen.arithmetic import digits
-from lessons.screen.format import spoken, together, written
+from lessons.screen.format import format_value, render, render_all
 from lessons.screen.screen import Curves, Matrices
 from tests.printed import readings
 
@@ -41,14 +41,14 @@ def expected(example=Example(), **choices):  # noqa: B008
 def test_a_cold_link_opens_every_view_with_its_choice(view):
     asked, chosen = VIEWS[view]
     at = open_backward(back_view=view, updates=60, back_sentence=5, seed=7, causal="false", **asked)
-    assert spoken(HEADING) in [caption.value for caption in at.caption]
+    assert render(HEADING) in [caption.value for caption in at.caption]
     made = expected(Example(seed=7, causal=False), updates=60, sentence=5, view=view, **chosen)
     drawn = [figure for figure in made.figures if isinstance(figure, Matrices | Curves)]
     for index, figure in enumerate(drawn):
-        assert chart(at, index)[0]["name of the figure"] == spoken(figure.name)
-        assert chart(at, index)[2] == together(figure.notice)
+        assert chart(at, index)[0]["name of the figure"] == render(figure.name)
+        assert chart(at, index)[2] == render_all(figure.notice)
     said = " ".join(texts(at))
-    assert all(spoken(sentence) in said for figure in made.figures for sentence in figure.notice)
+    assert all(render(sentence) in said for figure in made.figures for sentence in figure.notice)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -111,7 +111,7 @@ def test_facts_of_an_update_follow_the_learning_rate():
     at = open_backward(back_view="update")
     at.select_slider(key="back_rate").set_value("3").run()
     facts = expected(view="update", rate=3).figures[0].facts
-    assert [(metric.label, metric.value) for metric in at.metric] == [(spoken(a), written(b)) for a, b in facts]
+    assert [(metric.label, metric.value) for metric in at.metric] == [(render(a), format_value(b)) for a, b in facts]
 
 
 def test_a_question_is_answered_and_can_cover_the_gradients():

@@ -24,7 +24,7 @@ from classes.prompt import PromptKeeper
 from classes.stages import UnreachableError
 from lessons.class_vote.question_link import askable, first_asked, read_asked, screen_asked, written_asked
 from lessons.example.example import MINE, Example
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 PAGE = "practice/class_vote"
 
@@ -116,12 +116,12 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     assert [b.key for b in first.button if "your answer" in b.label] == [f"class_vote_{right}"]
     at.run()
     assert "2 have answered" in texts(at) and covered(at)
-    assert spoken(question.cards[question.right].reply) not in everything(at), "nobody is told before"
+    assert render(question.cards[question.right].reply) not in everything(at), "nobody is told before"
     press(at, "class_to_closed")
     press(at, "class_to_shown")
     said = " ".join(texts(at))
     assert "The vote: " in said and "1 of 2" in said
-    assert spoken(question.cards[question.right].reply) not in everything(at)
+    assert render(question.cards[question.right].reply) not in everything(at)
     press(at, "class_to_again")
     for one in (first, second):
         vote(one.run(), right)
@@ -130,7 +130,7 @@ def test_a_class_votes_twice_and_is_shown_the_answer(fresh):
     press(at, "class_to_explained")
     assert "Of 2 who voted twice, 1 changed the answer. 1 of them found the right one, 0 left it." in texts(at)
     for card in question.cards:
-        assert spoken(card.reply) in texts(at), "the misconception of each wrong card"
+        assert render(card.reply) in texts(at), "the misconception of each wrong card"
     assert not covered(at) and not covered(second.run())
     own = [line for line in texts(second) if line.startswith("Your ")]
     assert own[0].startswith(f"Your first answer: {wrong}") and own[0].endswith("✗")
@@ -163,7 +163,7 @@ def test_the_numbers_of_the_class_can_be_saved(fresh):
     vote(student(code), "B")
     header, *lines = csv.reader(io.StringIO(class_csv(code).decode("utf-8-sig")))
     question = screen_asked(fresh.look(code).asked)[1]
-    assert header == [spoken(column) for column in CSV_COLUMNS] and len(lines) == len(question.cards)
+    assert header == [render(column) for column in CSV_COLUMNS] and len(lines) == len(question.cards)
     assert [line[5] for line in lines] == ["0", "1", *["0"] * (len(lines) - 2)]
     assert [line[4] for line in lines].index("yes") == question.right
 
@@ -417,7 +417,7 @@ def test_a_database_that_is_away_is_said(fresh):
     one = student(code)
     fresh._connection.close()
     one.run()
-    assert not one.exception and spoken(GOES_ON) in texts(one)
+    assert not one.exception and render(GOES_ON) in texts(one)
 
 
 def test_waiting_students_are_told_so():
@@ -479,16 +479,16 @@ def test_while_the_database_is_away_cards_stay_and_the_vote_is_sent_when_it_is_b
     fresh.away.append(True)
     vote(one, "B")
     (pressed,) = [b.label for b in one.button if "not sent yet" in b.label]
-    assert pressed.startswith("B") and spoken(SENT_LATER) in texts(one)
+    assert pressed.startswith("B") and render(SENT_LATER) in texts(one)
     one.run()
-    assert "class_vote_B" in keys(one) and spoken(GOES_ON) in texts(one), "a page that is drawn anew stays as it is"
+    assert "class_vote_B" in keys(one) and render(GOES_ON) in texts(one), "a page that is drawn anew stays as it is"
     with pytest.raises(UnreachableError):
         watching.look_at_all()
     fresh.away.clear()
     assert "student" in watching.look_at_all()
     one.run()
     assert chosen_letter(one) == "B" and fresh.votes(code, 1, 3).first == (0, 1, 0)
-    assert not {spoken(SENT_LATER), spoken(GOES_ON)} & {*texts(one)} and "student" not in watching.look_at_all()
+    assert not {render(SENT_LATER), render(GOES_ON)} & {*texts(one)} and "student" not in watching.look_at_all()
 
 
 def test_a_vote_that_could_be_sent_only_after_the_end_is_told(fresh):
@@ -510,12 +510,12 @@ def test_while_the_database_is_away_a_teacher_stays_and_is_told_to_press_again(f
     for deed in ("class_to_closed", "class_ask", "class_close"):
         press(at, deed)
         assert {"class_to_closed", "class_ask", "class_close"} <= keys(at) and "class_open" not in keys(at)
-        assert {spoken(GOES_ON), spoken(rooms.PRESS_AGAIN)} <= {*texts(at)}
+        assert {render(GOES_ON), render(rooms.PRESS_AGAIN)} <= {*texts(at)}
     assert at.session_state["class_numbers"] == offered, "the question that was not asked is still offered"
     fresh.away.clear()
     assert watching.look_at_all() == ["teacher"]
     at.run()
-    assert spoken(GOES_ON) not in texts(at) and "class" in at.query_params
+    assert render(GOES_ON) not in texts(at) and "class" in at.query_params
     press(at, "class_to_closed")
     assert fresh.look(code).stage == "closed"
 
@@ -525,7 +525,7 @@ def test_whoever_comes_in_while_the_database_is_away_waits_on_the_page(fresh, na
     fresh.away.append(True)
     named("student")
     one = student(code)
-    assert spoken(GOES_ON) in texts(one) and "class_open" not in keys(one)
+    assert render(GOES_ON) in texts(one) and "class_open" not in keys(one)
     fresh.away.clear()
     assert "student" in watching.look_at_all()
     assert "class_vote_A" in keys(one.run())

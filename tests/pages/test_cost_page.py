@@ -13,7 +13,7 @@ from attention_ui.controls.timings import csv_of_timings, this_machine
 from attention_ui.server import process
 from lessons.cost.lesson import Choices, screen
 from lessons.example.example import Example, run_example
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from runs.measuring import Measuring
 from runs.page_lock import PageLock
 
@@ -27,7 +27,7 @@ def open_cost(**query):
 def test_the_page_counts_the_layer_of_the_running_example():
     at, shown = open_cost(), screen(run_example(Example()), 0, Choices())
     said = " ".join(texts(at))
-    assert all(spoken(sentence) in said for figure in shown.figures for sentence in figure.notice)
+    assert all(render(sentence) in said for figure in shown.figures for sentence in figure.notice)
     names = [row["text"] for row in chart(at)[1]["bars"] if row["kind"] == "name"]
     assert names == [part.name for part in shown.figures[0].parts]
     products, moved = 108 + 72 + 72 + 72 + 36, 108 + 60 + 72 + 60 + 36  # 6 tokens, d_model 3, d_k = d_v = 2
@@ -55,7 +55,7 @@ def test_many_multiplications_stand_on_logarithmic_axes():
 def test_the_softmax_block_by_block_of_any_query():
     at = open_cost(cost_view="blocks", block="4", asks="3")
     shown = screen(run_example(Example()), 0, Choices("blocks", query=2, block=4))
-    assert all(spoken(sentence) in " ".join(texts(at)) for sentence in shown.figures[0].notice)
+    assert all(render(sentence) in " ".join(texts(at)) for sentence in shown.figures[0].notice)
     assert {row["moment"] for row in chart(at)[1]["passing"]} == {-1, 0}, "one block holds the three keys"
     at.slider(key="block").set_value(1).run()
     assert {row["moment"] for row in chart(at)[1]["passing"]} == {-1, 0, 1, 2}

@@ -4,7 +4,7 @@ import pytest
 from visiting import answer, ask_about_the_figure, chart, open_page, texts
 
 from attention_ui.page.derivation import CHOOSE
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 WAITING = "The numbers wait"
 LESSONS = [
@@ -43,7 +43,7 @@ def test_numbers_are_covered_until_an_answer_is_chosen(lesson, query):
                 assert row["kind"] in ("ghost", "masked") and (row["v"], row["text"], row["say"]) == (None, "", "")
         assert not [rows for key, rows in tables.items() if key in ("distances", "bars") and rows]
     assert {metric.value for metric in at.metric} <= {"?"} and not at.dataframe and not at.get("download_button")
-    assert spoken(CHOOSE) not in {panel.label for panel in at.expander}
+    assert render(CHOOSE) not in {panel.label for panel in at.expander}
     answer(at, lesson, "B")
     assert not at.exception
     assert told(at, plain) == told(plain, plain) and not any(WAITING in line for line in texts(at))

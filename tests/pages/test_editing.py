@@ -10,7 +10,7 @@ from lessons.example.edits import Edit, edits_code
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
 from lessons.kit.edit_notices import edit_remarks, tensors_of
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 from tests.printed import readings
 
 LESSONS = ["tokens", "dot_product", "projections", "scores", "mask", "softmax", "output"]
@@ -72,7 +72,7 @@ def test_the_overview_shows_what_follows_and_marks_it():
         assert shown(at, key, tensor.shape) == [pytest.approx(row, rel=1e-6) for row in tensor.tolist()]
     keys = ("x", "q", "k", "v", "k_transposed", "scores", "scaled", "masked", "weights", "output")
     assert marked(at) == expected_marks(TWO, keys)
-    assert together(edit_remarks(trace, 0)) in texts(at)
+    assert render_all(edit_remarks(trace, 0)) in texts(at)
     was = run_example(Example()).heads.scores[0, 4, 2]
     assert cell(at, "scores 4,2")["say"].endswith(tuple(f" Changed: it was {text}." for text in readings(was)))
 
@@ -236,7 +236,7 @@ def test_a_hostile_cell_is_refused_and_the_table_is_drawn_anew_with_the_old_numb
     count = editing.generation()
     type_into(kept, run_example(Example(edits=TWO[:1])), "W_q", {0: {"2": value}})
     assert kept["edits"] == "q1,2=0.5"
-    assert len(kept["edits_refused"]) == 1 and spoken(kept["edits_refused"][0]).endswith("The old number stays.")
+    assert len(kept["edits_refused"]) == 1 and render(kept["edits_refused"][0]).endswith("The old number stays.")
     assert editing.generation() == count + 1
 
 

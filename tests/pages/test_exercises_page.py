@@ -8,7 +8,7 @@ from visiting import ROOT, open_page, texts
 from attention_ui.practice.exercise_view import CODE_KEEPER, EDITOR
 from attention_ui.server.runner import MOST_CODE
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 PAGE = "practice/exercises"
 
@@ -53,7 +53,7 @@ def test_right_answers_pass_and_known_mistakes_are_named(key):
     at = send(open_page(PAGE, exercise=key), exercise.answer)
     assert "Right, on all 3 cases." in texts(at)
     for mistake in exercise.mistakes[:2]:
-        assert spoken(mistake.hint) in texts(send(at, mistake.computes))
+        assert render(mistake.hint) in texts(send(at, mistake.computes))
 
 
 def test_nothing_of_the_answer_goes_to_the_browser():
@@ -61,7 +61,7 @@ def test_nothing_of_the_answer_goes_to_the_browser():
     exercise = EXERCISES["attention"]
     sent = json.dumps(args_of(at, "runner"), ensure_ascii=False)
     assert exercise.solution not in sent and "attn_scores = Q @ K.T" not in sent
-    assert not any(spoken(mistake.hint) in sent for mistake in exercise.mistakes)
+    assert not any(render(mistake.hint) in sent for mistake in exercise.mistakes)
 
 
 def test_an_answer_counts_once_and_the_solution_comes_after_three_tries():

@@ -19,7 +19,7 @@ from attention_core.training import TrainingSettings
 from attention_ui.session.training_runs import RUN
 from attention_ui.writing.writers import shipped, shipped_settings
 from lessons.generate.lesson import Writing, generate_screen
-from lessons.screen.format import percent, spoken, together
+from lessons.screen.format import percent, render, render_all
 from runs.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from runs.recording import Recording
 
@@ -65,9 +65,9 @@ def test_the_notebooks_model_writes_and_runs_into_the_character_it_never_read():
     screen = generate_screen(expected())
     assert text_written(at) == "h" + new_text()
     for place, figure in enumerate(screen.figures):
-        assert together(figure.notice) in texts(at)
-        assert chart(at, place)[2] == together(figure.notice)
-    assert {spoken(remark) for remark in screen.remarks} <= set(texts(at))
+        assert render_all(figure.notice) in texts(at)
+        assert chart(at, place)[2] == render_all(figure.notice)
+    assert {render(remark) for remark in screen.remarks} <= set(texts(at))
     assert any("“d” as an input, only as an answer" in text for text in texts(at))
 
 
@@ -75,7 +75,7 @@ def test_a_cold_link_restores_everything():
     at = open_page(PAGE, writer="sea", temp=1.5, top_k=5, top_p=0.9, draw_seed=7, begin="by the ", length=9)
     writing = expected("sea", "by the ", 9, 7, temperature=1.5, top_k=5, top_p=0.9)
     assert text_written(at) == "by the " + "".join(new.token for new in writing.written)
-    assert together(generate_screen(writing).figures[0].notice) in texts(at)
+    assert render_all(generate_screen(writing).figures[0].notice) in texts(at)
     bars = {(r["line"], r["panel"]): r for r in chart(at, 0)[1]["bars"] if r["kind"] in ("bar", "drawn", "dropped")}
     final = sorted(writing.newest.draw.final.tolist(), reverse=True)
     kept = [r for (_, panel), r in sorted(bars.items()) if panel == 2 and r["kind"] != "dropped"]
@@ -283,9 +283,9 @@ def test_the_models_that_come_with_the_app_are_what_their_settings_make(name):
 def test_the_question_is_about_the_newest_character_and_is_marked_against_it():
     at = open_page(PAGE)
     question = generate_screen(expected()).ask(0)
-    assert spoken(question.prompt) == asked(at)
+    assert render(question.prompt) == asked(at)
     answer(at, "generate", "ABCD"[question.right])
-    assert f"Yes. {spoken(question.cards[question.right].reply)}" in texts(at)
+    assert f"Yes. {render(question.cards[question.right].reply)}" in texts(at)
     at.button(key="write_more").click().run()
     assert chosen(at, "generate") is None
 

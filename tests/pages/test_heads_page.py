@@ -26,7 +26,7 @@ from lessons.heads.example import (
 from lessons.heads.lesson import Choices, screen
 from lessons.heads.slices_view import reach_of_heads
 from lessons.screen.arithmetic import digits
-from lessons.screen.format import together
+from lessons.screen.format import render_all
 from lessons.screen.screen import Matrices
 
 
@@ -41,7 +41,7 @@ def expected(running=None, source="sentence", **choices):
 def notices(trace, step="attend", head=0, role="q"):
     """What the figures of this screen say, one after the other."""
     figures = screen(run_example(Example()), 0, Choices(trace.example, step, role, head)).figures
-    return [together(figure.notice) for figure in figures if figure.notice]
+    return [render_all(figure.notice) for figure in figures if figure.notice]
 
 
 def difference_caption(trace):

@@ -12,7 +12,7 @@ from attention_ui.page.contents import CONTENTS
 from attention_ui.session.link_rules import LINK_RULES
 from attention_ui.session.links import Length, Span, Spellings, repaired_number, repaired_option, repaired_text
 from lessons.example.example import Limit
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 
 PAGES = [entry.file.removesuffix(".py") for entry in CONTENTS]
 RULES = {name: rule for name, rule in LINK_RULES.items() if name != "lang"}  # tests/pages/test_languages.py
@@ -248,7 +248,7 @@ def test_a_number_is_the_nearest_there_is(name):
 def test_a_choice_is_one_that_there_is(name):
     rule = RULES[name]
     expected = {str(short): label if isinstance(rule, Spellings) else str(short) for short, label in rule.items()}
-    labels = {str(short): written(label) for short, label in rule.items()}
+    labels = {str(short): format_value(label) for short, label in rule.items()}
     for short, label in labels.items():
         for asked in (short, label, short.upper(), label.lower()):
             assert repaired_option(name, asked, rule)[0] in expected.values()

@@ -7,7 +7,7 @@ from lessons.example.example import learnt_example, run_example
 from lessons.overview import row_view as carried
 from lessons.overview.row_view import CHAPTERS
 from lessons.overview.sentence_view import Choices, screen
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 
 SENTENCE = "boy found lamp near girl when"
 
@@ -22,9 +22,9 @@ def pronouns(query=None, **choices):
 
 def test_it_opens_with_a_trained_head_at_work_and_says_what_it_does():
     at, shown = first(), pronouns()
-    assert asked(at) == spoken(shown.headline)
-    assert together(shown.lead) in [read_plainly(element.value) for element in at.markdown]
-    assert chart(at)[2] == together(shown.figures[0].notice)
+    assert asked(at) == render(shown.headline)
+    assert render_all(shown.lead) in [read_plainly(element.value) for element in at.markdown]
+    assert chart(at)[2] == render_all(shown.figures[0].notice)
     assert ":blue[" in at.title[0].value and ":orange[" in at.title[0].value
 
 
@@ -42,7 +42,7 @@ def test_opened_up_one_row_is_carried_through_five_chapters():
         at.button(key="chapter_Next").click().run()
         titles.append(asked(at))
     example = run_example(learnt_example("pronouns"))
-    assert titles == [spoken(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTERS]
+    assert titles == [render(carried.screen(example, 0, carried.Choices(one, 6)).headline) for one in CHAPTERS]
     assert not any(title in texts(at) for title in titles), "nothing is said twice"
     at.selectbox(key="asks").set_value(2).run()
     assert "“found”" in asked(at)
@@ -64,7 +64,7 @@ def test_another_query_changes_headline_and_data_but_not_the_chart():
     at = first()
     before = chart(at)
     at.selectbox(key="asks").set_value(5).run()
-    assert asked(at) == spoken(pronouns(4).headline)
+    assert asked(at) == render(pronouns(4).headline)
     after = chart(at)
     assert after[0] == before[0] and {row["standing"] for row in after[1]["ribbon_weights"]} == {4}
 
@@ -74,7 +74,7 @@ def test_the_last_word_can_be_changed_and_the_head_follows():
     before = chart(at)[0]
     for word in ("it", "she"):
         at.segmented_control(key="last_word").set_value(word).run()
-        assert asked(at) == spoken(pronouns(text=f"{SENTENCE} {word}").headline)
+        assert asked(at) == render(pronouns(text=f"{SENTENCE} {word}").headline)
         assert at.query_params["says_pronouns"] == at.text_input(key="says_pronouns").value == f"{SENTENCE} {word}"
         assert chart(at)[0] == before, "the picture changes in place"
     assert at.segmented_control(key="last_word").value == "she"

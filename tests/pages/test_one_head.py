@@ -16,7 +16,7 @@ from attention_ui.session.mask_codes import mask_code
 from lessons.dot_product.lesson import attend_without_weights, notice_ways
 from lessons.dot_product.loops_and_numpy import compare_references, loops_beside_matrices
 from lessons.example.example import Example, run_example
-from lessons.screen.format import magnitude, spoken
+from lessons.screen.format import magnitude, render
 from lessons.softmax.lesson import softmax_row
 
 
@@ -198,7 +198,7 @@ def test_the_loop_is_run_beside_the_matrices_and_the_difference_stands_there():
     beside = loops_beside_matrices(
         attend_without_weights(run_example(Example(source="sentence", text="one two three", d_model=3)).x), 1.0
     )
-    assert spoken(notice_ways(beside)) in texts(at)
+    assert render(notice_ways(beside)) in texts(at)
     drawn = cells(at)
     for key in ("loops", "matrices", "gap"):
         wanted = getattr(beside, key)

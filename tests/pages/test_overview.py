@@ -8,12 +8,12 @@ from visiting import cell, chart, open_page, source_shown, texts
 from attention_core.attention import attend
 from lessons.example.example import Example, run_example
 from lessons.kit.stages import STAGES, notice_stage
-from lessons.screen.format import together
+from lessons.screen.format import render_all
 
 
 def told(stage):
     """What the overview says of the journey at this stage."""
-    return together(notice_stage(stage, run_example(Example()), 0))
+    return render_all(notice_stage(stage, run_example(Example()), 0))
 
 
 def test_it_opens_with_the_whole_picture_and_its_caption():

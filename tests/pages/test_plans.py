@@ -14,7 +14,7 @@ from attention_ui.practice.plan_view import (
     url_of_what_is_shown,
 )
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.worksheet.plans import PLANS, begins_at, if_time_is_short, planned
 
 PAGE = "practice/take_home"
@@ -38,14 +38,14 @@ def test_a_link_opens_the_screen_whose_question_the_plan_asks(minutes, place):
     stop = PLANS[minutes][place]
     found, at = planned(stop), opened(url_of_stop(stop))
     if stop.exercise:
-        assert spoken(EXERCISES[stop.exercise].asks) in [markdown.value for markdown in at.markdown]
+        assert render(EXERCISES[stop.exercise].asks) in [markdown.value for markdown in at.markdown]
         return
     if stop.opens.screen().ask is None:
-        assert asked(at) == spoken(found.right.reply)
+        assert asked(at) == render(found.right.reply)
         return
-    assert asked(at) == spoken(found.asks)
+    assert asked(at) == render(found.asks)
     cards = [read_plainly(button.label).split("\n\n")[0] for button in at.button if "_card_" in (button.key or "")]
-    assert sorted(cards) == sorted(spoken(answer.text) for answer in (found.right, *found.wrong))
+    assert sorted(cards) == sorted(render(answer.text) for answer in (found.right, *found.wrong))
 
 
 @pytest.mark.parametrize(("minutes", "place"), [at for at in STOPS if PLANS[at[0]][at[1]].then])
@@ -54,9 +54,9 @@ def test_what_is_shown_then_says_what_the_plan_says(minutes, place):
     at, shows = opened(url_of_what_is_shown(stop)), planned(stop).shows
     assert not any(button.key == "show_numbers" for button in at.button), "the answer is to be seen"
     if any("_card_" in (button.key or "") for button in at.button):
-        assert asked(at) == spoken(planned(stop).asks), "no other question stands above it"
+        assert asked(at) == render(planned(stop).asks), "no other question stands above it"
     said = " ".join([*texts(at), *(read_plainly(title.value) for title in at.title)])
-    assert shows and all(spoken(sentence) in said for sentence in shows)
+    assert shows and all(render(sentence) in said for sentence in shows)
 
 
 @pytest.mark.parametrize("minutes", PLANS)
@@ -65,9 +65,9 @@ def test_a_plan_fills_its_time_and_says_what_to_leave_out(minutes):
     assert sum(stop.minutes for stop in plan) == minutes == begins_at(plan, len(plan))
     out, ends = if_time_is_short(plan)
     saved = sum(stop.minutes for stop in plan if stop.out)
-    assert spoken(out).endswith(f"that saves {saved} minutes.") and saved >= minutes / 10
-    assert all(str(place) in spoken(out) for place, stop in enumerate(plan, start=1) if stop.out)
-    assert all(str(place) in spoken(ends) for place, stop in enumerate(plan, start=1) if stop.ends)
+    assert render(out).endswith(f"that saves {saved} minutes.") and saved >= minutes / 10
+    assert all(str(place) in render(out) for place, stop in enumerate(plan, start=1) if stop.out)
+    assert all(str(place) in render(ends) for place, stop in enumerate(plan, start=1) if stop.ends)
 
 
 @pytest.mark.parametrize("minutes", PLANS)
@@ -81,7 +81,7 @@ def test_the_page_shows_every_stop_with_its_links_and_the_answers_that_will_come
     for stop in PLANS[minutes]:
         assert url_of_stop(stop) in links and (stop.then is None or url_of_what_is_shown(stop) in links)
         found = planned(stop)
-        assert spoken(found.asks) in lines
+        assert render(found.asks) in lines
         says = said_of_answer if stop.opens else said_of_mistake
         assert found.right is None or said_of_answer(found.right) in lines
         assert found.wrong and "\n".join(f"• {says(answer)}" for answer in found.wrong) in lines

@@ -11,7 +11,7 @@ from lessons.kit.matrices import BELOW_CONTROLS
 from lessons.positions.lesson import Choices, screen
 from lessons.positions.permutation import attend_with_positions, random_permutation, similarity_of_rows
 from lessons.positions.positioned_head import head_projections
-from lessons.screen.format import together, written
+from lessons.screen.format import format_value, render_all
 
 VIEWS = ["output", "weights", "rows", "distance"]
 KINDS = ["none", "sinusoidal", "learned", "rotary"]
@@ -30,7 +30,7 @@ def expected(permutation, kind="none", causal=False, view="output", token=0, **e
     """The screen, its matrices by key, and what there is to notice."""
     made = screen(run_example(Example(**example)), 0, Choices(permutation, view, kind, causal, token))
     matrices = {matrix.key: matrix.values for matrix in getattr(made.figures[0], "matrices", ())}
-    return made, matrices, together(made.figures[0].notice)
+    return made, matrices, render_all(made.figures[0].notice)
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -118,8 +118,8 @@ def test_all_residuals_stand_in_the_table():
     table = made.figures[1]
     rows = at.dataframe[0].value
     assert list(rows.columns) == ["positions", "no mask", "causal mask"]
-    assert rows.values.tolist() == [[written(cell) for cell in row] for row in table.cells]
-    assert any(together(table.notice) in line for line in texts(at))
+    assert rows.values.tolist() == [[format_value(cell) for cell in row] for row in table.cells]
+    assert any(render_all(table.notice) in line for line in texts(at))
     assert len(open_positions(d_k=3).dataframe[0].value) == 3
 
 

@@ -11,7 +11,7 @@ from visiting import cell, chart, open_page, texts
 from lessons.example.example import Example, run_example
 from lessons.example.presets import PRESETS
 from lessons.screen.arithmetic import digits
-from lessons.screen.format import written
+from lessons.screen.format import format_value
 from tests.printed import as_printed, readings
 
 FIXED = [key for key, preset in PRESETS.items() if preset.fixed]
@@ -117,7 +117,7 @@ def test_what_the_notebook_fixes_is_text_and_not_a_control(key):
     said = sidebar_text(at)
     for part in (f"d_{{model}} = {fixed.d_model},", f"d_k = {fixed.d_k},", f"d_v = {fixed.d_v},", "1 head,"):
         assert part in said
-    assert f"seed {fixed.seed}" in said and written(PRESETS[key].remark) in said
+    assert f"seed {fixed.seed}" in said and format_value(PRESETS[key].remark) in said
 
 
 @pytest.mark.parametrize("key", PRESETS)

@@ -9,7 +9,7 @@ from visiting import ROOT, answer, captions, open_page, texts
 from attention_ui.practice.progress_view import PROGRESS_FILE
 from attention_ui.session.progress import KEEPER, Progress, save_progress
 from lessons.exercises.every import EXERCISES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 PAGE = "practice/exercises"
 NOTHING = {"lessons": [], "exercises": []}
@@ -64,7 +64,7 @@ def test_what_the_browser_kept_is_shown_and_taken_once():
     at.session_state[KEEPER] = {"solved": {"lessons": ["softmax", "no such"], "exercises": ["mask", 5]}}
     open_progress(at)
     assert handed(at) == {"lessons": ["softmax"], "exercises": ["mask"]}
-    assert f"Exercises solved: 1 of {len(EXERCISES)}: {spoken(EXERCISES['mask'].title)}" in texts(at)
+    assert f"Exercises solved: 1 of {len(EXERCISES)}: {render(EXERCISES['mask'].title)}" in texts(at)
     assert "Lessons with a question solved: 1 of 16: Softmax" in texts(at)
     assert not at.button(key="exercise_solution").disabled
     at.button(key="progress_forget").click().run()

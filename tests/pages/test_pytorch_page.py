@@ -17,7 +17,7 @@ from lessons.kit.matrices import BELOW_CONTROLS
 from lessons.pytorch.lesson import Choices, screen
 from lessons.pytorch.parity import copy_to_pytorch, heads_as_module, heads_built_in, heads_by_hand, random_cases
 from lessons.pytorch.random_cases import CASES
-from lessons.screen.format import magnitude, together, written
+from lessons.screen.format import format_value, magnitude, render_all
 
 FIGURES = ["module", "fused", "weights", "meanings"]
 VIEWS = [*FIGURES, "levels", "cases"]
@@ -41,7 +41,7 @@ def again(view="module", mask=None, source="sentence", number=0, **choices):
     figures = {figure.key: figure for figure in made.figures}
     shown = figures.get("parity_figure") or figures.get("cases_figure")
     matrices = {matrix.key: matrix.values for matrix in getattr(shown, "matrices", ())}
-    return figures, matrices, together(shown.notice)
+    return figures, matrices, render_all(shown.notice)
 
 
 @pytest.mark.parametrize("view", FIGURES)
@@ -74,7 +74,7 @@ def test_the_differences_stand_in_large_type():
     sizes = {"d_model": 6, "n_heads": 3, "bias": True}
     at = open_pytorch(mh_d_model=6, mh_heads=3, mh_bias="true")
     figures, matrices, notice = again(**sizes)
-    assert [metric.value for metric in at.metric] == [written(fact) for _, fact in figures["differences"].facts]
+    assert [metric.value for metric in at.metric] == [format_value(fact) for _, fact in figures["differences"].facts]
     assert notice in texts(at)
     table = cells(at)
     for key, matrix in matrices.items():
@@ -180,7 +180,7 @@ def test_the_same_weights_are_named_in_both():
     at.session_state["copied"] = True
     at.run()
     table = again()[0]["copied"]
-    assert at.dataframe[0].value.values.tolist() == [[written(cell) for cell in row] for row in table.cells]
+    assert at.dataframe[0].value.values.tolist() == [[format_value(cell) for cell in row] for row in table.cells]
     assert source_shown(at).startswith(inspect.getsource(inspect.unwrap(copy_to_pytorch)).rstrip())
 
 

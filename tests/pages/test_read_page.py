@@ -6,7 +6,7 @@ from visiting import chart, open_page, source_shown, texts
 from attention_core.language_model import language_model
 from lessons.example.language_model_text import ReadChoices, first_head_named, read
 from lessons.read.lesson import HEADING, NOT_CLAIMED, how_it_was_read, no_pronoun_head, read_screen
-from lessons.screen.format import spoken, together
+from lessons.screen.format import render, render_all
 from lessons.screen.screen import Arcs, HeadMaps, Matrices, Parts
 
 LONG = " ".join(["the old man saw a dog in the house and"] * 4)  # 40 words
@@ -25,16 +25,16 @@ def check_page(at, choices):
     """The charts and the words are those of the lesson."""
     screen, said = read_screen(choices), " ".join(texts(at))
     for index, figure in enumerate(drawn(screen)):
-        assert chart(at, index)[0]["name of the figure"] == spoken(figure.name)
-        assert chart(at, index)[2] == (together(figure.notice) or spoken(figure.name))
+        assert chart(at, index)[0]["name of the figure"] == render(figure.name)
+        assert chart(at, index)[2] == (render_all(figure.notice) or render(figure.name))
     for sentence in (*how_it_was_read(choices), *NOT_CLAIMED, no_pronoun_head()):
-        assert spoken(sentence) in said
-    assert all(spoken(sentence) in said for figure in screen.figures for sentence in figure.notice)
+        assert render(sentence) in said
+    assert all(render(sentence) in said for figure in screen.figures for sentence in figure.notice)
 
 
 def test_the_page_opens_with_a_head_that_has_a_name():
     at, (layer, head) = open_read(), first_head_named("previous token")
-    assert spoken(HEADING) in [caption.value for caption in at.caption]
+    assert render(HEADING) in [caption.value for caption in at.caption]
     check_page(at, ReadChoices(layer=layer, head=head, word=len(read(ReadChoices()).encoded.ids) - 1))
     arcs = chart(at)[1]["arcs"]  # nothing is covered: the answers to the questions do not stand in the figures
     heavy = [arc for arc in arcs if arc["weight"] > 0.5 and not arc["self"]]

@@ -15,7 +15,7 @@ from attention_ui.session.training_runs import FIRST, RUN
 from attention_ui.training import view as training_view
 from attention_ui.training.view import press_head
 from lessons.example.task_texts import texts_of
-from lessons.screen.format import number, spoken, together
+from lessons.screen.format import number, render, render_all
 from lessons.train.compare_runs import COMPARISONS, differences
 from lessons.train.curves import leak_sentences
 from lessons.train.future_leak import measure_future_leak
@@ -291,7 +291,7 @@ def test_every_task_opens_cold_with_what_is_recommended_for_it(name):
     else:
         assert run.recording.settings == recommended(task)
     assert any(
-        spoken(texts_of(task).learns) in line and spoken(texts_of(task).looks_like) in line for line in texts(at)
+        render(texts_of(task).learns) in line and render(texts_of(task).looks_like) in line for line in texts(at)
     )
     at.button(key="one_step").click().run()
     assert not at.exception
@@ -373,7 +373,7 @@ def test_one_press_begins_both_runs_of_a_classical_question(at, asked):
     assert not any("Changed since" in line for line in texts(at)), "the controls show the second run"
     named = differences(first.recording.settings, second.recording.settings)
     said = next(line for line in texts(at) if line.startswith("From the first to the second"))
-    assert all(spoken(d.sentence) in said for d in named)
+    assert all(render(d.sentence) in said for d in named)
     at.button(key="pause").click().run()
     assert not first.training and not second.training
     films = [place for place in range(len(at.get("vega_lite_chart"))) if "said" in film(at, place)]
@@ -513,7 +513,7 @@ def test_a_model_that_may_look_ahead_is_told_apart_from_one_that_learnt(at):
     at.selectbox(key="task").set_value("noise").run()
     run = at.session_state[RUN]
     leak = measure_future_leak(run.recording.settings, run.recording.snapshot(0))
-    assert told() == [together(leak_sentences(leak))]
+    assert told() == [render_all(leak_sentences(leak))]
     at.toggle(key="train_causal").set_value(True).run()
     assert not told()
     at.selectbox(key="task").set_value("reverse").run()

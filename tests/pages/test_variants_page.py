@@ -5,7 +5,7 @@ from visiting import open_page, texts
 
 from attention_ui.controls.variants import VARIANTS
 from lessons.example.example import learnt_example, run_example
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 from lessons.variants.lesson import Choices, screen
 
 PAGE = "todays_attention/variants"
@@ -21,7 +21,7 @@ def test_every_variant_says_what_its_screen_says(variant):
     assert not at.exception
     shown = screen(run_example(learnt_example("pronouns")), 0, Choices(variant))
     said = " ".join(texts(at))
-    assert all(spoken(sentence) in said for figure in shown.figures for sentence in figure.notice)
+    assert all(render(sentence) in said for figure in shown.figures for sentence in figure.notice)
 
 
 def test_a_second_sentence_asks_the_first_and_the_link_keeps_it():

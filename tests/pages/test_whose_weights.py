@@ -8,7 +8,7 @@ from attention_core.training import recommended
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.example.language_model_text import SENTENCES_READ
 from lessons.example.task_models import TASK_SOURCES
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 ALIBI = '{"task":"reverse","model":{"positions":"alibi"}}'
 SINK = '{"task":"reverse","model":{"sink":true}}'
@@ -26,7 +26,7 @@ def said(at):
 def test_a_visit_begins_with_a_head_that_does_something():
     at = open_page(example=None, picture=None)
     trained = run_example(learnt_example("pronouns")).trained
-    assert spoken(trained.does(0)) in said(at)
+    assert render(trained.does(0)) in said(at)
     assert "300 updates (seed 42): 64 of 64 new answers right" in captions(at)
     assert at.query_params["example"] == "pronouns"
 
@@ -50,7 +50,7 @@ def test_a_size_trains_another_model():
     at = open_page(example="pronouns")
     at.slider(key="model_d_k").set_value(1).run()
     trained = run_example(learnt_example("pronouns", d_k=1)).trained
-    assert spoken(trained.whose()) in captions(at) and spoken(trained.does(0)) in said(at)
+    assert render(trained.origin()) in captions(at) and render(trained.does(0)) in said(at)
     assert at.query_params["model_d_k"] == "1"
 
 
@@ -75,7 +75,7 @@ def test_a_model_that_may_look_ahead_is_shown_as_it_was_trained():
 def test_strangers_are_named_and_left_out():
     at = open_page(example="pronouns", says_pronouns="boy met <b>dragon</b> he")
     assert any("has never met “<b>dragon</b>”" in text for text in texts(at))
-    assert spoken(run_example(learnt_example("pronouns", text="boy met he")).trained.does(0)) in said(at)
+    assert render(run_example(learnt_example("pronouns", text="boy met he")).trained.does(0)) in said(at)
 
 
 @pytest.mark.parametrize("source", [*TASK_SOURCES, "language"])
@@ -92,7 +92,7 @@ def test_lessons_open_on_every_source(page, source):
 def test_the_lessons_on_several_heads_show_the_heads_of_the_language_model(page):
     at = open_page(page, example="language", layer=3)
     trace = run_example(Example(source="language", text="", layer=3))
-    assert spoken(trace.trained.whose()) in captions(at)
+    assert render(trace.trained.origin()) in captions(at)
     assert at.radio(key="layer").options[2].startswith("3: previous token")
     assert "The model's own: 64 features, 4 heads with 32 features of a query or key and 16 of a value." in texts(at)
     assert not [slider for slider in at.slider if slider.key == "mh_d_model"]
@@ -117,7 +117,7 @@ def test_what_pytorchs_module_cannot_hold_is_compared_with_its_function(parity):
 def test_heads_are_offered_under_the_names_they_earned():
     at = open_page(example="pronouns", model_heads=2)
     trained = run_example(learnt_example("pronouns", n_heads=2)).trained
-    expected = [f"{head + 1}: {spoken(trained.job(head).label)}" for head in range(2)]
+    expected = [f"{head + 1}: {render(trained.job(head).label)}" for head in range(2)]
     group = next(group for group in at.get("button_group") if group.key == "head")
     assert list(group.options) == expected
 
@@ -128,7 +128,7 @@ def test_a_head_of_the_language_model_opens_in_the_lessons():
     trace = run_example(Example(source="language", text=SENTENCES_READ["cat"], layer=4))
     assert not at.exception
     assert at.selectbox(key="example").value == "language" and at.radio(key="layer").value == 4
-    assert spoken(trace.trained.does(2)) in said(at)
+    assert render(trace.trained.does(2)) in said(at)
     assert trace.tokens[-1] == "." and not any("first 12 tokens" in text for text in texts(at))
 
 
@@ -139,11 +139,11 @@ def test_the_model_one_trained_opens_in_the_lessons_and_its_link_trains_it_again
     at.button(key="open_heads").click().run()
     assert not at.exception and at.selectbox(key="example").value == "mine"
     trace = run_example(Example(source="mine", own=settings, text="", causal=False))
-    assert spoken(trace.trained.whose()) in captions(at) and spoken(trace.trained.does(0)) in said(at)
+    assert render(trace.trained.origin()) in captions(at) and render(trace.trained.does(0)) in said(at)
     link = {"example": "mine", "own": at.query_params["own"], "causal": "false"}
     assert captions(open_page(**link, picture=None)) == captions(at)
     heads = open_page("many_heads/heads", **link)
-    assert spoken(trace.trained.whose()) in captions(heads)
+    assert render(trace.trained.origin()) in captions(heads)
     assert any("turns its queries and keys, each by its position" in text for text in texts(heads))
     assert any("cannot hold these heads" in text for text in texts(open_page("many_heads/pytorch", **link)))
 

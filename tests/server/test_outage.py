@@ -15,7 +15,7 @@ from attention_ui.voting.page import GOES_ON
 from attention_ui.voting.student import SENT_LATER
 from classes.postgres import PostgresKeeper
 from lessons.class_vote.question_link import first_asked, screen_asked, written_asked
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 TEXT = written_asked(first_asked("softmax"))
 CARDS = len(screen_asked(TEXT)[1].cards)
@@ -41,7 +41,7 @@ def chosen(session, mark):
 
 
 def says(session, sentence):
-    return spoken(sentence) in session.texts("text")
+    return render(sentence) in session.texts("text")
 
 
 async def votes_through_outages(server, database):

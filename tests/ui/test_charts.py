@@ -32,7 +32,7 @@ from attention_ui.figures.template import template, written_template
 from lessons.example.example import Example, run_example
 from lessons.kit.head_maps import every_head
 from lessons.overview import matrices_view as overview
-from lessons.screen.message import say
+from lessons.screen.message import message
 from lessons.screen.screen import Line
 from lessons.train.curves import loss_figure
 from runs.recording import Recording
@@ -223,7 +223,7 @@ def test_the_loss_figure_has_the_losses_and_spans_the_whole_run():
 @pytest.mark.parametrize("steps", [1, 2, 399, 400, 401, 799, 1201, 5001])
 def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(steps):
     losses = np.linspace(3.0, 1.0, steps)
-    points = points_of(Line(key="loss", name=say("loss"), x=range(steps), y=losses)).to_pylist()
+    points = points_of(Line(key="loss", name=message("loss"), x=range(steps), y=losses)).to_pylist()
     shown = [int(point["x"]) for point in points]
     assert shown[0] == 0 and shown[-1] == steps - 1
     assert min(steps, MOST_POINTS) // 2 <= len(shown) <= MOST_POINTS
@@ -252,6 +252,6 @@ def test_a_changed_cell_carries_a_mark_of_its_own_at_the_same_place():
 def test_below_matrices_every_sentence_of_a_hint_has_a_line_of_its_own():
     """Two in one line are wider than a phone."""
     watched, _ = watched_untrained(n_heads=2, n_layers=1)
-    figure = replace(every_head(watched.tokens, watched.layers), hint=say("Rows are queries. Click on one."))
+    figure = replace(every_head(watched.tokens, watched.layers), hint=message("Rows are queries. Click on one."))
     rows = matrices_table(figure, Layout(figure), numbered=False).to_pylist()
     assert [row["text"] for row in rows if row["kind"] == "hint"] == ["Rows are queries.\nClick on one."]

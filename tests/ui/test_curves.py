@@ -14,18 +14,20 @@ from attention_ui.figures.curves import MOST_POINTS, covered_shape, curves_numbe
 from attention_ui.figures.curves_chart import curves_chart
 from attention_ui.figures.export import csv_of
 from attention_ui.figures.template import template
-from lessons.screen.message import Number, say
+from lessons.screen.message import Fixed, message
 from lessons.screen.screen import Curves, Line
 from lessons.train.curves import baseline_name
 from words import LANGUAGES, speaking
 
 
 def curve(key="a", y=(3.0, 1.0, 2.0), x=(1.0, 2.0, 4.0), **look):
-    return Line(key=key, name=say("{word}", word=key), x=x, y=y, **look)
+    return Line(key=key, name=message("{word}", word=key), x=x, y=y, **look)
 
 
 def curves(*lines, **look):
-    return Curves(key="curves", name=say("Curves"), x=say("d_k"), y=say("entropy"), lines=lines or (curve(),), **look)
+    return Curves(
+        key="curves", name=message("Curves"), x=message("d_k"), y=message("entropy"), lines=lines or (curve(),), **look
+    )
 
 
 def rows(figure, table="curves"):
@@ -64,13 +66,13 @@ def test_a_long_curve_is_thinned_evenly_from_its_first_point_to_its_last(points)
 
 
 def test_only_tables_change_between_two_pictures_of_the_same_shape():
-    figure = curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),), chosen=2)
+    figure = curves(curve("a"), curve("b"), levels=((message("chance"), 2.5),), chosen=2)
     later = replace(figure, lines=(curve("a", (9.0, 8.0, 7.0)), curve("b", (1.0,), (1.0,))), chosen=4)
     assert template(curves_chart, *shape_of(figure)) is template(curves_chart, *shape_of(later))
 
 
 def test_levels_have_their_names_and_zero_is_one_where_curves_change_sign():
-    assert [(row["name"], row["y"]) for row in rows(curves(levels=((say("chance"), 2.5),)), "levels")] == [
+    assert [(row["name"], row["y"]) for row in rows(curves(levels=((message("chance"), 2.5),)), "levels")] == [
         ("chance", 2.5)
     ]
     assert [(row["name"], row["y"]) for row in rows(curves(y_domain=(-1, 1)), "levels")] == [("", 0)]
@@ -104,7 +106,9 @@ def test_of_two_lines_the_upper_ones_name_is_the_upper_one(ends, rising):
 
 def test_on_logarithmic_axes_names_stand_where_the_ends_are():
     lines = [curve(key, heights, (1.0, 10.0, 100.0)) for key, heights in (("a", (1.0, 10.0, 90.0)), ("b", (1, 2, 3)))]
-    figure = curves(*lines, logarithmic=True, logarithmic_y=True, y_domain=(1, 1000), marks=((say("middle"), 10.0),))
+    figure = curves(
+        *lines, logarithmic=True, logarithmic_y=True, y_domain=(1, 1000), marks=((message("middle"), 10.0),)
+    )
     assert {name["align"] for name in rows(figure, "names")} == {"right"}
     (mark,) = rows(figure, "marks")
     assert mark["align"] == "right", "halfway from 1 to 100"
@@ -119,7 +123,7 @@ def test_a_line_without_a_point_yet_draws_nothing():
 
 
 def test_the_numbers_of_several_figures_make_one_file():
-    banded = replace(curves(curve(low=(1.0, 1.0, 1.0), high=(5.0, 5.0, 5.0))), y=say("cosine"))
+    banded = replace(curves(curve(low=(1.0, 1.0, 1.0), high=(5.0, 5.0, 5.0))), y=message("cosine"))
     table = curves_numbers([curves(), banded])
     assert csv_of(table).decode().splitlines()[:2] == [
         '"measure","curve","x","value","low","high"',
@@ -133,7 +137,7 @@ def test_the_numbers_of_several_figures_make_one_file():
 
 
 def test_a_cover_leaves_the_axes():
-    figure = curves(curve("a"), curve("b"), levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),))
+    figure = curves(curve("a"), curve("b"), levels=((message("chance"), 2.5),), marks=((message("here"), 2.0),))
     for name, table in curves_tables(figure).items():
         assert isinstance(table, pa.Table) and len(table)
         covered = covered_table(table)
@@ -154,7 +158,7 @@ def encodings(view):
 @pytest.mark.parametrize("look", [{}, {"logarithmic": True, "logarithmic_y": True}, {"y_domain": (-2.0, 5.0)}])
 def test_while_its_heights_are_covered_vega_need_not_look_for_a_range(look):
     figure = curves(curve(), curve("b", y=(7.0, 8.0, 9.0), low=(6.0, 7.0, 8.0), high=(8.0, 9.0, 9.5)),
-                    levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),), **look)  # fmt: skip
+                    levels=((message("chance"), 2.5),), marks=((message("here"), 2.0),), **look)  # fmt: skip
     chart = template(curves_chart, *covered_shape(figure))
     axes = [one[name] for one in encodings(chart) for name in "xy" if "field" in one.get(name, {})]
     assert {axis["field"] for axis in axes} == {"x", "y", "low"}
@@ -179,13 +183,13 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
     with speaking(code):
         loss = curves(
             curve("loss", falls, x), curve("test", falls[::7], x[::7], style="dots"), x_domain=(0, 600), width=270,
-            levels=tuple((say("{baseline}: {loss}", baseline=baseline_name(b), loss=Number(b.loss)), b.loss)
+            levels=tuple((message("{baseline}: {loss}", baseline=baseline_name(b), loss=Fixed(b.loss)), b.loss)
                          for b in TASKS["induction"].baselines()),
-            marks=((say("previous-token head"), 120.0), (say("induction head"), 140.0)),
+            marks=((message("previous-token head"), 120.0), (message("induction head"), 140.0)),
         )  # fmt: skip
         rises = curves(
             curve("right answers", 1 - falls / 3.4, x), curve("weight on target cells", 0.92 - falls / 4, x),
-            x_domain=(0, 600), y_domain=(0, 1), width=270, levels=((say("enough"), 0.95),),
+            x_domain=(0, 600), y_domain=(0, 1), width=270, levels=((message("enough"), 0.95),),
         )  # fmt: skip
         for figure in (loss, rises):
             plot = Plot(figure, figure.width, 190, 1.0)
@@ -196,5 +200,5 @@ def test_names_stand_beside_curves_that_fall_and_rise_in_every_language(code):
 
 def test_a_loss_that_is_no_number_has_its_name_all_the_same():
     lost = curves(curve(y=(1.0, math.nan, math.inf)), curve("b", (3.0, math.nan, math.nan)),
-                  levels=((say("chance"), 2.5),), marks=((say("here"), 2.0),))  # fmt: skip
+                  levels=((message("chance"), 2.5),), marks=((message("here"), 2.0),))  # fmt: skip
     assert {name["name"] for name in rows(lost, "names")} == {"a", "b"}

@@ -8,7 +8,7 @@ from visiting import open_page, texts
 from attention_ui.page.derivation import LAST_STEPS
 from attention_ui.session.chart import picked_cell
 from lessons.example.example import Example, run_example
-from lessons.screen.format import equation, spoken
+from lessons.screen.format import equation, render
 
 WHERE = ("trace_matrix", "trace_row", "trace_column")
 
@@ -53,7 +53,7 @@ def equations(at):
 def shows(at, example, head, *cell):
     key, *place = cell
     steps = matrices_of(example, head)[key].derive(*place)
-    assert texts(at) == [spoken(step.meaning) for step in steps]
+    assert texts(at) == [render(step.meaning) for step in steps]
     assert equations(at) == [equation(step) for step in steps]
 
 
@@ -73,7 +73,7 @@ def test_rows_and_columns_are_called_by_their_tokens_or_features():
     row, column = (at.selectbox(key=key).options for key in WHERE[1:])
     assert row == ["feature 1", "feature 2"]
     assert column[0] == "1 · “no”" and column[2] == "3 · “no”" and len(set(column)) == len(column)
-    assert at.selectbox(key="trace_matrix").options == [spoken(matrix.title) for matrix in matrices_of().values()]
+    assert at.selectbox(key="trace_matrix").options == [render(matrix.title) for matrix in matrices_of().values()]
 
 
 def test_a_closed_panel_is_empty_and_opens_at_a_weight():

@@ -18,7 +18,7 @@ from attention_ui.figures.grid import cell_text
 from attention_ui.figures.matrices import Layout
 from attention_ui.figures.template import template
 from lessons.kit.head_maps import every_head
-from lessons.screen.message import say
+from lessons.screen.message import message
 from lessons.screen.screen import Curves, Film, Line
 from lessons.train.lesson import film_steps
 
@@ -34,8 +34,8 @@ def frames(count=7):
 
 def film_of(moments, said, **more):
     frames_ = tuple(every_head(TOKENS, layers, width=1000) for layers in moments)
-    said = tuple(say("{text}", text=s) for s in said)
-    return Film(key="film", name=say("A film"), frames=frames_, moments=said, **more)
+    said = tuple(message("{text}", text=s) for s in said)
+    return Film(key="film", name=message("A film"), frames=frames_, moments=said, **more)
 
 
 def tables_of(film, **how):
@@ -89,8 +89,8 @@ def test_a_sentence_is_needed_for_each_frame():
 
 
 def curves(x, y, **look):
-    lines = (Line(key="one", name=say("one"), x=x, y=y),)
-    return Curves(key="loss", name=say("loss"), lines=lines, x=say("x"), y=say("y"), width=322, **look)
+    lines = (Line(key="one", name=message("one"), x=x, y=y),)
+    return Curves(key="loss", name=message("loss"), lines=lines, x=message("x"), y=message("y"), width=322, **look)
 
 
 @pytest.mark.parametrize(("percent", "written"), [(False, ["0.90", "0.50", "0.20"]), (True, ["90%", "50%", "20%"])])
@@ -106,20 +106,22 @@ def test_each_moment_is_marked_on_its_curves_at_the_last_point_before_it(percent
 
 def marked_film(at, *marks):
     moments = frames(len(at))
-    curve = curves([0, 40], [3.0, 0.1], marks=marks, x_domain=(0, 80), levels=((say("high"), 3.0), (say("low"), 0.0)))
+    curve = curves(
+        [0, 40], [3.0, 0.1], marks=marks, x_domain=(0, 80), levels=((message("high"), 3.0), (message("low"), 0.0))
+    )
     return film_of(moments, SAID[: len(at)], curves=(curve,), at=at)
 
 
 @pytest.mark.parametrize(("x", "frame"), [(0, 0), (1, 1), (20, 1), (21, 2), (40, 2)])
 def test_a_mark_leads_to_the_first_moment_that_is_not_before_it(x, frame):
-    film = marked_film((0, 20, 40), (say("an induction head"), x))
+    film = marked_film((0, 20, 40), (message("an induction head"), x))
     (row,) = tables_of(film)["loss_marks"]
     assert (row["x"], row["frame"], row["name"]) == (x, frame, "an induction head")
     assert jumps_of(film) == ((f"{x}: an induction head", frame),)
 
 
 def test_marks_at_one_moment_are_one_jump_and_their_names_stand_below_each_other():
-    film = marked_film((0, 20, 40), (say("one"), 20), (say("two"), 20), (say("three"), 60))
+    film = marked_film((0, 20, 40), (message("one"), 20), (message("two"), 20), (message("three"), 60))
     assert jumps_of(film) == (("20: one and two", 1), ("60: three", 2))
     rows = tables_of(film)["loss_marks"]
     assert [row["align"] for row in rows] == ["left", "left", "right"], "a name stays in the picture"
@@ -131,7 +133,7 @@ def test_marks_at_one_moment_are_one_jump_and_their_names_stand_below_each_other
 def test_a_film_without_marks_has_no_jump_and_no_layer_for_them():
     film = marked_film((0, 20, 40))
     assert jumps_of(film) == () and tables_of(film)["loss_marks"] == []
-    plain, marked = (shape_of(one.curves[0], "loss_") for one in (film, marked_film((0, 20), (say("one"), 20))))
+    plain, marked = (shape_of(one.curves[0], "loss_") for one in (film, marked_film((0, 20), (message("one"), 20))))
     assert "loss_marks" not in json.dumps(film_template(3, 20, 20, 1000, plain))
     assert "jump" not in parameters(film_template(3, 20, 20, 1000, plain))
     spec = film_template(3, 20, 20, 1000, marked, jumps=(("20: one", 1),))

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_ui.session.markdown import ROLE_COLOURS, literal, marked
-from lessons.screen.format import spoken
-from lessons.screen.message import All, Number, Token, say
+from lessons.screen.format import render
+from lessons.screen.message import Fixed, ListOf, Token, message
 
 TEXTS = [
     "![seen](http://a.b/c.png)", "<img src=x onerror=y>", "<script>z</script>", "[seen](javascript:x)", ":red[no]",
@@ -38,16 +38,16 @@ def test_any_text_stays_on_one_line(text):
 @pytest.mark.parametrize("text", TEXTS)
 def test_words_in_a_sentence_are_literal_and_coloured_by_role(text):
     token = Token(text, 0)
-    sentence = say("{query} gives {key} {n} of {all}: {inner}, d_k", query=token, key=token, n=Number(-0.5),
-                   all=All((token, token)), inner=say("x of {other}", other=token))  # fmt: skip
+    sentence = message("{query} gives {key} {n} of {all}: {inner}, d_k", query=token, key=token, n=Fixed(-0.5),
+                   all=ListOf((token, token)), inner=message("x of {other}", other=token))  # fmt: skip
     found, word = marked(sentence, ROLE_COLOURS), literal(f"“{text.replace(' ', '␣')}”")
     assert found == f":blue[{word}] gives :orange[{word}] −0.50 of {word} and {word}: x of {word}, d\\_k"
-    assert plainly(marked(sentence)) == spoken(sentence)
+    assert plainly(marked(sentence)) == render(sentence)
 
 
 def test_a_long_name_of_our_own_may_break_after_its_parts_and_nothing_of_a_visitor_may():
     """On a phone the name of a function is wider than a headline."""
-    said = say("F.scaled_dot_product_attention takes d_k and attn_mask of {key}", key="my_own_looong_wordinesses")
+    said = message("F.scaled_dot_product_attention takes d_k and attn_mask of {key}", key="my_own_looong_wordinesses")
     found = marked(said)
-    assert plainly(found).replace("\u200b", "") == spoken(said)
+    assert plainly(found).replace("\u200b", "") == render(said)
     assert found.split("\u200b")[0].endswith("scaled\\_") and found.count("\u200b") == 3

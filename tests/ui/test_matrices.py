@@ -5,17 +5,17 @@ import torch
 
 from attention_ui.figures.matrices import Layout
 from lessons.kit.matrices import feature_axis, token_axis
-from lessons.screen.message import say
+from lessons.screen.message import message
 from lessons.screen.screen import Matrices, Matrix
 
 
 def figure(rows, *widths, bands=None):
     tokens = token_axis(tuple("abcdefghijklm"[:rows]))
     matrices = tuple(
-        Matrix(key=str(at), title=say("M"), values=torch.zeros(rows, w), rows=tokens, columns=feature_axis(w))
+        Matrix(key=str(at), title=message("M"), values=torch.zeros(rows, w), rows=tokens, columns=feature_axis(w))
         for at, w in enumerate(widths)
     )
-    return Matrices(key="f", name=say("Some"), bands=bands(matrices) if bands else (matrices,), first="0")
+    return Matrices(key="f", name=message("Some"), bands=bands(matrices) if bands else (matrices,), first="0")
 
 
 def places(*arguments, **choices):

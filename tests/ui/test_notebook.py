@@ -15,7 +15,7 @@ from lessons.example.example import MAX_TOKENS, Example, learnt_example, run_exa
 from lessons.exercises.every import EXERCISES
 from lessons.mask import lesson as mask
 from lessons.output import lesson as output
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 HOSTILE = "</script><img src=x> {0} \\ \"a\" 'b' ''' `c`\nimport os"
 EXAMPLES = {
@@ -42,7 +42,7 @@ def sections(example, every):
         module = importlib.import_module(LESSONS[lesson])
         for choices in [*file_of(lesson).cases(trace)][::every]:
             screen = module.screen(trace, len(trace.heads.q) - 1, choices)
-            yield Section(spoken(module.HEADING), screen.code, screen.figures)
+            yield Section(render(module.HEADING), screen.code, screen.figures)
 
 
 def run(cells, folder):
@@ -76,7 +76,7 @@ def test_the_longest_sentence_with_more_edits_than_are_taken_is_a_notebook_that_
     assert len(trace.tokens) == MAX_TOKENS and sum(map(len, trace.tokens)) > 100
     screens = {mask: mask.Choices(causal_mask(MAX_TOKENS)), output: output.Choices("all", MAX_TOKENS - 1)}
     shown = {module: module.screen(trace, 0, choices) for module, choices in screens.items()}
-    written = notebook_of([Section(spoken(module.HEADING), at.code, at.figures) for module, at in shown.items()])
+    written = notebook_of([Section(render(module.HEADING), at.code, at.figures) for module, at in shown.items()])
     notebook = nbformat.reads(written.decode(), as_version=4)
     nbformat.validate(notebook)
     assert "All numbers are those of the screen." in "".join(run(notebook.cells, tmp_path))
@@ -101,7 +101,7 @@ def one_of_each():
     trace = run_example(Example())
     screen = mask.screen(trace, 0, mask.Choices(trace.heads.select(0).visible))
     return {
-        entry.address: Section(spoken(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
+        entry.address: Section(render(mask.HEADING), screen.code, screen.figures, entry.address) for entry in CONTENTS
     }
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from attention_ui.export.paper import ALLOWED, file_name_of, key_section, sheet_section, whole_file
 from attention_ui.practice.class_sheets import ClassOrder, file_in_place_of_class, written_class
-from lessons.screen.format import spoken, tell
+from lessons.screen.format import render, translate
 from lessons.worksheet.sheet import SheetChoices, choices_of_code, sheet_code, words_on_paper
 from lessons.worksheet.tasks import answers_of, sheet_tasks, written_cell
 from words import speaking
@@ -90,7 +90,7 @@ def test_the_sheet_gives_no_answer_away():
     sheet, key = ("".join(read.words) for read in both(choices))
     for task in sheet_tasks(choices):
         if task.question:
-            assert all(spoken(card.reply) in key and spoken(card.reply) not in sheet for card in task.question.cards)
+            assert all(render(card.reply) in key and render(card.reply) not in sheet for card in task.question.cards)
     assert "✓" in key and "✓" not in sheet and "is right" not in sheet
 
 
@@ -139,5 +139,5 @@ def test_the_sheets_of_a_class_are_in_the_language_of_whoever_ordered_them():
     with zipfile.ZipFile(io.BytesIO(held)) as packed:
         sheets = packed.read("sheets.html").decode()
     with speaking("de"):
-        assert f"<h1>{tell('Attention on paper')}</h1>" in sheets
-    assert '<html lang="de">' in sheets and tell("Attention on paper") not in sheets
+        assert f"<h1>{translate('Attention on paper')}</h1>" in sheets
+    assert '<html lang="de">' in sheets and translate("Attention on paper") not in sheets

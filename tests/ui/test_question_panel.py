@@ -10,7 +10,7 @@ from attention_core.masks import causal_mask
 from attention_ui.session.chart import COVERED
 from lessons.example.example import Example, run_example
 from lessons.mask.lesson import Choices, screen
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 
 def page():
@@ -82,10 +82,10 @@ def judged(at):
 def test_nothing_is_revealed_before_choosing():
     at = open_question()
     question = current(at)
-    answers = [spoken(card.text) + (f"\n\n{spoken(card.reason)}" if card.reason else "") for card in question.cards]
-    assert asked(at) == [spoken(question.prompt), *answers]
-    assert texts(at) == [spoken(COVERED)] and chosen(at) is None
-    assert not any(spoken(card.reply) in text for text in texts(at) for card in question.cards)
+    answers = [render(card.text) + (f"\n\n{render(card.reason)}" if card.reason else "") for card in question.cards]
+    assert asked(at) == [render(question.prompt), *answers]
+    assert texts(at) == [render(COVERED)] and chosen(at) is None
+    assert not any(render(card.reply) in text for text in texts(at) for card in question.cards)
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -97,7 +97,7 @@ def test_every_card_gets_its_own_reply(number):
     for index, card in enumerate(question.cards):
         answer(at, index)
         word = "Yes." if index == question.right else "Not quite."
-        assert judged(at) == [f"{word} {spoken(card.reply)}"]
+        assert judged(at) == [f"{word} {render(card.reply)}"]
         verdicts = [("✓ right" in label, "✗ your guess" in label) for label in asked(at)[1:]]
         said = (True, False) if index == question.right else (False, True)
         assert verdicts == [said if place == index else (False, False) for place in range(len(question.cards))]
@@ -109,7 +109,7 @@ def test_another_question_is_another_one_without_a_choice():
         before = asked(at)[0]
         answer(at, 0)
         assert asked(at)[0] == before
-        assert spoken(current(at, another(at)).prompt) == asked(at)[0] != before
+        assert render(current(at, another(at)).prompt) == asked(at)[0] != before
         assert chosen(at) is None
         assert not judged(at)
 
@@ -166,7 +166,7 @@ def test_another_example_forgets_the_answer(change):
     answer(at, current(at).right)
     at.session_state["chosen"] = change
     at.run()
-    assert asked(at)[0] == spoken(current(at).prompt)
+    assert asked(at)[0] == render(current(at).prompt)
     assert chosen(at) is None
     assert not judged(at)
 
@@ -176,7 +176,7 @@ def test_another_head_forgets_the_answer():
     answer(at, 0)
     at.session_state["which"] = 1
     at.run()
-    assert asked(at)[0] == spoken(current(at, head=1).prompt)
+    assert asked(at)[0] == render(current(at, head=1).prompt)
     assert chosen(at) is None
 
 

@@ -6,13 +6,13 @@ import torch
 from attention_core.masks import causal_mask
 from attention_ui.figures.arcs import arcs_table, longest_arc, word_width, words_table
 from attention_ui.figures.head_maps import map_cells, map_frames, map_size, maps_height
-from lessons.screen.message import Token, say
+from lessons.screen.message import Token, message
 from lessons.screen.screen import Arcs, HeadMap, HeadMaps
 
 TOKENS = tuple(Token(text, position) for position, text in enumerate(["<start>", "a", "b", "<b>c</b>", "d"]))
 
 
-HINT = say("Point.")
+HINT = message("Point.")
 
 
 def weights(seed):
@@ -22,7 +22,14 @@ def weights(seed):
 
 def arcs(shares):
     return Arcs(
-        key="arcs", name=say("arcs"), tokens=TOKENS, shares=shares, head=say("one"), chosen=3, hint=HINT, least=0.05
+        key="arcs",
+        name=message("arcs"),
+        tokens=TOKENS,
+        shares=shares,
+        head=message("one"),
+        chosen=3,
+        hint=HINT,
+        least=0.05,
     )
 
 
@@ -50,9 +57,9 @@ def test_words_say_what_they_look_at_the_largest_first():
 
 
 def test_maps_stand_in_rows_and_their_cells_inside_them():
-    maps = tuple(HeadMap(name=say("one"), score=None, shares=weights(seed), chosen=seed == 4) for seed in range(6))
+    maps = tuple(HeadMap(name=message("one"), score=None, shares=weights(seed), chosen=seed == 4) for seed in range(6))
     figure = HeadMaps(
-        key="maps", name=say("maps"), tokens=TOKENS, maps=maps, in_a_row=3, width=600, hint=HINT, least=0.02
+        key="maps", name=message("maps"), tokens=TOKENS, maps=maps, in_a_row=3, width=600, hint=HINT, least=0.02
     )
     frames, cells, size = map_frames(figure).to_pylist(), map_cells(figure).to_pylist(), map_size(figure)
     assert [frame["x"] for frame in frames] == [0, 200, 400] * 2

@@ -16,7 +16,7 @@ from attention_ui.figures.ribbons import (
 from attention_ui.figures.ribbons_chart import ribbons_template
 from lessons.example.example import Example, learnt_example, run_example
 from lessons.overview.sentence_view import Choices, screen
-from lessons.screen.format import spoken
+from lessons.screen.format import render
 
 UNMASKED = Example(source="sentence", text="a b c d e", d_model=7, d_k=3, d_v=2, seed=11, causal=False)
 SENTENCES = [
@@ -81,9 +81,9 @@ def test_what_is_said_of_each_row_and_moment_is_the_lessons_own_sentence():
     figure = figure_of(learnt_example("pronouns"))
     said = {(row["moment"], row["query"]): row for row in ribbon_says(figure).to_pylist()}
     for place, moment in enumerate(figure.moments):
-        assert said[place, -1]["wide"] == spoken(moment.says)
+        assert said[place, -1]["wide"] == render(moment.says)
         for query, row in enumerate(moment.rows):
-            assert said[place, query]["wide"].replace("\n", " ") == spoken(row.says)
+            assert said[place, query]["wide"].replace("\n", " ") == render(row.says)
             assert max(map(len, said[place, query]["narrow"].splitlines())) <= 46
 
 
